@@ -62,7 +62,7 @@ export const hostileText: Scenario = {
       });
       if (answer.body.includes('"internal_error"')) throw new Error(`${title}: ${answer.status} ${answer.body.slice(0, 300)}`);
       // A hostile reply is a fault of its upstream.
-      if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
+      if (answer.status === 500 && /"upstream_failed"|The reply contains a tool call|The upstream/.test(answer.body))
         return `${kindAt(index).kind} upstream errors`;
       // The scenario needs the built service only.
       if (!answer.body.startsWith('The page is not built')) requireSane(title, answer);

@@ -121,7 +121,7 @@ describe('a connection', () => {
     const text = await readAll(raw(chunked));
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
     expect(text).toMatch(/connection: close/i);
-    expect(text).toContain('HTTP/1.0 has no Transfer-Encoding');
+    expect(text).toContain('HTTP/1.0 does not support Transfer-Encoding.');
     expect(upstream.requests.length).toBe(before);
   });
 

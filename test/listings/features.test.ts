@@ -181,7 +181,7 @@ describe('without a program', () => {
     for (let nth = 0; nth < 500; nth += 1) expect((await rate('rater')).status).toBe(200);
     const { status, error, headers } = await rate('rater');
     expect([status, error.code]).toEqual([429, 'request_limit_exceeded']);
-    expect(error.message).toMatch(/^Your limit of 500 ratings per day is used up; it resets at \d{4}-\d\d-\d\dT00:00:00Z\.$/);
+    expect(error.message).toMatch(/^Your limit of 500 ratings per day is used up\. It resets at \d{4}-\d\d-\d\dT00:00:00Z\.$/);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect((await rate('another')).status).toBe(200);
     expect(noted).toHaveLength(501);

@@ -10,17 +10,17 @@ import { type AddinRules, corsFields, judge } from './rules.ts';
 import type { Upload } from './upload.ts';
 import type { Upstream, UpstreamRequest } from './upstream.ts';
 
-/** One request from its head to the end of its answer, for the log: no key, no query, no content. */
+/** Log record of one request, without keys, query, or content. */
 export interface AddinRecord {
   readonly method: string;
   readonly path: string;
   readonly origin: string | undefined;
-  /** 499 where the caller left before there was one. */
+  /** 499 if the client disconnected before a response. */
   readonly status: number;
-  /** Whether it was answered whole. */
+  /** Whether the response was complete (`ok`), the client disconnected (`left`), or the service failed (`failed`). */
   readonly outcome: 'ok' | 'left' | 'failed';
   readonly ms: number;
-  /** The service's `X-Request-Id`. */
+  /** `X-Request-Id` of the service. */
   readonly requestId: string | undefined;
   readonly error: HttpError | undefined;
 }
@@ -35,14 +35,14 @@ export interface GatewayDeps {
   readonly onEnd: (record: AddinRecord) => void;
 }
 
-const stopping = refusal(503, 'overloaded_error', 'This gateway is stopping; send the request again.', [
+const stopping = refusal(503, 'overloaded_error', 'This gateway is shutting down. Send the request again.', [
   'Retry-After',
   '1',
   'Connection',
   'close',
 ]);
 
-/** The gateway for browser add-ins as a server of its own (docs/wire.md, Add-in). */
+/** Standalone gateway for browser add-ins (docs/wire.md, Add-in). */
 export class AddinGateway {
   readonly #deps: GatewayDeps;
   readonly #open = new Set<ServerResponse>();
@@ -53,12 +53,12 @@ export class AddinGateway {
     this.#deps = deps;
   }
 
-  /** How many requests are being answered by the service. */
+  /** Number of requests that the service is answering. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** For an HTTP server's requests. */
+  /** Request listener of the HTTP server. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     const { clock } = this.#deps;
     const rules = this.#deps.rules();
@@ -72,7 +72,7 @@ export class AddinGateway {
     else this.#forward(request, response, relay);
   };
 
-  /** Forwards nothing more; resolves when the last answer is over. */
+  /** Stops forwarding requests. Resolves when the last response has ended. */
   close(): Promise<void> {
     this.#isClosed = true;
     if (this.#open.size === 0) return Promise.resolve();
@@ -81,7 +81,7 @@ export class AddinGateway {
     });
   }
 
-  /** Breaks off the answers under way. */
+  /** Disconnects all clients with a response in progress. */
   abort(): void {
     for (const response of this.#open) response.destroy();
   }
@@ -97,7 +97,7 @@ export class AddinGateway {
 
   #closed(request: IncomingMessage, response: ServerResponse, relay: Relay, beganMs: number): void {
     relay.stop();
-    // What is left of a body that nobody waits for any more keeps the connection from its next request.
+    // An unread body blocks the next request on the connection.
     request.resume();
     if (this.#open.delete(response) && this.#open.size === 0) this.#onEmpty?.();
     const isWhole = response.writableFinished;
@@ -115,11 +115,11 @@ export class AddinGateway {
   }
 }
 
-/** How much of a request's body is taken. */
+/** Size limits for request bodies. */
 export interface BodyBounds {
-  /** A larger body is refused with 413. */
+  /** Maximum size of a body. A larger body is rejected with 413. */
   readonly maxBytes: number;
-  /** A larger body goes up as it comes, in no faster a pace than the service takes it; a smaller one in one piece. */
+  /** Maximum size of a body that is buffered and sent in one piece. A larger body is streamed at the pace of the service. */
   readonly wholeBytes: number;
 }
 
@@ -132,9 +132,9 @@ interface PassageDeps {
 }
 
 const lingerMs = 1_000;
-const tooLarge = refusal(413, 'request_too_large', 'The body is larger than this gateway takes.', ['Connection', 'close']);
+const tooLarge = refusal(413, 'request_too_large', 'The body is too large for this gateway.', ['Connection', 'close']);
 
-/** Takes one request up to the service. */
+/** Forwards one request to the service. */
 class Passage {
   readonly #deps: PassageDeps;
   readonly #upstreamRequest: UpstreamRequest;
@@ -178,7 +178,7 @@ class Passage {
 
   #send(body: Buffer | null): void {
     const { relay, response, upstream } = this.#deps;
-    // The last of a body may be read after its sender has gone.
+    // The end of a buffered body may be read after the client disconnected.
     if (!response.destroyed) relay.follow(upstream.send(this.#upstreamRequest, body, relay));
   }
 
@@ -192,7 +192,10 @@ class Passage {
     this.#upload = upload;
   }
 
-  /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */
+  /**
+   * Rejects a body that is too large. The client reads the response only if the connection stays open, so the body is drained
+   * for up to 1 s.
+   */
   #refuse(): void {
     const { relay, request, response } = this.#deps;
     request.off('data', this.#onPiece).off('end', this.#end);

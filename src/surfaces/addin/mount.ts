@@ -9,9 +9,9 @@ import { callerKey, isPassedDown, isWithheld, ownUpstreamFields, toGatewayVary }
 import { ownAnswer, sendOwn } from './own-answer.ts';
 import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
-/** The gateway as it is mounted in the service at this moment. */
+/** Settings of the mounted gateway. */
 interface Mounted {
-  /** Path before `/msgapi/v1/…`, such as `/addin`. */
+  /** Path prefix before `/msgapi/v1/…`, such as `/addin`. */
   readonly prefix: string;
   readonly rules: AddinRules;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -24,22 +24,22 @@ interface Entry {
 }
 
 /**
- * The gateway for browser add-ins within the service: what comes below its prefix is rewritten before it is routed, and the response is
- * rewritten as its head is written, so that all rules of the gateway (docs/wire.md, Add-in) hold without a second connection.
+ * Gateway for browser add-ins inside the service. Rewrites requests below its prefix before routing, and rewrites the response
+ * headers. This way, all gateway rules (docs/wire.md, Add-in) apply without a second connection.
  */
 export class AddinMount {
   readonly #mounted: () => Mounted | undefined;
   readonly #entries = new WeakMap<IncomingMessage, Entry>();
 
-  /** `mounted` gives undefined while it is switched off. */
+  /** `mounted` returns undefined while the gateway is disabled. */
   constructor(mounted: () => Mounted | undefined) {
     this.#mounted = mounted;
   }
 
-  /** Whether a request is for the gateway. */
+  /** Returns whether a request is for the gateway. */
   readonly accepts = ({ url = '' }: IncomingMessage): boolean => this.#mountedAt(url) !== undefined;
 
-  /** For `rewriteUrl` of a Fastify application. */
+  /** Value for `rewriteUrl` of a Fastify application. */
   readonly rewriteUrl = (request: IncomingMessage): string => {
     const { headers, method, url = '' } = request;
     const mounted = this.#mountedAt(url);
@@ -52,7 +52,10 @@ export class AddinMount {
     return target;
   };
 
-  /** Answers what is not for the service, and puts the responses to the rest under the rules. To be called before any other hook. */
+  /**
+   * Answers requests that are not forwarded to the service, and rewrites the responses of forwarded requests. Must be called
+   * before any other hook.
+   */
   guard(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const entry = this.#entries.get(request.raw);
@@ -67,7 +70,7 @@ export class AddinMount {
     });
   }
 
-  /** The gateway for a URL, with the URL as it stands below the prefix. */
+  /** Returns the gateway for a URL, together with the URL without the prefix. Undefined if the URL is not below the prefix. */
   #mountedAt(url: string): (Mounted & { readonly target: string }) | undefined {
     const mounted = this.#mounted();
     const target = mounted && urlBelow(mounted.prefix, url);
@@ -75,7 +78,7 @@ export class AddinMount {
   }
 }
 
-/** Gives a request the fields that the gateway would send up, and leaves none as it came. */
+/** Replaces the request headers by those that a standalone gateway would send. */
 function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
   const { headers, socket } = request;
   const ownFields = ownUpstreamFields(callerKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
@@ -84,7 +87,7 @@ function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: strin
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** Puts the fields of a response under the rules, whoever writes its head, and however. */
+/** Rewrites the response headers when they are written, regardless of how they were set. */
 function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
   const writeHead = response.writeHead;
   response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
@@ -97,7 +100,10 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
   };
 }
 
-/** The add-in gateway as the configuration in force has it, made anew when that changes; undefined while it is switched off. */
+/**
+ * Returns a function that returns the settings of the mounted gateway. Recomputes them when the configuration changes. Undefined
+ * while the gateway is disabled.
+ */
 export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {
   let lastConfiguration: Configuration | undefined;
   let mounted: Mounted | undefined;

@@ -2,36 +2,36 @@ import type { ServerResponse } from 'node:http';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { AddinRules, Verdict } from './rules.ts';
 
-/** An answer of the gateway itself. */
+/** A response that the gateway creates without the service. */
 export interface OwnAnswer {
   readonly status: number;
-  /** JSON text; undefined for none. */
+  /** JSON text, or undefined for an empty body. */
   readonly body: string | undefined;
-  /** Beside the CORS set, as names and values in turn. */
+  /** Headers in addition to the CORS headers, as alternating names and values. */
   readonly fields?: readonly string[];
 }
 
 const neverStored = ['Cache-Control', 'no-store'];
 
-/** An error in the shape of the messages dialect. */
+/** Returns an error in the format of the Messages API. */
 export function refusal(status: number, type: string, message: string, fields: readonly string[] = []): OwnAnswer {
   const body = JSON.stringify({ type: 'error', error: { type, message } });
   return { status, body, fields: [...neverStored, ...fields] };
 }
 
 const preflight: OwnAnswer = { status: 204, body: undefined };
-const wrongPath = refusal(404, 'not_found_error', 'Nothing is served at this path: only paths under /msgapi/v1/ are.');
-const wrongMethod = refusal(405, 'invalid_request_error', 'This path takes GET, POST and OPTIONS.', [
+const wrongPath = refusal(404, 'not_found_error', 'This path does not exist. Only paths under /msgapi/v1/ are served.');
+const wrongMethod = refusal(405, 'invalid_request_error', 'This path supports GET, POST, and OPTIONS.', [
   'Allow',
   'GET, POST, OPTIONS',
 ]);
 const wrongOrigin = refusal(
   403,
   'permission_error',
-  'Pages of this origin may not call the gateway; its operator can allow the origin.',
+  'Pages of this origin may not call the gateway. Its operator can allow the origin.',
 );
 
-/** The answer to what is not forwarded. */
+/** Returns the response to a request that is not forwarded. */
 export function ownAnswer(verdict: Exclude<Verdict, 'forward'>, { modelList }: AddinRules): OwnAnswer {
   switch (verdict) {
     case 'preflight':
@@ -47,7 +47,7 @@ export function ownAnswer(verdict: Exclude<Verdict, 'forward'>, { modelList }: A
   }
 }
 
-/** Sends an answer with the CORS set: head and body in one write. */
+/** Sends a response with the CORS headers. Headers and body are one write. */
 export function sendOwn(response: ServerResponse, { status, body, fields = [] }: OwnAnswer, cors: readonly string[]): void {
   const head = [...cors, 'Vary', 'Origin', ...fields];
   if (body === undefined) {

@@ -6,12 +6,13 @@ import { toCallerFields } from './forwarded-fields.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 
 const timeouts: ReadonlySet<string> = new Set(['connect_timeout', 'first_byte_timeout', 'idle_timeout']);
-const unreachable = refusal(502, 'api_error', 'The service behind this gateway cannot be reached, or broke off; try again.');
-const tooSlow = refusal(504, 'api_error', 'The service behind this gateway did not answer in time; try again.');
+const unreachable = refusal(502, 'api_error', 'The upstream service is unreachable or closed the connection. Try again.');
+const tooSlow = refusal(504, 'api_error', 'The upstream service did not respond in time. Try again.');
 
 /**
- * Passes the service's reply down as it comes, byte for byte: what one read brought is one write, the head together with the first
- * bytes. A reply that breaks off breaks the connection: its reader must not take it for whole.
+ * Forwards the service's response to the client unchanged. Each read becomes one write, and the headers are written together
+ * with the first bytes. If the service disconnects early, the client's connection is destroyed so that the client can detect the
+ * truncation.
  */
 export class Relay implements ReplyListener {
   readonly #response: ServerResponse;
@@ -22,18 +23,18 @@ export class Relay implements ReplyListener {
   #endsByClose = false;
   #isFlushDue = false;
   #stalled: NodeJS.Timeout | undefined;
-  /** Why there was no whole reply. */
+  /** Error that prevented a complete response. */
   error: HttpError | undefined;
-  /** Of the service's reply, where it gives one. */
+  /** `X-Request-Id` of the service's response, if present. */
   requestId: string | undefined;
 
-  /** `cors`: the CORS fields of the response, as names and values in turn. */
+  /** `cors` contains the CORS headers of the response, as alternating names and values. */
   constructor(response: ServerResponse, cors: readonly string[]) {
     this.#response = response;
     this.#cors = cors;
   }
 
-  /** Gives it what it steers: it pauses while the caller does not read, and is aborted by `stop`. */
+  /** Attaches the request to the service. It is paused while the client does not read, and canceled by `stop`. */
   follow(exchange: Handle): void {
     this.#exchange = exchange;
   }
@@ -42,11 +43,11 @@ export class Relay implements ReplyListener {
     const response = this.#response;
     const fields = toCallerFields(headers, this.#cors);
     const needsFrame = headers['content-length'] === undefined && status !== 204 && status !== 304;
-    // HTTP/1.0 knows no chunks: there the end of the connection is the end.
+    // HTTP/1.0 does not support chunks. The end of the connection marks the end of the body.
     this.#endsByClose = needsFrame && !response.useChunkedEncodingByDefault;
     if (needsFrame && !this.#endsByClose) fields.push('Transfer-Encoding', 'chunked');
     response.writeHead(status, fields);
-    // Chunks are framed here, so that head, frame and bytes are one string and one write.
+    // Chunks are framed here, so that the headers, the frame, and the bytes are one string and one write.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
     this.requestId = headers['x-request-id'];
@@ -71,12 +72,12 @@ export class Relay implements ReplyListener {
     else this.answer(timeouts.has(error.kind) ? tooSlow : unreachable);
   }
 
-  /** Answers in place of the service. */
+  /** Sends a response that does not come from the service. */
   answer(ownAnswer: OwnAnswer): void {
     sendOwn(this.#response, ownAnswer, this.#cors);
   }
 
-  /** Nobody waits for the reply any more. */
+  /** Cancels the request to the service, because the client no longer needs the response. */
   stop(): void {
     clearTimeout(this.#stalled);
     this.#exchange?.cancel();
@@ -115,7 +116,7 @@ export class Relay implements ReplyListener {
     });
   }
 
-  /** Where the end of the connection is the end of the body, only a reset is not taken for it. */
+  /** If the end of the connection marks the end of the body, only a reset signals the truncation. */
   #breakOff(): void {
     const { socket } = this.#response;
     if (this.#endsByClose && socket !== null && !('encrypted' in socket)) socket.resetAndDestroy();

@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5EFef]|5[Cc]|7[Ff])[2-7][\dA-Fa-f])+`;
 
 /**
- * A target under `/msgapi/v1/` that everyone reads alike who decodes, joins or cleans paths behind the gateway. So no empty
- * or dot segment, no backslash, no fragment, nothing of that percent-encoded, once or twice, and nothing beyond ASCII.
+ * Matches a target under `/msgapi/v1/`. Rejects paths that an upstream could decode or normalize differently: empty or dot
+ * segments, backslashes, fragments, those characters percent-encoded once or twice, and non-ASCII characters.
  */
 // Pattern bound: a path of at most 16 kB, built from constants.
 const forwardable = new RegExp(String.raw`^/msgapi/v1/(?:${segment}/)*(?:${segment})?(?:\?[!"$-~]*)?$`);
 const models = /^\/msgapi\/v1\/models(?:\?|$)/;
 
-/** The fields of every response that depend on nothing, as names and values in turn. */
+/** CORS headers that are the same for every response, as alternating names and values. */
 export const corsConstants: readonly string[] = [
   'Access-Control-Allow-Credentials',
   'true',
@@ -20,17 +20,17 @@ export const corsConstants: readonly string[] = [
   '86400',
 ];
 
-/** A model as the gateway lists it. */
+/** A model in the gateway's model list. */
 export interface AddinModel {
   readonly id: string;
   readonly display_name: string;
 }
 
-/** What an operator decides about the gateway, as it is in force for one request. */
+/** Gateway settings of the operator that apply to one request. */
 export interface AddinRules {
-  /** Origins whose pages may call; undefined: any. */
+  /** Origins whose pages may call the gateway. Undefined allows any origin. */
   readonly allowedOrigins: ReadonlySet<string> | undefined;
-  /** The body of `GET /msgapi/v1/models`. */
+  /** Body of `GET /msgapi/v1/models`. */
   readonly modelList: string;
 }
 
@@ -42,10 +42,10 @@ export function toRules(models: readonly AddinModel[], allowedOrigins: readonly 
   };
 }
 
-/** What becomes of a request (docs/wire.md, Add-in). */
+/** Handling of a request (docs/wire.md, Add-in). */
 export type Verdict = 'preflight' | 'models' | 'forward' | 'wrong_path' | 'wrong_method' | 'wrong_origin';
 
-/** `target` is the request target as it came; `origin` the header field, undefined where there is none. */
+/** Returns how to handle a request. `target` is the raw request target, and `origin` the value of the header. */
 export function judge(method: string | undefined, target: string, origin: string | undefined, rules: AddinRules): Verdict {
   if (method === 'OPTIONS') return 'preflight';
   if (!forwardable.test(target)) return 'wrong_path';
@@ -54,14 +54,14 @@ export function judge(method: string | undefined, target: string, origin: string
   return method === 'GET' && models.test(target) ? 'models' : 'forward';
 }
 
-/** Whether a page of this origin may call; who sends none is no page, and may. */
+/** Returns whether pages of this origin may call the gateway. Clients without an `Origin` are not pages and may call it. */
 function mayCall(origin: string | undefined, { allowedOrigins }: AddinRules): boolean {
   return origin === undefined || allowedOrigins === undefined || allowedOrigins.has(origin);
 }
 
 /**
- * The CORS fields of the response to a request, but for `Vary` (docs/wire.md, Add-in), as names and values in turn. An origin that may
- * not call gets no `Access-Control-Allow-Origin`: its browser then shows the page nothing.
+ * Returns the CORS headers of a response, except `Vary` (docs/wire.md, Add-in), as alternating names and values. An origin that
+ * may not call the gateway gets no `Access-Control-Allow-Origin`, so its browser hides the response from the page.
  */
 export function corsFields(headers: IncomingHttpHeaders, rules: AddinRules): string[] {
   const { origin } = headers;

@@ -7,10 +7,15 @@ import { requireHttps } from '../http/strict-transport.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';
 import { corsConstants } from './rules.ts';
 
-/** Long enough for balancers in front. What Node would answer by itself lacks the CORS set. */
+/**
+ * The keep-alive timeout exceeds the usual idle timeout of load balancers. Node's own response to a missing `Host` would lack
+ * the CORS headers, so that check is disabled.
+ */
 const options: ServerOptions = { ...headTimeouts, keepAliveTimeout: 75_000, requireHostHeader: false };
 
-/** A server every answer of which comes from `handle` or carries the CORS set all the same; over TLS where given, in PEM. */
+/**
+ * Creates a server whose responses all have the CORS headers. Uses TLS if `tls` is set. Certificate and key are in PEM format.
+ */
 export function createAddinServer(
   handle: RequestListener,
   tls?: { readonly cert: Buffer; readonly key: Buffer },
@@ -31,23 +36,26 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** Answers bytes that are no request, for `clientError` of an HTTP server. Its Origin is not known: the rest of the CORS set is there. */
+/**
+ * Listener for `clientError`, which answers bytes that are not valid HTTP. The origin is unknown, so the response has only the
+ * constant CORS headers.
+ */
 function answerMalformed({ code }: Error & { code?: string }, socket: Socket): void {
-  if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toText(toRefusal(code)));
+  if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toText(toErrorAnswer(code)));
   else socket.destroy();
 }
 
-/** Answers CONNECT, which Node hands over with the bare socket. */
+/** Rejects CONNECT requests. For these, Node passes the raw socket. */
 function answerConnect(socket: Socket): void {
   socket.on('error', () => undefined);
-  endSocket(socket, toText(refusal(404, 'not_found_error', 'This is no proxy.')));
+  endSocket(socket, toText(refusal(404, 'not_found_error', 'This server is not a proxy.')));
 }
 
-function toRefusal(code: string | undefined): OwnAnswer {
+function toErrorAnswer(code: string | undefined): OwnAnswer {
   const type = 'invalid_request_error';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal(408, type, 'The request did not come in time.');
-  if (code === 'HPE_HEADER_OVERFLOW') return refusal(431, type, 'The header fields of the request are too large.');
-  return refusal(400, type, 'The request breaks the rules of HTTP.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal(408, type, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return refusal(431, type, 'The request headers are too large.');
+  return refusal(400, type, 'The request is not valid HTTP.');
 }
 
 function toText({ status, body = '', fields = [] }: OwnAnswer): string {

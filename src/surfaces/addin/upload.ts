@@ -3,19 +3,19 @@ import { request as httpsRequest } from 'node:https';
 import { HttpError, type HttpErrorKind, type HttpTimeouts, type ReplyHeaders, type ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
 
-/** A request whose body is still to come. */
+/** A request whose body is streamed. */
 export interface UploadRequest {
   readonly url: URL;
   readonly method: 'GET' | 'POST';
   /** Path and query. */
   readonly path: string;
-  /** All fields, `Host` and framing too, as names and values in turn. */
+  /** All headers, including `Host` and framing, as alternating names and values. */
   readonly fields: readonly string[];
 }
 
 /**
- * An exchange over a connection of its own whose body is written as it comes, so that a large one is never held whole.
- * It cannot be sent again. The reply may come before the body is over.
+ * A request on its own connection with a streamed body, so that a large body is never buffered completely. It cannot be retried.
+ * The response may arrive before the body has ended.
  */
 export class Upload implements Handle {
   readonly #outgoing: ClientRequest;
@@ -52,12 +52,12 @@ export class Upload implements Handle {
     this.#outgoing = outgoing;
   }
 
-  /** Writes a piece of the body; false where `onDrain` tells when to go on. */
+  /** Writes a chunk of the body. Returns false if the caller must wait for `onDrain`. */
   write(piece: Buffer): boolean {
     return this.#isOver || this.#outgoing.write(piece);
   }
 
-  /** The body is over. */
+  /** Ends the body. */
   finish(): void {
     if (!this.#isOver) this.#outgoing.end();
   }
@@ -106,7 +106,7 @@ export class Upload implements Handle {
   #fail(kind: HttpErrorKind, cause?: unknown): void {
     if (this.#isOver) return;
     this.cancel();
-    this.#listener.fail(new HttpError(kind, `the upload failed: ${kind}`, cause));
+    this.#listener.fail(new HttpError(kind, `Upload failed: ${kind}`, cause));
   }
 }
 

@@ -7,21 +7,21 @@ import { Upload } from './upload.ts';
 
 const readBufferBytes = 64 * 1024;
 
-/** A model may think for minutes before its first byte; a stream of the service is never silent for longer than its pings. */
+/** A model may need minutes before its first byte. Later, the pings of the service keep the stream active. */
 const defaultTimeouts: HttpTimeouts = { connectMs: 10_000, firstByteMs: 600_000, idleMs: 300_000 };
 
-/** A request to the service, but for its body. */
+/** A request to the service, without its body. */
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST';
-  /** Path and query as the caller sent them. */
+  /** Path and query, unchanged from the client. */
   readonly target: string;
-  /** All fields but `Host` and framing, as names and values in turn. */
+  /** All headers except `Host` and framing, as alternating names and values. */
   readonly fields: readonly string[];
 }
 
 /**
- * The service behind the gateway: HTTP/1.1 over kept-alive connections, `Host` the service's own, and no `Connection` field
- * (docs/wire.md, Add-in), which the client of the house would send.
+ * The service behind the gateway. Uses HTTP/1.1 over keep-alive connections, the service's own `Host`, and no `Connection`
+ * header (docs/wire.md, Add-in). The shared HTTP client would send that header.
  */
 export class Upstream {
   readonly #url: URL;
@@ -30,7 +30,7 @@ export class Upstream {
   readonly #sweep = new Sweep();
   readonly #pool: LeanPool;
 
-  /** `url`: the service's base address; a path of it stands before every target. */
+  /** `url` is the base URL of the service. Its path is put before every target. */
   constructor(url: URL, timeouts: HttpTimeouts = defaultTimeouts) {
     this.#url = url;
     this.#basePath = trimEndSlashes(url.pathname);
@@ -47,7 +47,10 @@ export class Upstream {
     this.#pool = new LeanPool(target, this.#sweep);
   }
 
-  /** Sends a request with its whole body, null for none. Without a reply it may be sent once more on a fresh connection. */
+  /**
+   * Sends a request with its complete body, or null for no body. If no response arrives, the request may be sent once more on a
+   * new connection.
+   */
   send(request: UpstreamRequest, body: Buffer | null, listener: ReplyListener): Exchange {
     const { method } = request;
     const fullRequest = { method, url: this.#url, headers: {}, body, timeouts: this.#timeouts, keepsEncoding: true };
@@ -56,14 +59,14 @@ export class Upstream {
     return exchange;
   }
 
-  /** Sends a request whose body follows piece by piece, of a known length or in chunks. */
+  /** Starts a request with a streamed body. The body has the given length, or is chunked if the length is undefined. */
   upload({ method, target, fields }: UpstreamRequest, length: string | undefined, listener: ReplyListener): Upload {
     const framing = length === undefined ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', length];
     const all = ['Host', this.#url.host, ...fields, ...framing];
     return new Upload({ url: this.#url, method, path: this.#basePath + target, fields: all }, this.#timeouts, listener);
   }
 
-  /** Closes idle connections; exchanges under way go on. */
+  /** Closes idle connections. Requests in progress continue. */
   close(): void {
     this.#pool.close();
   }

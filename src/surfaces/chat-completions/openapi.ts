@@ -32,41 +32,44 @@ const embeddingsErrors: readonly ErrorCode[] = [
 const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offered', 'unknown_addon'];
 
 const chatDescription =
-  'With `stream: true` the answer is a stream of events, each a chunk, and then `data: [DONE]`; a fault after the first chunk is one event `{"error": …}` before it. ' +
-  'Fields that are not listed are carried to the deployment untouched; the header field `Parley-Ignored` names those that did not reach a model. ';
+  'With `stream: true`, the response is a stream of chunks, followed by `data: [DONE]`. An error after the first chunk is sent as one event `{"error": …}` before it. ' +
+  'Parley forwards unlisted fields to the deployment unchanged. The response header `Parley-Ignored` lists the fields that did not reach a model. ';
 const countsDescription = {
   usual: 'The last chunk has `usage` and `statistics`, and no choices.',
   ofOpenAi:
-    'The last chunk has `usage` and `statistics`, and a choice that says nothing, or with `stream_options.include_usage` no choices.',
+    'The last chunk has `usage` and `statistics`, and a choice with an empty delta, or no choices with `stream_options.include_usage`.',
 };
 
-const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
-const versionInQuery = 'A word of letters, digits, `.`, `-` and `_`, such as `preview`.';
+const versionForm = 'Date in the form `YYYY-MM-DD`, optionally with `-preview`.';
+const versionInQuery = 'Version of letters, digits, `.`, `-`, and `_`, such as `preview`.';
 const monthAndDay = '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
 /** Years that are divisible by 4, except centuries that are not divisible by 400. */
 const leapYear = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
 const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$`;
 const version = '2024-10-21';
 
-/** The deployment is named by the path, or by `model` of the body. */
+/** A group of paths. The path or `model` in the body names the deployment. */
 interface Place {
   readonly path: string;
   readonly suffix: string;
   readonly isNamedByBody: boolean;
-  /** Whether a stream has chunks without choices only if they are asked for. */
+  /** Whether a stream has chunks without choices only on request. */
   readonly isOpenAi: boolean;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
 const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
-/** Describes the Responses API at one place. */
+/** Returns the operation of the Responses API for one group of paths. */
 type ToResponse = (location: Place) => ApiOperation;
 
-/** Describes one of the APIs that are passed through, at one place. */
+/** Returns the operation of a pass-through API for one group of paths. */
 type ToPassThrough = (api: PassThroughApi, location: Place) => ApiOperation;
 
-/** Chat completions, embeddings and the APIs that are passed through below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
+/**
+ * Returns the operations for chat completions, embeddings, and pass-through APIs below each prefix, such as `compat` and
+ * `openai`, and below `/v1` of the service and of each alias.
+ */
 export function compatOperations(
   prefixes: readonly string[],
   toPassThrough: ToPassThrough,
@@ -93,7 +96,7 @@ function toSuffix(prefix: string): string {
   return prefix.replace(/[^a-z0-9]+/gi, '_');
 }
 
-/** Forms of the same paths that are not described: below each prefix the version may be the last segment, or not there. */
+/** Returns path patterns that the document omits: below each prefix the version may be the last segment or absent. */
 export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
   const calls = apisOfDeployments.flatMap((api) => [api, `${api}/{api_version}`]);
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
@@ -119,7 +122,7 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
     path: path.replace('{operation}', 'chat/completions'),
     id: `createChatCompletion_${suffix}`,
     tag: 'Chat',
-    summary: 'Asks a deployment for a reply',
+    summary: 'Create a chat completion',
     description: chatDescription + (isOpenAi ? countsDescription.ofOpenAi : countsDescription.usual),
     parameters: toParameters(exampleNames.chat),
     body: json(
@@ -129,10 +132,14 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
     answers: [
       {
         status: 200,
-        description: 'The reply, or its chunks.',
+        description: 'The completion or its chunks.',
         content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
       },
-      { status: 'default', description: 'A 4xx or 501 of an application, as it came.', content: json(compatErrorShape.body) },
+      {
+        status: 'default',
+        description: 'A 4xx or 501 response of an application, unchanged.',
+        content: json(compatErrorShape.body),
+      },
     ],
     errors: chatErrors,
   };
@@ -145,7 +152,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
     path: path.replace('{operation}', 'embeddings'),
     id: `createEmbeddings_${suffix}`,
     tag: 'Embeddings',
-    summary: 'Asks a model for vectors of texts',
+    summary: 'Create embeddings',
     parameters: toParameters(exampleNames.embedding),
     body: json(isNamedByBody ? embeddingsRequestByModel : embeddingsRequest, {
       texts: {
@@ -153,11 +160,11 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
         value: { ...model, input: ['A loan can be renewed twice.', 'Books are kept for three weeks.'] },
       },
       base64: {
-        summary: 'A short vector as base64',
+        summary: 'Short vector in base64',
         value: { ...model, input: 'Hello', dimensions: 8, encoding_format: 'base64' },
       },
     }),
-    answers: [{ status: 200, description: 'The vectors.', content: json(embeddings) }],
+    answers: [{ status: 200, description: 'The embeddings.', content: json(embeddings) }],
     errors: embeddingsErrors,
   };
 }
@@ -171,16 +178,19 @@ function toChatExamples(model: object): Content['examples'] {
     parameters: buildObject({ city }),
   };
   return {
-    reply: { summary: 'A reply as one JSON text', value: createExample('Hello') },
-    stream: { summary: 'A reply as a stream', value: createExample('Count to 3', { stream: true }) },
-    everything: { summary: 'A reply with stages, an attachment and controls', value: createExample('Show me everything') },
-    everythingStreamed: { summary: 'The same as a stream', value: createExample('Show me everything', { stream: true }) },
+    reply: { summary: 'Completion as one JSON document', value: createExample('Hello') },
+    stream: { summary: 'Completion as a stream', value: createExample('Count to 3', { stream: true }) },
+    everything: { summary: 'Completion with stages, an attachment, and controls', value: createExample('Show me everything') },
+    everythingStreamed: {
+      summary: 'Stream with stages, an attachment, and controls',
+      value: createExample('Show me everything', { stream: true }),
+    },
     function: {
-      summary: 'A function that the caller runs',
+      summary: 'Function that the client runs',
       value: createExample('What is the weather in the city Oslo?', { functions: [weather] }),
     },
     attachment: {
-      summary: 'A message with an attachment and a state',
+      summary: 'Message with an attachment and a state',
       value: {
         ...model,
         messages: [
@@ -248,8 +258,11 @@ const passedFields = {
     properties: { include_usage: { type: 'boolean', description: 'Whether the last chunk has `usage` and no choices.' } },
   },
   max_completion_tokens: { type: ['integer', 'null'], description: 'Maximum number of generated tokens, reasoning included.' },
-  seed: { type: ['integer', 'null'], description: 'Asks for the same reply to the same request.' },
-  reasoning_effort: { type: ['string', 'null'], description: 'How much the model thinks, such as `low`, `medium`, or `high`.' },
+  seed: { type: ['integer', 'null'], description: 'Requests the same reply to the same request.' },
+  reasoning_effort: {
+    type: ['string', 'null'],
+    description: 'Reasoning effort of the model, such as `low`, `medium`, or `high`.',
+  },
 };
 
 function toChatSchema(required: readonly string[]): object {

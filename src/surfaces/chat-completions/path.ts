@@ -6,16 +6,16 @@ import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts'
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
 import { toAllowed } from '../http/openapi/path-methods.ts';
 
-/** What a path asks for. */
+/** An API of a deployment. */
 export type CompatApi = CompatApiByModel | 'responses';
 
 /** APIs in which `model` of the body names the deployment. `/v1/responses` has its own routes. */
 export type CompatApiByModel = 'chat/completions' | 'embeddings' | PassThroughApi;
 
-/** What is asked for where `model` of the body names the deployment. */
+/** APIs on paths without a deployment. */
 export const compatApis: readonly CompatApiByModel[] = ['chat/completions', 'embeddings', ...passThroughApis];
 
-/** What is asked for on paths of deployments: Azure has no rerank, and moderates by itself. */
+/** APIs on paths with a deployment. Azure has no rerank API, and it runs moderation automatically. */
 export const apisOfDeployments: readonly CompatApi[] = [
   ...compatApis.filter((api) => api !== 'rerank' && api !== 'moderations'),
   'responses',
@@ -24,25 +24,26 @@ const names = apisOfDeployments.map((api) => (api === 'completions' ? '(?<!(?:^|
 // Pattern bound: a path of at most 16 kB, built from route names of Parley.
 const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
-/** What the path of a deployment asks for. */
+/** Parts of a path that names a deployment. */
 export interface DeploymentTarget {
-  /** As it stands in the path, still percent-encoded; `readId` reads it. */
+  /** Percent-encoded ID from the path. `readId` decodes it. */
   readonly encodedId: string;
   readonly api: CompatApi;
-  /** Undefined if neither the path nor the query has one. */
+  /** Undefined if neither the path nor the query contains a version. */
   readonly version: RequestedVersion | undefined;
 }
 
-/** Where paths name deployments. */
+/** Location of deployments in paths. */
 export interface DeploymentPlace {
-  /** What stands ahead of their ids. */
+  /** Path prefix before the deployment IDs. */
   readonly base: string;
-  /** Whether deployments are shown there too. */
+  /** Whether deployments can also be read there. */
   readonly isListed: boolean;
 }
 
 /**
- * Reads `{id}/{api}[/{api_version}]`, such as `{id}/chat/completions`, out of a raw path below such a place; the id may have several segments. Throws `route_not_found`, `method_not_allowed`.
+ * Parses `{id}/{api}[/{api_version}]`, such as `{id}/chat/completions`, from a raw path below the base. The ID may have several
+ * segments. Throws `route_not_found` or `method_not_allowed`.
  */
 export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
@@ -62,21 +63,21 @@ function apiIn(path: string) {
   return match === null ? undefined : { encodedId: match[1] ?? '', api: match[2] as CompatApi, inPath: match[3] };
 }
 
-/** The API that a path asks for, for measures; chat where it asks for none. */
+/** Returns the API of a path, for metrics. Defaults to chat completions. */
 export function apiOfPath(rawUrl: string, { base }: DeploymentPlace): CompatApi {
   return apiIn(rawUrl.slice(base.length).split('?', 1)[0] ?? '')?.api ?? 'chat/completions';
 }
 
-/** The deployment id of a path. Throws `deployment_not_found` for what can be no id. */
+/** Returns the deployment ID of a path. Throws `deployment_not_found` if the ID is invalid. */
 export function readId(encodedId: string): string {
   const id = toDeploymentId(encodedId);
-  if (id === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
+  if (id === undefined) throw new ParleyError('deployment_not_found', 'The path does not contain a valid deployment ID.');
   return id;
 }
 
-/** The path of a deployment itself, which is only read. */
+/** Returns the error for a POST to the path of a deployment, which supports only GET. */
 function notCalled(): ParleyError {
-  return methodNotAllowed('POST', toAllowed(['GET']), '; a chat completion is asked for at …/chat/completions below it');
+  return methodNotAllowed('POST', toAllowed(['GET']), '. To create a chat completion, append /chat/completions');
 }
 
 function fromQuery(query: string): RequestedVersion | undefined {

@@ -9,12 +9,12 @@ import type { EventWriter } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 
 const endMark = 'data: [DONE]\n\n';
-/** What every chunk of a reply has. */
+/** Fields that every chunk has. */
 const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
-/** Of what chunks without choices bring. */
+/** Maximum size of chunks without choices. */
 const maxBufferedBytes = 1024 * 1024;
 
-/** Events of the compat wire: frames byte for byte. */
+/** Writes frames unchanged. */
 export const compatEvents: EventWriter = {
   begin: ({ replyHeaders: headers }) => ({ headers }),
   toBytes: (frame) => frame.bytes,
@@ -22,21 +22,21 @@ export const compatEvents: EventWriter = {
   toErrorEvent: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
 };
 
-/** On paths that name the deployment as Azure's do, as Azure says it. */
+/** Error dialect for paths in Azure's format. */
 export const azureErrorDialect = withNotFound('DeploymentNotFound');
 
 /**
- * Events of the compat wire for callers who did not ask for a chunk without choices: many of them read `choices[0]` of
- * each. What such a chunk of the upstream brings rides on the next one. Usage and statistics come on a last chunk with a choice
- * that says nothing: clients that put replies together take nothing more from a chunk with usage, not even a finish reason.
+ * Event writer for clients that did not request chunks without choices, because many read `choices[0]` of each chunk. Moves the
+ * content of such a chunk to the next one. Sends usage and statistics in a last chunk with an empty choice, because clients that
+ * assemble replies ignore other content of a chunk with usage, including the finish reason.
  */
 export class EventsWithChoices implements EventWriter {
   readonly begin = compatEvents.begin;
   readonly end = compatEvents.end;
   readonly toErrorEvent = compatEvents.toErrorEvent;
-  /** Of the last choice that said something. */
+  /** Index of the last choice of the upstream. */
   #index = 0;
-  /** What waits for the next chunk. */
+  /** Fields that are added to the next chunk. */
   #fields: object | undefined;
   #bufferedBytes = 0;
 
@@ -48,7 +48,7 @@ export class EventsWithChoices implements EventWriter {
     return out;
   }
 
-  /** What goes out for a chunk, in a frame of those bytes. */
+  /** Returns the bytes for a chunk. `frameBytes` are the bytes of its frame. */
   #toBytes(rawChunk: Chunk, frameBytes: string, isAlone: boolean): string {
     const [choice] = rawChunk.choices;
     if (choice === undefined && !rawChunk.usage && !rawChunk.statistics) {
@@ -68,12 +68,12 @@ export class EventsWithChoices implements EventWriter {
     if (Object.keys(fields).length === 0) return;
     this.#bufferedBytes += length;
     if (this.#bufferedBytes > maxBufferedBytes)
-      throw new ParleyError('upstream_failed', `The answer has more than ${maxBufferedBytes} bytes beside its choices.`);
+      throw new ParleyError('upstream_failed', `The reply has more than ${maxBufferedBytes} bytes of chunks without choices.`);
     this.#fields = { ...this.#fields, ...fields };
   }
 }
 
-/** Sends a reply as one JSON text: its chunks folded. A reply that came whole passes with its bytes. */
+/** Sends a reply as one JSON document, assembled from its chunks. A complete reply is forwarded unchanged. */
 export class JsonReply implements ReplySink {
   readonly #context: RequestContext;
   #completion: Frame | undefined;
@@ -84,7 +84,7 @@ export class JsonReply implements ReplySink {
     this.#context = context;
   }
 
-  /** Throws upstream_failed for a reply that is too large, or cannot be folded. */
+  /** Throws `upstream_failed` if the reply is too large or its chunks cannot be assembled. */
   frame(frame: Frame): void {
     if (this.#completion === undefined && this.#folded === undefined && frame.completion !== undefined) {
       this.#completion = frame;
@@ -112,7 +112,10 @@ function startedWith(frame: Frame | undefined): Accumulator {
   return folded;
 }
 
-/** How whoever asks for a path is spoken to, if paths below these prefixes name deployments as Azure's do. */
+/**
+ * Returns a function that selects the error dialect of a path. Paths below the prefixes that name deployments use Azure's
+ * dialect.
+ */
 export function compatErrorDialectAt(prefixes: readonly string[]): (path: string) => ErrorDialect {
   const isAzure = (path: string): boolean => prefixes.some((prefix) => path.startsWith(`/${prefix}/deployments/`));
   return (path) => (isAzure(path) ? azureErrorDialect : compatErrorDialect);

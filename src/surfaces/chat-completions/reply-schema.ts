@@ -17,7 +17,7 @@ const messageFields = {
   refusal: { type: ['string', 'null'] },
   function_call: functionCall,
   tool_calls: { ...list(toolCall), type: ['array', 'null'] },
-  custom_content: { ...customContent, description: 'What the reply has beside its text.' },
+  custom_content: { ...customContent, description: 'Content in addition to the text.' },
 };
 
 const message = buildOptionalObject(messageFields);
@@ -29,12 +29,12 @@ const usage: NamedSchema = {
     required: Object.keys(tokenCounts),
     properties: {
       ...tokenCounts,
-      prompt_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
-      completion_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
+      prompt_tokens_details: { ...anyObject, description: 'Unchanged from the upstream.' },
+      completion_tokens_details: { ...anyObject, description: 'Unchanged from the upstream.' },
       cost: {
         type: 'number',
         description:
-          'USD, if the deployment has prices and the request asks by `stream_options.include_cost` or `X-Parley-Include-Cost: true`.',
+          'Cost in USD, if the deployment has prices and the request sets `stream_options.include_cost` or `X-Parley-Include-Cost: true`.',
       },
     },
   },
@@ -42,19 +42,19 @@ const usage: NamedSchema = {
 
 const finishReason = {
   type: ['string', 'null'],
-  description: '`stop`, `length`, `function_call`, `tool_calls` or `content_filter`; an upstream may have others.',
+  description: '`stop`, `length`, `function_call`, `tool_calls`, `content_filter`, or another value of the upstream.',
 };
 
 const delta = buildOptionalObject({
   ...messageFields,
-  custom_content: { ...customContentDelta, description: 'Additions to what the reply has beside its text.' },
+  custom_content: { ...customContentDelta, description: 'Additional content apart from the text.' },
 });
 
 /**
- * Generated clients type an answer as a whole reply or a chunk, and read only what both may have: a chunk is described with a
- * `message` that is never there.
+ * Generated clients type a response as a completion or a chunk, and read only fields of both. This is why the schema of a chunk
+ * has an optional `message`.
  */
-const noMessage = { ...message, description: 'Not there in a chunk.' };
+const noMessage = { ...message, description: 'Absent in chunks.' };
 
 function toReply(object: string, part: 'message' | 'delta'): object {
   const choice = {
@@ -95,7 +95,7 @@ export const embeddings: NamedSchema = {
         embedding: {
           type: ['array', 'string'],
           items: { type: 'number' },
-          description: 'With `encoding_format: "base64"` the bytes of little-endian floats, as base64.',
+          description: 'With `encoding_format: "base64"`, the little-endian floats in base64.',
         },
       }),
     ),

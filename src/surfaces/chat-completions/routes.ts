@@ -23,13 +23,13 @@ export interface CompatDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
   readonly passThrough: PassThroughSurface;
-  /** Serves the Responses API on paths of deployments. */
+  /** Serves the Responses API on paths with a deployment. */
   readonly serveResponses: ServeResponses;
-  /** Prefixes that stand for `compat`, such as `openai`. */
+  /** Prefixes in addition to `compat`, such as `openai`. */
   readonly aliases: readonly string[];
 }
 
-/** Serves the APIs that are passed through. */
+/** Serves the pass-through APIs. */
 interface PassThroughSurface {
   serve(exchange: PassThroughExchange): Promise<void>;
   maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
@@ -42,9 +42,9 @@ type ServeResponses = (
 
 interface PassThroughExchange extends Exchange {
   readonly api: PassThroughApi;
-  /** Undefined if the body's `model` names the deployment. */
+  /** Undefined if `model` in the body names the deployment. */
   readonly deployment: string | undefined;
-  /** Throws what is wrong with the version in the path; to be called once the caller may use the deployment. */
+  /** Throws if the version in the path is invalid. Call it after authorization. */
   readonly checkVersion: () => void;
 }
 
@@ -52,8 +52,8 @@ const canonicalPrefix = 'compat';
 const operations = { 'chat/completions': 'chat', embeddings: 'embeddings', responses: 'chat' } as const;
 
 /**
- * Chat completions, embeddings and the APIs that are passed through: `/{prefix}/deployments/{id}/…`, and `/v1/…` with `/{alias}/v1/…` beside it, where
- * `model` of the body names the deployment.
+ * Registers chat completions, embeddings, and pass-through APIs at `/{prefix}/deployments/{id}/…`. Also registers them at
+ * `/v1/…` and `/{alias}/v1/…`, where `model` in the body names the deployment.
  */
 export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
   routesByPath(app, deps, { base: `/${canonicalPrefix}/deployments/`, isListed: true, requiresVersion: true });
@@ -61,14 +61,14 @@ export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
   for (const alias of deps.aliases) {
     routesByPath(app, deps, { base: `/${alias}/deployments/`, isListed: true });
     routesByModel(app, deps, `/${alias}/v1`);
-    // Clients of Azure's older form that are given the address of the newer one ask here.
+    // Used by Azure clients of the older API that are configured with the base URL of the newer one.
     routesByPath(app, deps, { base: `/${alias}/v1/deployments/`, isListed: false, isOpenAi: true });
   }
 }
 
 interface PathRules extends DeploymentPlace {
   readonly requiresVersion?: boolean;
-  /** Whether streams are those of OpenAI's API. */
+  /** Whether streams follow the OpenAI API. */
   readonly isOpenAi?: boolean;
 }
 
@@ -86,7 +86,7 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
   });
 }
 
-/** What the route of each API is, for measures and logs. */
+/** Returns the properties of each API's route for metrics and logs. */
 function createRouteFacts(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
   const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteFacts] => {
     const facts = { route: `${base}/${api}`, errorDialect };
@@ -113,14 +113,14 @@ interface Exchange {
   readonly caller: Caller;
 }
 
-/** The API of a request, and how it names its deployment. */
+/** The API of a request, and its deployment. */
 interface Named {
   readonly api: CompatApi;
-  /** Undefined if the body's `model` names the deployment. */
+  /** Undefined if `model` in the body names the deployment. */
   readonly encodedId: string | undefined;
   readonly version: RequestedVersion | undefined;
   readonly needsVersion: boolean;
-  /** Whether a stream has chunks without choices only if they are asked for. */
+  /** Whether a stream has chunks without choices only on request. */
   readonly isOpenAi: boolean;
 }
 
@@ -157,7 +157,7 @@ async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Name
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
-/** The body of a request whose path names the deployment is not parsed before the caller may use that. */
+/** If the path names the deployment, the body is parsed only after authorization. */
 async function authorize(
   { handler, calls }: CompatDeps,
   { context, caller }: Exchange,

@@ -4,7 +4,10 @@ import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { inDeploymentPath } from '../http/openapi/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
-const estimated: Schema = { type: 'boolean', description: 'Whether it is an estimate; absent if a program counted.' };
+const estimated: Schema = {
+  type: 'boolean',
+  description: 'Whether the count is an estimate. Absent if an application counted the tokens.',
+};
 const failed: Schema = buildObject({ status: { const: 'error' }, error: text });
 
 const tokenizeRequest: NamedSchema = {
@@ -68,19 +71,20 @@ const errors: readonly ErrorCode[] = [
   'consent_required',
   'call_depth_exceeded',
 ];
-const relayed = 'If the deployment has a program of its own for this, its answer is relayed; 502 if it gives none.';
-const rate = { tag: 'Applications', body: json(rating, { good: { summary: 'A good reply', value: { rate: true } } }) } as const;
-const rated = [{ status: 200, description: 'It is kept.', content: json({ type: 'object' }) }, asItCame];
+const relayed =
+  'If the deployment has its own endpoint for this, Parley returns the response of that endpoint, or 502 if there is no response.';
+const rate = { tag: 'Applications', body: json(rating, { good: { summary: 'Good reply', value: { rate: true } } }) } as const;
+const rated = [{ status: 200, description: 'The rating is stored.', content: json({ type: 'object' }) }, asItCame];
 
-/** What programs may serve beside the replies of a deployment. */
+/** Operations that applications can implement themselves. */
 export const featureOperations: readonly ApiOperation[] = [
   {
     method: 'post',
     path: '/v1/deployments/{id}/tokenize',
     id: 'tokenize',
     tag: 'Applications',
-    summary: 'Counts the tokens of texts and requests',
-    description: `${relayed} Of a model without one they are estimated; other deployments refuse.`,
+    summary: 'Count the tokens of texts and requests',
+    description: `${relayed} Otherwise Parley estimates the tokens of a model, and rejects the request for other deployments.`,
     parameters: [inDeploymentPath()],
     body: json(tokenizeRequest, { text: { summary: 'A text', value: { inputs: [{ type: 'string', value: 'Hello' }] } } }),
     answers: [{ status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) }, asItCame],
@@ -91,14 +95,14 @@ export const featureOperations: readonly ApiOperation[] = [
     path: '/v1/deployments/{id}/truncate_prompt',
     id: 'truncatePrompt',
     tag: 'Applications',
-    summary: 'Says which messages to leave out of requests that are too long',
-    description: `${relayed} The bound is \`max_prompt_tokens\` of the request, else that of the model.`,
+    summary: 'Select messages to remove from requests that are too long',
+    description: `${relayed} The limit is \`max_prompt_tokens\` of the request, otherwise that of the model.`,
     parameters: [inDeploymentPath()],
     body: json(truncateRequest, {
-      short: { summary: 'A short one', value: { inputs: [{ messages: [{ role: 'user', content: 'Hello' }] }] } },
+      short: { summary: 'Short request', value: { inputs: [{ messages: [{ role: 'user', content: 'Hello' }] }] } },
     }),
     answers: [
-      { status: 200, description: 'Places of messages, in the order of the inputs.', content: json(discarded) },
+      { status: 200, description: 'Indexes of the messages to remove, in the order of the inputs.', content: json(discarded) },
       asItCame,
     ],
     errors,
@@ -107,7 +111,7 @@ export const featureOperations: readonly ApiOperation[] = [
     method: 'post',
     path: '/v1/deployments/{id}/rate',
     id: 'rateReply',
-    summary: 'Takes what a user thinks of a reply',
+    summary: 'Rate a reply',
     description: relayed,
     parameters: [inDeploymentPath()],
     ...rate,
@@ -118,7 +122,7 @@ export const featureOperations: readonly ApiOperation[] = [
     method: 'post',
     path: '/v1/{id}/rate',
     id: 'rateReply_short',
-    summary: 'The same at a shorter path',
+    summary: 'Rate a reply (shorter path)',
     parameters: [inDeploymentPath()],
     ...rate,
     answers: rated,

@@ -25,7 +25,7 @@ export class RatingQuota {
     const [status] = statuses;
     if (status === undefined || status.used < status.total) return;
     const at = new Date(status.resetsAtMs).toISOString().replace('.000Z', 'Z');
-    const message = `Your limit of ${maxRatingsPerDay} ratings per day is used up; it resets at ${at}.`;
+    const message = `Your limit of ${maxRatingsPerDay} ratings per day is used up. It resets at ${at}.`;
     const retryAfterSeconds = Math.ceil((status.resetsAtMs - this.#clock.epochMs()) / 1000);
     throw new ParleyError('request_limit_exceeded', message, { retryAfterSeconds });
   }

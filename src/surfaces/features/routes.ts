@@ -38,7 +38,7 @@ interface Failed {
   readonly error: string;
 }
 
-/** Tokens of a text or a request, as limits count them where an upstream reports none. */
+/** Returns the number of tokens of a text or a request, with the estimate that limits use if an upstream reports no counts. */
 function tokenize(input: TokenizeInput, model: Deployment): object {
   return orFailed(() => ({ status: 'success', token_count: countInputTokens(input, model), estimated: true }));
 }
@@ -48,7 +48,7 @@ function countInputTokens(input: TokenizeInput, model: Deployment): number {
   return estimateRequestTokens(prepareRequest(parseChatRequest(input.value), model));
 }
 
-/** The messages that a request has to lose to fit the bound it names itself, else that of the model. */
+/** Returns the messages to remove so that a request fits its own limit, or otherwise the limit of the model. */
 function truncatePrompt(input: unknown, model: Deployment): object {
   return orFailed(() => {
     const request = parseChatRequest(input);
@@ -57,7 +57,7 @@ function truncatePrompt(input: unknown, model: Deployment): object {
     if (discarded !== undefined) return { status: 'success', discarded_messages: discarded };
     throw new ParleyError(
       'invalid_request',
-      `What has to stay, instructions and the last message, has more than ${most} tokens.`,
+      `The instructions and the last message cannot be removed, and they exceed ${most} tokens.`,
     );
   });
 }
@@ -65,13 +65,13 @@ function truncatePrompt(input: unknown, model: Deployment): object {
 function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
   const requestedMax = request.max_prompt_tokens ?? undefined;
   if (requestedMax !== undefined && !(Number.isSafeInteger(requestedMax) && Number(requestedMax) >= 1))
-    throw new ParleyError('invalid_request', 'max_prompt_tokens must be a whole number of at least 1.');
+    throw new ParleyError('invalid_request', 'max_prompt_tokens must be an integer of at least 1.');
   if (requestedMax !== undefined) return Number(requestedMax);
   const { maxPromptTokens, maxTotalTokens, maxCompletionTokens = 0 } = limits;
   return maxPromptTokens ?? (maxTotalTokens && maxTotalTokens - Number(request.max_tokens ?? maxCompletionTokens));
 }
 
-/** What is wrong with one input keeps no other from being answered. */
+/** An error in one input does not affect the other inputs. */
 function orFailed(read: () => object): object | Failed {
   try {
     return read();
@@ -100,7 +100,7 @@ interface FeatureExchange {
 
 interface Feature {
   readonly address: AddressFeature;
-  /** What the service answers by itself. */
+  /** Creates the response if the deployment has no endpoint for this feature. */
   readonly answer: (exchange: FeatureExchange) => unknown;
 }
 
@@ -117,12 +117,18 @@ const features: Readonly<Record<string, Feature>> = {
 };
 
 const base = '/v1/deployments/';
-/** What has paths of its own below `/v1`; deployments whose ids begin so are rated below `/v1/deployments`. */
+/**
+ * Path prefixes of other routes below `/v1`. Deployments whose IDs start with such a prefix can be rated only below
+ * `/v1/deployments`.
+ */
 const ownPaths = /^\/v1\/(?:deployments|consent|versions|ops|files|metadata|prompts|conversations|admin|user|models)\//;
-/** What has them but for POST: applications that users made are rated as all others are. */
+/** Path prefix of other routes with methods other than POST. Applications of users are rated like all others. */
 const ownButForPost = /^\/v1\/applications\//;
 
-/** `POST /v1/deployments/{id}/rate`, `/tokenize` and `/truncate_prompt`, by the last segment (docs/wire.md, Features). */
+/**
+ * Returns the routes `POST /v1/deployments/{id}/rate`, `/tokenize`, and `/truncate_prompt`, by last segment (docs/wire.md,
+ * Features).
+ */
 export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, ServeRaw> {
   return new Map(
     Object.entries(features).map(([name, feature]) => {
@@ -134,7 +140,7 @@ export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, Serv
   );
 }
 
-/** The address of `/v1/{id}/rate` below `/v1/deployments`; every other one as it is. */
+/** Rewrites `/v1/{id}/rate` to the path below `/v1/deployments`. Returns other URLs unchanged. */
 export function toRatePath(method: string | undefined, url: string): string {
   if (!/\/rate(?:\?|$)/.test(url) || !url.startsWith('/v1/') || ownPaths.test(url)) return url;
   if (method !== 'POST' && ownButForPost.test(url)) return url;
@@ -168,7 +174,7 @@ async function serveFeature(
   setImmediate(endResponse, response, reply.bytes.toString('latin1'));
 }
 
-/** Ids may hold slashes; the last segment says what is asked for. */
+/** IDs may contain slashes. The last segment selects the operation. */
 function encodedIdIn(url: string): string {
   const path = pathBelow(base, url);
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -180,7 +186,7 @@ function computeOutputs<Input>(
   toOutput: (input: Input, model: Deployment) => object,
 ): object {
   if (deployment.kind === 'model') return { outputs: inputs.map((input) => toOutput(input, deployment)) };
-  throw new ParleyError('access_denied', `${deployment.id} is an application that does not count its tokens.`);
+  throw new ParleyError('access_denied', `${deployment.id} is an application without token counting.`);
 }
 
 async function keepRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {

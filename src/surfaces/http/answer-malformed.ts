@@ -7,54 +7,60 @@ import { sendError } from './framework-errors.ts';
 import { getRequestId, hasSeveralHosts, isChunkedTooEarly } from './read-request.ts';
 import { endSocket } from './replies/end-socket.ts';
 
-/** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
+/**
+ * Options of a Fastify application. Requests that never reach a route also get a contract error, and every request gets an ID.
+ */
 export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
   return {
     genReqId: (request) => getRequestId(request, newId),
 
-    /** An address that cannot be decoded, or is too long for any route. */
+    /** Called for a URL that cannot be decoded or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
       const { idHeaders, toErrorBody } = errorDialectAt(request.url);
       for (const name of idHeaders) reply.header(name, request.id);
-      const error = new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.');
+      const error = new ParleyError('route_not_found', 'This path does not exist: it cannot be decoded or is too long.');
       sendError(reply, error, toErrorBody(error, request.id));
     },
 
-    /** Bytes that are no request. In the middle of an answer they end the connection: another answer would become part of it. */
+    /**
+     * Called for bytes that are not an HTTP request. If the response has started, only closes the connection, because an error
+     * message would become part of the response.
+     */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
       const answer: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
-      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, toAnswer(code, newId()));
+      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, formatResponse(code, newId()));
       else socket.destroy();
     },
   } satisfies FastifyServerOptions;
 }
 
 /**
- * Refuses what Node would refuse without a word, with the error family of the contract: an expectation that nobody here meets,
- * and a request without `Host` (which the server must let through); and `*` in place of a path (RFC 9110, 9.3.7). To be called before other hooks that answer.
+ * Rejects requests that Node would reject with an empty response, so that clients get an error of the contract: an `Expect`
+ * header other than `100-continue`, a request without `Host` (the server must be created with `requireHostHeader: false`), and
+ * `*` as a path with methods other than OPTIONS (RFC 9110, 9.3.7). Must be called before other hooks that answer.
  */
 export function refuseOddHeads(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(findOddity(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(findHeadError(raw)));
 }
 
-function findOddity({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+function findHeadError({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
   const { host, expect, 'transfer-encoding': transfer } = headers;
-  if (url === '*' && method !== 'OPTIONS')
-    return new ParleyError('invalid_request', 'Only OPTIONS may ask for *, the whole service.');
-  if (hasSeveralHosts(rawHeaders)) return new ParleyError('invalid_request', 'The header field Host stands there twice.');
+  if (url === '*' && method !== 'OPTIONS') return new ParleyError('invalid_request', 'Only OPTIONS requests may use the path *.');
+  if (hasSeveralHosts(rawHeaders))
+    return new ParleyError('invalid_request', 'The Host header occurs more than once. Send it once.');
   if (isChunkedTooEarly(httpVersion, transfer))
-    return new ParleyError('invalid_request', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length.', {
+    return new ParleyError('invalid_request', 'HTTP/1.0 does not support Transfer-Encoding. Send a Content-Length.', {
       headers: { connection: 'close' },
     });
   if (httpVersion !== '1.1') return undefined;
-  if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');
+  if (host === undefined) return new ParleyError('invalid_request', 'The Host header is missing.');
   if (expect === undefined || /100-continue/i.test(expect)) return undefined;
-  return httpRefusal(417, 'Expect can only be 100-continue.');
+  return httpRefusal(417, 'The Expect header must be 100-continue.');
 }
 
-function toAnswer(code: string | undefined, id: string): string {
-  const error = toRefusal(code);
+function formatResponse(code: string | undefined, id: string): string {
+  const error = toError(code);
   const body = JSON.stringify(toErrorBody(error));
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -66,8 +72,8 @@ function toAnswer(code: string | undefined, id: string): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-function toRefusal(code: string | undefined): ParleyError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not come in time.');
-  if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The header fields of the request are too large.');
-  return new ParleyError('invalid_request', 'The request breaks the rules of HTTP.');
+function toError(code: string | undefined): ParleyError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The request headers are too large.');
+  return new ParleyError('invalid_request', 'The request is not valid HTTP.');
 }

@@ -6,22 +6,22 @@ import { type MethodOfPath, PathMethods, toAllowed } from './openapi/path-method
 import type { RawConfig } from './serve-raw.ts';
 
 export interface MethodDeps {
-  /** All that is described, and forms of paths that are not. */
+  /** The operations of the document, and path patterns that it does not contain. */
   readonly operations: () => readonly MethodOfPath[];
-  /** Origins whose pages may read answers. */
+  /** Origins whose pages may read responses. */
   readonly allowedOrigins: () => readonly string[];
 }
 
 /**
- * Answers what no route takes: 404, 405 with `Allow`, and OPTIONS. A route of many paths may have methods that some of its paths
- * do not take. To be called before routes are registered.
+ * Answers requests that match no route: 404, 405 with `Allow`, and OPTIONS. Also rejects a method if a wildcard route supports
+ * it, but not for the requested path. Must be called before routes are registered.
  */
 export function answerMethods(app: FastifyInstance, { operations, allowedOrigins }: MethodDeps): void {
   const described = new PathMethods(operations);
-  const others = otherRoutes(app, described);
+  const findRouteMethods = collectRouteMethods(app, described);
   const methodsAt = (url: string): readonly string[] => {
     const methods = described.at(url);
-    return methods.length > 0 ? methods : others(url);
+    return methods.length > 0 ? methods : findRouteMethods(url);
   };
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { method, url, headers } = request;
@@ -31,11 +31,11 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
         .code(204)
         .headers({ allow: allowed.join(', '), ...toPreflightFields(headers, allowed, allowedOrigins()) })
         .send();
-    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(meantBy(url, method, described));
+    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(suggestPath(url, method, described));
     throw methodNotAllowed(method, allowed);
   };
   app.setNotFoundHandler(answer);
-  // Before a body is read: a faulty one would be told instead.
+  // Runs before the body is read, so that a malformed body does not hide this error.
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404) return answer(request, reply);
     const { url = '', config } = request.routeOptions;
@@ -45,19 +45,21 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
   });
 }
 
-/** Nothing has this path; `meant` may be the one that was looked for. */
+/** Returns the error for an unknown path. `suggestion` is a similar path that exists. */
 export function routeNotFound(suggestion?: string): ParleyError {
-  const hint = suggestion === undefined ? '' : `; ${suggestion} may be meant`;
-  return new ParleyError('route_not_found', `Nothing is served at this path${hint}; /docs lists what is.`);
+  const hint = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`;
+  return new ParleyError('route_not_found', `This path does not exist${hint}. See /docs for all paths.`);
 }
 
-/** What base addresses of clients lack, or have twice. */
+/** Prefixes that base URLs of clients often lack or repeat. */
 const bases = ['/v1', '/openai', '/anthropic', '/anthropic/v1', '/msgapi', '/msgapi/v1'];
 const maxHintedPathLength = 1000;
 const displayablePath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
 
-/** Returns the path that a client with another base address, or with surplus slashes, meant. Undefined if there is none. */
-function meantBy(url: string, method: string, described: PathMethods): string | undefined {
+/**
+ * Returns the path that a client with a wrong base URL or with extra slashes probably meant. Undefined if no such path exists.
+ */
+function suggestPath(url: string, method: string, described: PathMethods): string | undefined {
   const requested = getPath(url);
   if (requested.length > maxHintedPathLength) return undefined;
   const path = `/${requested
@@ -71,14 +73,14 @@ function meantBy(url: string, method: string, described: PathMethods): string | 
   return candidates.find((candidate) => candidate !== requested && described.at(candidate).includes(method));
 }
 
-/** The path takes other methods, which `Allow` lists; `hint` may say more. */
+/** Returns a 405 error with an `Allow` header. `hint` is appended to the message. */
 export function methodNotAllowed(method: string, allowed: readonly string[], hint = ''): ParleyError {
   const list = allowed.join(', ');
-  return new ParleyError('method_not_allowed', `This path takes ${list}, not ${method}${hint}.`, { headers: { allow: list } });
+  return new ParleyError('method_not_allowed', `This path supports ${list}, not ${method}${hint}.`, { headers: { allow: list } });
 }
 
-/** The methods of routes that no operation describes, such as those of the page. */
-function otherRoutes(app: FastifyInstance, described: PathMethods): (url: string) => readonly string[] {
+/** Returns a function that finds the methods of routes without an operation, such as the routes of the page. */
+function collectRouteMethods(app: FastifyInstance, described: PathMethods): (url: string) => readonly string[] {
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const knownMethods = methodsByRoute.get(url) ?? new Set();

@@ -7,18 +7,18 @@ import type { RequestHandler } from './request-handler.ts';
 
 interface Authorized {
   readonly target: Target;
-  /** The body, as JSON; nothing but its `model` is checked. */
+  /** The parsed JSON body. Only its `model` is validated. */
   readonly value: unknown;
 }
 
 interface Naming {
-  /** The deployment that the path names. It takes the place of `model` in the body. */
+  /** Deployment ID from the path. It replaces `model` in the body. */
   readonly deployment?: string | undefined;
-  /** The message for a body that names none. */
+  /** Error message for a body without a model. */
   readonly unnamed?: string;
 }
 
-/** Returns the deployment for chat that the path or `model` of the body names, once the caller may use it. */
+/** Returns the chat deployment that the path or `model` in the body names. Throws unless the caller may use it. */
 export async function authorizeByModel(
   { handler, calls }: { readonly handler: RequestHandler; readonly calls: Calls },
   { context, caller }: { readonly context: RequestContext; readonly caller: Caller },

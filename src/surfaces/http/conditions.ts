@@ -1,18 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 
-/** What is stored; its ETag without quotes. */
+/** Stored content. The ETag has no quotes. */
 interface Tagged {
   readonly etag: string;
 }
 type Current = Tagged | undefined;
 
-/** Whether a request says what must hold of what is stored; other writes happen always. */
+/** Whether the request has a precondition. */
 export function hasCondition(headers: IncomingHttpHeaders): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }
 
-/** What must still hold when a write happens (RFC 9110, 13.2.2). Throws `precondition_failed` if it does not hold now. */
+/**
+ * Returns the condition that must still hold at the time of the write (RFC 9110, 13.2.2). Throws `precondition_failed` if the
+ * current content does not match.
+ */
 export function toWriteCondition(headers: IncomingHttpHeaders, current: Current): WriteCondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   requireMatch(match, current);
@@ -22,14 +25,17 @@ export function toWriteCondition(headers: IncomingHttpHeaders, current: Current)
   return match?.trim() === '*' && noneMatch === undefined ? 'present' : { etag: current.etag };
 }
 
-/** Whether a reader has this content already: 304. Throws `precondition_failed` if If-Match does not hold. */
+/**
+ * Returns whether the client already has this content, so that the response is 304. Throws `precondition_failed` if `If-Match`
+ * does not match.
+ */
 export function isKnown(headers: IncomingHttpHeaders, current: Tagged): boolean {
   requireMatch(headers['if-match'], current);
   const { 'if-none-match': noneMatch } = headers;
   return noneMatch !== undefined && isNamed(noneMatch, current, 'weak');
 }
 
-/** Whether a range means this content (RFC 9110, 13.1.5); dates are never taken for a content. */
+/** Returns whether a `Range` header applies to this content (RFC 9110, 13.1.5). A date in `If-Range` never matches. */
 export function isOfRange(headers: IncomingHttpHeaders, current: Tagged): boolean {
   const { 'if-range': ifRange } = headers;
   return ifRange === undefined || (typeof ifRange === 'string' && isNamed(ifRange, current, 'strong') && ifRange.trim() !== '*');
@@ -39,11 +45,14 @@ function requireMatch(match: string | undefined, current: Current): void {
   if (match !== undefined && !isNamed(match, current, 'strong')) throw preconditionFailed();
 }
 
-/** Whether a list of tags, or `*`, names what is there. Tags without quotes are taken too: metadata show them so. */
+/**
+ * Returns whether a list of tags, or `*`, matches the current content. Accepts tags without quotes, because metadata contains
+ * them in that form.
+ */
 function isNamed(list: string, current: Current, comparison: 'strong' | 'weak'): boolean {
   if (current === undefined) return false;
   if (list.trim() === '*') return true;
-  // Pattern bound: a header of at most 16 kB, where a quotation mark ends the search of the one before.
+  // Pattern bound: a header of at most 16 kB, in which each quotation mark ends the search that the previous one started.
   for (const [, weak, quoted, bare] of list.matchAll(/(W\/)?"([^"]*)"|([^\s",]+)/g)) {
     if ((quoted ?? bare) === current.etag && (weak === undefined || comparison === 'weak')) return true;
   }

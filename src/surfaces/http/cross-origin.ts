@@ -3,23 +3,26 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { setFields, toVary } from './replies/header-fields.ts';
 
 export interface CrossOriginDeps {
-  /** The origins in force whose pages may read answers; `*` for any. */
+  /** Provides the allowed origins. `*` allows any origin. */
   readonly snapshot: () => ConfigSnapshot;
-  /** Requests that are reserved have rules of their own. */
+  /** Returns whether a request is exempt because it has its own CORS rules. */
   readonly isReserved: (request: IncomingMessage) => boolean;
 }
 
 const anyOrigin = '*';
-/** Fields of answers that pages may read, beside those that begin with `X-`. */
+/** Response headers that pages may read, in addition to `X-` headers. */
 const exposed = ['Retry-After', 'X-Request-Id', 'ETag', 'Parley-Ignored', 'Request-Id', 'Mcp-Session-Id'];
 const maxAgeSeconds = 600;
 
-/** Whether the pages of an origin may read answers. */
+/** Returns whether pages of an origin may read responses. */
 export function isOriginAllowed(origin: string, allowed: readonly string[]): boolean {
   return allowed.includes(origin) || allowed.includes(anyOrigin);
 }
 
-/** Puts the fields of CORS on every answer, whoever writes its head, as long as any origin is allowed (docs/wire.md, Paths). */
+/**
+ * Adds CORS headers to every response if at least one origin is allowed, regardless of who writes the headers (docs/wire.md,
+ * Paths).
+ */
 export function answerOrigins(next: RequestListener, { snapshot, isReserved }: CrossOriginDeps): RequestListener {
   return (request, response) => {
     const allowed = snapshot().configuration.security.allowedOrigins;
@@ -28,7 +31,7 @@ export function answerOrigins(next: RequestListener, { snapshot, isReserved }: C
   };
 }
 
-/** What a preflight is told beside that, of a path that takes these methods; nothing to an origin that is not allowed. */
+/** Returns the additional CORS headers of a preflight response. Empty if the origin is not allowed. */
 export function toPreflightFields(
   { origin, ...headers }: IncomingHttpHeaders,
   methods: readonly string[],
@@ -43,7 +46,7 @@ export function toPreflightFields(
   };
 }
 
-/** Only an origin that is named may send what a browser keeps, such as client certificates. */
+/** Only a listed origin may send credentials that browsers store, such as client certificates. */
 function toOriginFields({ origin }: IncomingHttpHeaders, allowed: readonly string[]): Record<string, string> {
   if (origin === undefined) return {};
   if (allowed.includes(origin)) return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' };

@@ -1,22 +1,22 @@
 import { type ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 
-/** How callers of one dialect are read and answered: key field, request ids, errors. */
+/** Conventions of an API dialect: credential header, request ID headers, and error bodies. */
 export interface ErrorDialect {
-  /** Whether a key may come in `x-api-key` too. */
+  /** Whether `x-api-key` may carry the key. */
   readonly takesXApiKey: boolean;
-  /** Header fields of every answer that carry the request id. */
+  /** Response headers that carry the request ID. */
   readonly idHeaders: readonly string[];
   readonly toErrorBody: (error: ParleyError, requestId: string) => object;
-  /** Header fields of an error that repeat others in words of the dialect, such as what is left of limits; absent: none. */
+  /** Returns additional headers of an error in the dialect's own form, such as remaining limits. Undefined adds no headers. */
   readonly toOwnHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;
 }
 
 export const compatErrorDialect = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody } satisfies ErrorDialect;
 
-/** On paths where `model` of the body names the deployment, as OpenAI's API says it. */
+/** Dialect for paths where `model` in the body names the deployment. Uses the error code of the OpenAI API. */
 export const modelErrorDialect = withNotFound('model_not_found');
 
-/** Clients tell by this code that a deployment does not exist. */
+/** Replaces the error code of an unknown deployment by a code that clients of the dialect recognize. */
 export function withNotFound(code: string): ErrorDialect {
   return {
     ...compatErrorDialect,

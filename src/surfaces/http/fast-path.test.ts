@@ -9,14 +9,17 @@ import { serveCalls, serveRaw } from './serve-raw.ts';
 
 const route = '/calls/*';
 
-/** Sends one request as it is written; gives which way it took, and what it was answered with. */
+/**
+ * Sends one raw request. Returns the path that it took through the server, its status, and the first 8 characters of the
+ * response body.
+ */
 async function send(head: string): Promise<string> {
-  const ways: string[] = [];
+  const paths: string[] = [];
   const fastPath = new FastPath(() => 'new-id');
   const app = fastify({
     serverFactory(framework) {
       const long: RequestListener = (request, response) => {
-        ways.push('long');
+        paths.push('long');
         framework(request, response);
       };
       return createServer({ requireHostHeader: false }, fastPath.before(long));
@@ -37,43 +40,43 @@ async function send(head: string): Promise<string> {
   });
   await once(socket, 'close');
   await app.close();
-  return `${ways[0] ?? 'short'} ${/HTTP\/1.1 ([2-5]\d\d)/.exec(answer)?.[1]} ${answer.split('\r\n\r\n').at(-1)?.slice(0, 8)}`;
+  return `${paths[0] ?? 'short'} ${/HTTP\/1.1 ([2-5]\d\d)/.exec(answer)?.[1]} ${answer.split('\r\n\r\n').at(-1)?.slice(0, 8)}`;
 }
 
 const host = '\r\nhost: parley';
 
-describe('a call takes the fast path', () => {
+describe('FastPath for plain calls', () => {
   it.each([
-    ['below its address', '/calls/a/b'],
-    ['at its address', '/exact'],
+    ['below the route', '/calls/a/b'],
+    ['at the route', '/exact'],
     ['with a query', '/calls/a?api-version=2024-10-21'],
-  ])('%s', async (_, url) => {
+  ])('serves a call %s', async (_, url) => {
     expect(await send(`POST ${url} HTTP/1.1${host}`)).toBe('short 200 new-id');
   });
 
-  it('under the id that it brings', async () => {
+  it('uses the request ID that the client sends', async () => {
     expect(await send(`POST /exact HTTP/1.1${host}\r\nx-request-id: my-id`)).toBe('short 200 my-id');
   });
 });
 
-describe('a call takes the long way, and comes to the same route', () => {
+describe('FastPath for other requests', () => {
   it.each([
-    ['with an address to decode', `POST /calls/a%2Fb HTTP/1.1${host}`],
-    ['with an expectation', `POST /calls/a HTTP/1.1${host}\r\nexpect: 100-continue`],
+    ['with an encoded path', `POST /calls/a%2Fb HTTP/1.1${host}`],
+    ['with an Expect header', `POST /calls/a HTTP/1.1${host}\r\nexpect: 100-continue`],
     ['without a host', 'POST /calls/a HTTP/1.1'],
-    ['with an address as proxies send it', `POST http://parley/calls/a HTTP/1.1${host}`],
-    ['in the older form of HTTP', `POST /calls/a HTTP/1.0${host}`],
-    ['where the route asked for none', `POST /other/a HTTP/1.1${host}`],
-    ['with a query where its address has none', `POST /exact?a=b HTTP/1.1${host}`],
-  ])('%s', async (_, head) => {
+    ['with an absolute URL', `POST http://parley/calls/a HTTP/1.1${host}`],
+    ['over HTTP/1.0', `POST /calls/a HTTP/1.0${host}`],
+    ['to a route without a fast path', `POST /other/a HTTP/1.1${host}`],
+    ['with a query on an exact route', `POST /exact?a=b HTTP/1.1${host}`],
+  ])('leaves a request to the framework: %s', async (_, head) => {
     expect(await send(head)).toMatch(/^long 200 /);
   });
 
   it.each([
-    ['by another method', `PUT /calls/a HTTP/1.1${host}`],
-    ['to another address', `POST /exact/a HTTP/1.1${host}`],
-    ['to no address', `POST /calls HTTP/1.1${host}`],
-  ])('or to none: %s', async (_, head) => {
+    ['with another method', `PUT /calls/a HTTP/1.1${host}`],
+    ['to another path', `POST /exact/a HTTP/1.1${host}`],
+    ['to no path', `POST /calls HTTP/1.1${host}`],
+  ])('leaves a request without a route to the framework: %s', async (_, head) => {
     expect(await send(head)).toMatch(/^long 404 /);
   });
 });

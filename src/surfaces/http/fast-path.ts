@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { getRequestId, hasSeveralHosts } from './read-request.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
-/** Only such URLs take the fast path; the framework handles those that it decodes or checks. */
+/** URLs that can take the fast path. The framework handles URLs that need decoding or validation. */
 const plainUrl = /^[\w/.:?=&~-]{1,1000}$/;
 
 /**
- * Routes plain call requests around the framework, whose routing and hooks take up to a tenth of the time of a call. Whatever is
- * unusual in any way goes through the framework, to the same route. No other listener may have a claim on these addresses.
+ * Routes plain calls without the framework, whose routing and hooks take up to a tenth of the time of a call. All other requests
+ * reach the same route through the framework. No other request listener may handle these paths.
  */
 export class FastPath {
   readonly #newId: () => string;
@@ -29,7 +29,7 @@ export class FastPath {
     });
   }
 
-  /** What a server listens with: the fast path before the framework. */
+  /** Returns a request listener that tries the fast path before the framework. */
   before(framework: RequestListener): RequestListener {
     return (request, response) => {
       const { method, url = '', headers, httpVersion } = request;

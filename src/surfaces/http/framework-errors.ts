@@ -5,11 +5,11 @@ import { keepPrivate } from './replies/header-fields.ts';
 
 export interface ErrorDeps {
   readonly reportError: (error: ParleyError, requestId: string) => void;
-  /** Which dialect is spoken at a path. Absent: that of the compat surface everywhere. */
+  /** Returns the dialect of a path. Undefined selects the compat dialect for all paths. */
   readonly errorDialectAt?: (path: string) => ErrorDialect;
 }
 
-/** Answers of a Fastify application to what is thrown. Every answer gets its `X-Request-Id`, and what says who may keep it. */
+/** Installs the error handler of a Fastify application. Also adds the request ID and the cache headers to every response. */
 export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
     sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));
@@ -19,25 +19,25 @@ export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt
     done();
   });
   app.setErrorHandler((cause, request, reply) => {
-    const error = toParleyError(toOwnError(cause));
+    const error = toParleyError(toContractError(cause));
     if (error.status >= 500) reportError(error, request.id);
     return send(request, reply, error);
   });
 }
 
-/** What Fastify finds wrong with a request, as an error of the contract; anything else as it is. */
-function toOwnError(error: unknown): unknown {
+/** Converts an error of Fastify about the request to a contract error. Returns other errors unchanged. */
+function toContractError(error: unknown): unknown {
   const { code, statusCode } = error instanceof Error ? (error as Error & { code?: unknown; statusCode?: unknown }) : {};
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500)
     return error;
   const details = { cause: error };
-  if (statusCode === 413) return new ParleyError('payload_too_large', 'The body is larger than this path takes.', details);
+  if (statusCode === 413) return new ParleyError('payload_too_large', 'The body is too large for this path.', details);
   if (statusCode === 415)
-    return new ParleyError('unsupported_media_type', 'The body has a media type that this path does not take.', details);
-  return new ParleyError('invalid_request', 'The request cannot be read.', details);
+    return new ParleyError('unsupported_media_type', 'This path does not support the media type of the body.', details);
+  return new ParleyError('invalid_request', 'Invalid request.', details);
 }
 
-/** Answers with an error that may be shown. */
+/** Sends an error to the client. */
 export function sendError(reply: FastifyReply, error: ParleyError, body: object = toErrorBody(error)): FastifyReply {
   for (const [name, value] of Object.entries(error.headers ?? {})) reply.header(name, value);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-/** Aborted when the caller leaves, and when the answer was sent. */
+/** Returns a signal that aborts when the client disconnects or when the response is complete. */
 export function leavingSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => controller.abort(new Error('the caller closed the connection')));
+  response.once('close', () => controller.abort(new Error('the client closed the connection')));
   return controller.signal;
 }

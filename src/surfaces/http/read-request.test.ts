@@ -7,8 +7,11 @@ import { readBody } from './read-request.ts';
 import { stalledMs } from './replies/event-stream.ts';
 import { sendJson } from './replies/send-json.ts';
 
-/** What `serve` does with a request that is sent as it is written, and is never read an answer to. */
-async function serving<Result>(text: string, serve: (request: IncomingMessage, response: ServerResponse) => Promise<Result>) {
+/** Sends a raw request, calls `serve` with it, and returns the result. The client never reads the response. */
+async function serveRequest<Result>(
+  text: string,
+  serve: (request: IncomingMessage, response: ServerResponse) => Promise<Result>,
+) {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -25,28 +28,30 @@ async function serving<Result>(text: string, serve: (request: IncomingMessage, r
 
 const head = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n';
 
-test('a body that does not come is waited for until the signal says stop', async () => {
+test('readBody waits for a body until the signal aborts', async () => {
   const controller = new AbortController();
-  const reading = serving(`${head}{`, async (request) => {
+  const reading = serveRequest(`${head}{`, async (request) => {
     setTimeout(() => controller.abort(new Error('stopping')), 20);
     return readBody(request, 1000, () => controller.signal);
   });
   await expect(reading).rejects.toThrow('stopping');
 });
 
-test('a body is not waited for if the signal said stop before, or the caller had left', async () => {
-  const stopped = serving(`${head}{`, async (request) => readBody(request, 1000, () => AbortSignal.abort(new Error('stopped'))));
+test('readBody fails immediately if the signal is aborted or the client has disconnected', async () => {
+  const stopped = serveRequest(`${head}{`, async (request) =>
+    readBody(request, 1000, () => AbortSignal.abort(new Error('stopped'))),
+  );
   await expect(stopped).rejects.toThrow('stopped');
-  const left = serving(`${head}{`, async (request) => {
+  const left = serveRequest(`${head}{`, async (request) => {
     request.destroy();
     await once(request, 'close');
     return readBody(request, 1000);
   });
-  await expect(left).rejects.toThrow('broke off');
+  await expect(left).rejects.toThrow('closed before');
 });
 
-test('a reader that does not take an answer is not waited for without a bound', async () => {
-  const waited = await serving('GET / HTTP/1.1\r\nhost: x\r\n\r\n', async (_request, response) => {
+test('sendJson limits the wait for a client that does not read the response', async () => {
+  const waited = await serveRequest('GET / HTTP/1.1\r\nhost: x\r\n\r\n', async (_request, response) => {
     sendJson(response, 200, 'x'.repeat(50_000_000));
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     return response.socket?.timeout;
@@ -54,20 +59,23 @@ test('a reader that does not take an answer is not waited for without a bound', 
   expect(waited).toBe(stalledMs);
 });
 
-test('a body that is complete before it is read is whole, also if it came in several pieces', async () => {
+test('readBody returns the complete body if it arrived in several chunks before the call', async () => {
   const text = 'x'.repeat(100_000);
-  const { length } = await serving(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n${text}`, async (request) => {
-    while (request.readableLength < text.length) await new Promise(setImmediate);
-    return readBody(request, 1_000_000);
-  });
+  const { length } = await serveRequest(
+    `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n${text}`,
+    async (request) => {
+      while (request.readableLength < text.length) await new Promise(setImmediate);
+      return readBody(request, 1_000_000);
+    },
+  );
   expect(length).toBe(text.length);
 });
 
 const largeText = JSON.stringify({ model: 'm', text: 'a'.repeat(2 ** 21) });
 
-test('other work runs between the end of a large body and its use', async () => {
+test('readBody yields to the event loop after a large body', async () => {
   const message = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${largeText.length}\r\n\r\n${largeText}`;
-  const log = await serving(message, async (request) => {
+  const log = await serveRequest(message, async (request) => {
     const steps: string[] = [];
     request.once('end', () => setImmediate(() => steps.push('other work')));
     await readBody(request, 2 ** 23);
@@ -76,7 +84,7 @@ test('other work runs between the end of a large body and its use', async () => 
   expect(log).toEqual(['other work', 'use']);
 });
 
-test('other work runs between the parsing of a large body and its check', async () => {
+test('authorizeByModel yields to the event loop between parsing and validation of a large body', async () => {
   const steps: string[] = [];
   const authorize = async (): Promise<object> => {
     setImmediate(() => steps.push('other work'));

@@ -7,23 +7,28 @@ import { refuseOtherCase } from '#contract/errors/request-error.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
-/** Of the fields that carry credentials. */
-const lengthsOfNames: ReadonlySet<number> = new Set(['authorization', 'api-key', 'x-api-key'].map(({ length }) => length));
+/** Lengths of the header names that carry credentials. */
+const credentialNameLengths: ReadonlySet<number> = new Set(['authorization', 'api-key', 'x-api-key'].map(({ length }) => length));
 const largeBodyBytes = 1024 ** 2;
 const bearer = /^bearer +(\S.*)$/i;
 
-/** The caller's `X-Request-Id` if it is well-formed, else a new one. */
+/** Returns the client's `X-Request-Id` if it is well-formed, otherwise a new ID. */
 export function getRequestId(request: IncomingMessage, newId: () => string): string {
   const header = request.headers['x-request-id'];
   return typeof header === 'string' && wellFormedId.test(header) ? header : newId();
 }
 
-/** Whether the framing of a body is faulty (RFC 9112, 6.1): others may end it elsewhere. */
+/**
+ * Returns whether an HTTP/1.0 request uses chunked encoding (RFC 9112, 6.1). Intermediaries could find another end of the body.
+ */
 export function isChunkedTooEarly(httpVersion: string, transferEncoding: string | undefined): boolean {
   return transferEncoding !== undefined && httpVersion === '1.0';
 }
 
-/** Node takes the first; who stands before this service may have taken another (RFC 9112, 3.2). */
+/**
+ * Returns whether the request has more than one `Host` header. Node uses the first, but a proxy in front of Parley may have used
+ * another (RFC 9112, 3.2).
+ */
 export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -34,8 +39,9 @@ export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /**
- * The key or token a request carries (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if two differ.
- * `x-api-key` counts only if it is taken. Fields that come twice are looked at one by one, because `headers` drops or joins duplicates.
+ * Returns the key or token of a request (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if
+ * two values differ. Ignores `x-api-key` unless `takesXApiKey` is set. Checks raw headers, because `headers` drops or joins
+ * duplicates.
  */
 export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
   const { headers, rawHeaders } = request;
@@ -43,7 +49,7 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
   let source = 'Authorization';
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [fieldName, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
-    if (!lengthsOfNames.has(fieldName.length)) continue;
+    if (!credentialNameLengths.has(fieldName.length)) continue;
     const name = fieldName.toLowerCase();
     if (name === 'authorization') {
       if (value !== headers.authorization) throw ambiguous('Authorization', fieldName);
@@ -68,26 +74,26 @@ function ambiguous(first: string, second: string): ParleyError {
   return new ParleyError('ambiguous_credentials', `${conflict} Send only one of them.`);
 }
 
-/** Refuses a body whose announced length is over the limit, before anything of it is read. */
+/** Throws `payload_too_large` if the announced length exceeds the limit, before the body is read. */
 export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Refuses a body that is not announced as plain JSON. */
+/** Throws `unsupported_media_type` unless the body is JSON without a content encoding. */
 export function requireJson({ headers }: IncomingMessage): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;
   if (type !== 'application/json') requireJsonType(type);
   if (encoding !== undefined) requirePlain(headers);
 }
 
-/** Refuses a body that comes packed. */
+/** Throws `unsupported_media_type` if the body has a content encoding. */
 export function requirePlain({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): void {
   if (encoding !== 'identity')
-    throw unsupported(`The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`);
+    throw unsupported(`The content encoding "${encoding.slice(0, 100)}" is not supported. Send the body without an encoding.`);
 }
 
-/** JSON is UTF-8 (RFC 8259, 8.1), of which US-ASCII is a part. */
+/** Charsets of valid JSON. JSON is UTF-8 (RFC 8259, 8.1), and US-ASCII is a subset of it. */
 const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 function requireJsonType(type: string): void {
@@ -95,12 +101,16 @@ function requireJsonType(type: string): void {
   if (essence.trim().toLowerCase() !== 'application/json') throw refusedType('application/json', type);
   const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
   if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
-    throw unsupported(`The body must be JSON in UTF-8, not in "${charset.slice(0, 100)}"; application/json needs no charset.`);
+    throw unsupported(
+      `The charset "${charset.slice(0, 100)}" is not supported. Send JSON in UTF-8 as application/json without a charset.`,
+    );
 }
 
-/** The 415 of a body that has another media type than the one that is taken. */
+/** Returns the 415 error for a body with an unsupported media type. */
 export function refusedType(accepted: string, type: string): ParleyError {
-  return unsupported(`The body must be ${accepted}, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
+  return unsupported(
+    `The body must be ${accepted}, ${type ? `not "${type.slice(0, 100)}"` : 'but the request has no Content-Type'}.`,
+  );
 }
 
 function unsupported(message: string): ParleyError {
@@ -108,18 +118,18 @@ function unsupported(message: string): ParleyError {
 }
 
 /**
- * The bytes of the whole body, at once if they are there. Throws `payload_too_large` as soon as it grows over the limit, and the
- * signal's reason.
+ * Returns the complete body, synchronously if it is already buffered. Throws `payload_too_large` as soon as the body exceeds the
+ * limit, and the reason of the signal if it aborts.
  */
 export function readBody(request: IncomingMessage, maxBytes: number, signal?: () => AbortSignal): Buffer | Promise<Buffer> {
   request.on('error', ignore);
   const { headers, readableLength } = request;
-  const isHere = readableLength > 0 && readableLength === Number(headers['content-length']);
-  if (!isHere) return gatherBody(request, maxBytes, signal?.());
-  // A small body usually arrives together with its head.
-  // Without a length, Node 26 returns only the first of several pieces.
+  const isBuffered = readableLength > 0 && readableLength === Number(headers['content-length']);
+  if (!isBuffered) return gatherBody(request, maxBytes, signal?.());
+  // A small body usually arrives together with its headers. The length is passed because `read()` in Node 26 otherwise returns
+  // only the first of several chunks.
   const body: Buffer = request.read(readableLength);
-  // The server still has to see the end of the body.
+  // The server must receive the end of the body.
   request.resume();
   if (body.length > maxBytes) throw tooLarge(maxBytes);
   return body;
@@ -127,12 +137,12 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
 
 function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Of what has happened already no event tells.
+    // The events may have fired before the listeners below are attached.
     if (signal?.aborted === true) return reject(signal.reason);
-    if (request.destroyed && !request.complete) return reject(brokenOff());
+    if (request.destroyed && !request.complete) return reject(connectionClosed());
     const pieces: Buffer[] = [];
     let bytes = 0;
-    // The request lives as long as its answer: the listeners are removed, so that they do not keep the body.
+    // The request is retained as long as its response. Removing the listeners lets the body be freed earlier.
     const finish = (): void => {
       request.off('data', onData).off('end', end).off('close', fail);
       signal?.removeEventListener('abort', fail);
@@ -146,13 +156,13 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const end = (): void => {
       finish();
-      const body = toWhole(pieces, bytes);
+      const body = joinPieces(pieces, bytes);
       if (isLargeBody(bytes)) setImmediate(resolve, body);
       else resolve(body);
     };
     const fail = (): void => {
       finish();
-      reject(signal?.reason ?? brokenOff());
+      reject(signal?.reason ?? connectionClosed());
     };
     request.on('data', onData).on('end', end).on('close', fail);
     signal?.addEventListener('abort', fail);
@@ -167,12 +177,12 @@ export function isLargeBody(bytes: number): boolean {
   return bytes > largeBodyBytes;
 }
 
-function brokenOff(): ParleyError {
-  return new ParleyError('invalid_request', 'The body broke off before its end.');
+function connectionClosed(): ParleyError {
+  return new ParleyError('invalid_request', 'The connection closed before the end of the body.');
 }
 
-/** Joins the pieces and frees their memory at once, before the garbage collector would. */
-function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
+/** Joins the chunks and frees their memory immediately instead of waiting for garbage collection. */
+function joinPieces(pieces: readonly Buffer[], bytes: number): Buffer {
   const [first] = pieces;
   if (first?.length === bytes) return first;
   const body = Buffer.concat(pieces, bytes);
@@ -180,17 +190,17 @@ function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
   return body;
 }
 
-/** A request whose caller leaves later emits an error; it is ignored. */
+/** Listener for errors that a request emits if the client disconnects later. */
 function ignore(): void {}
 
-/** The 413 of a body over a limit. */
+/** Returns the 413 error for a body that exceeds a limit. */
 export function tooLarge(maxBytes: number): ParleyError {
-  return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);
+  return new ParleyError('payload_too_large', `The body exceeds the limit of ${maxBytes} bytes.`);
 }
 
-/** The value of a JSON body; keys named `__proto__` are refused unless the reader keeps such keys. Throws `invalid_json`. */
+/** Parses a JSON body. Keys named `__proto__` are rejected unless `allowsProto` is set. Throws `invalid_json`. */
 export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
-  if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty; it must be JSON.');
+  if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty. Send JSON.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw new ParleyError('invalid_json', 'The body starts with a byte order mark (BOM). Send UTF-8 without one.');
   try {
@@ -202,11 +212,11 @@ export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown 
 }
 
 const modelAlone: ReadonlySet<string> = new Set(['model']);
-const unnamed = 'model must name a deployment; GET /v1/models lists yours.';
+const unnamed = 'model must name a deployment. GET /v1/models lists the deployments that you may use.';
 
 /**
- * The deployment that a body names as its `model`. Throws invalid_request if the body is no JSON object, writes the key in
- * another case, or names none, which `message` then tells.
+ * Returns the deployment that `model` in the body names. Throws `invalid_request` if the body is not a JSON object, the key has
+ * another case, or the name is missing. `message` is the error message for a missing name.
  */
 export function readModel(body: unknown, message = unnamed): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
@@ -216,7 +226,10 @@ export function readModel(body: unknown, message = unnamed): string {
   throw new ParleyError('invalid_request', message, { param: 'model' });
 }
 
-/** The whole body, parsed when it is asked for, by the rules of `parseBody`. Throws `payload_too_large`; what it gives throws `invalid_json`. */
+/**
+ * Reads the complete body and returns a function that parses it with `parseBody`. Throws `payload_too_large`. The function
+ * throws `invalid_json`.
+ */
 export async function readJsonBody(
   request: IncomingMessage,
   maxBytes: number,

@@ -10,10 +10,10 @@ import type { ErrorDialect } from './error-dialect.ts';
 import { ignoredHeader, privateFields, toIgnoredNames } from './replies/header-fields.ts';
 import { sendJson } from './replies/send-json.ts';
 
-/** The reason of a signal whose caller closed the connection. */
+/** Abort reason if the client disconnects. */
 class CallerLeft extends Error {
   constructor() {
-    super('the caller closed the connection');
+    super('the client closed the connection');
     this.name = 'CallerLeft';
   }
 }
@@ -21,10 +21,10 @@ class CallerLeft extends Error {
 const lingerMs = 1_000;
 const emptySet: ReadonlySet<string> = new Set();
 
-/** What is told that its reply is wanted no more. */
+/** A reply that can be canceled. */
 type Failing = Pick<ReplySink, 'fail'>;
 
-/** What a request is known by. */
+/** Constructor arguments of `RequestContext`. */
 interface RequestFacts {
   readonly id: string;
   readonly request: IncomingMessage;
@@ -34,7 +34,7 @@ interface RequestFacts {
   readonly errorDialect: ErrorDialect;
 }
 
-/** One request to a call, from its head to the end of its answer. */
+/** One call request, from its headers to the end of its response. */
 export class RequestContext {
   readonly id: string;
   readonly request: IncomingMessage;
@@ -46,7 +46,7 @@ export class RequestContext {
   #controller: AbortController | undefined;
   #cancelled: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
-  /** The reply in progress, or the one that was sent. */
+  /** The reply in progress or the reply that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
   #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
   #isPaused = false;
@@ -68,7 +68,7 @@ export class RequestContext {
     });
   }
 
-  /** Aborted when the caller leaves, or when this node stops and can wait no longer. */
+  /** Aborted when the client disconnects, or when the grace period of a stopping node ends. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -85,7 +85,7 @@ export class RequestContext {
     return this.#cancelled?.reason instanceof CallerLeft;
   }
 
-  /** Header fields of every answer. */
+  /** Headers of every response. */
   get headers(): Record<string, string> {
     const headers: Record<string, string> = { ...this.#answer?.headers };
     for (const name of this.errorDialect.idHeaders) headers[name] = this.id;
@@ -102,7 +102,7 @@ export class RequestContext {
     return this.#answer?.ignored ?? emptySet;
   }
 
-  /** Header fields of a good answer on the compat surface. */
+  /** Headers of a successful response on the compat surface. */
   get replyHeaders(): Record<string, string> {
     const { headers } = this;
     const ignored = this.#answer?.ignored;
@@ -110,14 +110,14 @@ export class RequestContext {
     return headers;
   }
 
-  /** Throws the reason if nobody waits for an answer any more. */
+  /** Throws the reason if the request is canceled. */
   throwIfCancelled(): void {
     if (this.#cancelled !== undefined) throw this.#cancelled.reason;
   }
 
   /**
-   * Resolves when the reply is over. Until then it is canceled with the request. Its header fields are part of every answer from now on,
-   * and its tokens are recorded.
+   * Resolves when the reply has ended. Until then, canceling the request cancels the reply. From now on, every response includes
+   * the reply's headers, and its tokens are recorded.
    */
   async follow(answer: Answer, reply: Failing): Promise<void> {
     this.#answer = answer;
@@ -127,12 +127,12 @@ export class RequestContext {
     this.#following = undefined;
   }
 
-  /** The same for a reply that is whole already. */
+  /** Attaches a reply that is not streamed to the client, for its headers and its usage. */
   answeredBy(answer: Pick<Answer, 'headers' | 'used'>): void {
     this.#answer = answer;
   }
 
-  /** Pauses the reply until the reader has caught up. */
+  /** Pauses the reply until the client has caught up. */
   pauseUntil(drained: () => Promise<void>): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
@@ -143,7 +143,7 @@ export class RequestContext {
     });
   }
 
-  /** Cancels the work under way; the reply fails with the reason. */
+  /** Cancels the request. The reply in progress fails with the reason. */
   cancel(reason: unknown): void {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = { reason };
@@ -151,13 +151,13 @@ export class RequestContext {
     this.#cancelReply(reason);
   }
 
-  /** Keeps the error for the record; returns it as it may be shown. */
+  /** Stores the error for the call record and returns it as a contract error. */
   failed(error: unknown): ParleyError {
     this.#error = toParleyError(error);
     return this.#error;
   }
 
-  /** Answers with an error, unless the caller is gone. */
+  /** Sends an error unless the client disconnected. */
   sendError(cause: unknown): void {
     const error = this.failed(cause);
     const { response } = this;
@@ -193,7 +193,10 @@ export class RequestContext {
     this.#following?.reply.fail(reason);
   }
 
-  /** A caller that is still sending a long body reads the answer only if the connection stays open: the body is drained for up to 1 s. */
+  /**
+   * Sends an error while the client still uploads a body. The client reads the response only if the connection stays open, so
+   * the body is drained for up to 1 s.
+   */
   #sendBeforeBodyEnds(status: number, bytes: string, headers: Record<string, string>): void {
     const { request, response } = this;
     response.writeHead(status, {

@@ -20,21 +20,21 @@ export interface RequestHandlerDeps {
   readonly telemetry: Telemetry;
 }
 
-/** What a route is, for measures and logs. */
+/** Properties of a route for metrics and logs. */
 export interface RouteFacts {
   readonly operation: Operation;
-  /** The route's pattern, never the path itself. */
+  /** Pattern of the route, never an actual path. */
   readonly route: string;
-  /** Absent: that of the compat surface. */
+  /** Undefined selects the dialect of the compat surface. */
   readonly errorDialect?: ErrorDialect;
   /** Returns the maximum number of bytes of a body. Absent or undefined: `security.maxBodyBytes`. */
   readonly maxBodyBytes?: (request: IncomingMessage) => number | undefined;
 }
 
-/** Answers a request whose caller is known. Resolves when the answer is complete. What it throws is sent as an error. */
+/** Answers a request of an authenticated caller. Resolves when the response is complete. Errors are sent to the client. */
 export type AnswerRequest = (context: RequestContext, caller: Caller) => Promise<void>;
 
-/** Serves the requests that are calls. Each gets an ID, a record, and an answer. */
+/** Serves call requests. Each gets an ID, a record, and a response. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
 
@@ -42,11 +42,11 @@ export class RequestHandler {
     this.#deps = deps;
   }
 
-  /** Authenticates a request, answers it, and records its end. */
+  /** Authenticates and answers a request, and records its end. */
   async serve(facts: RouteFacts, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
     const { clock, telemetry, inFlightCalls } = this.#deps;
     const { operation, route, errorDialect = compatErrorDialect } = facts;
-    // Node joins fields that come twice.
+    // Node joins duplicates of these headers, so they are never arrays.
     const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
     const record = telemetry.begin({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
     record.session = findSessionInHeaders(request.headers);
@@ -54,7 +54,7 @@ export class RequestHandler {
     try {
       if (inFlightCalls.isClosed) {
         response.setHeader('connection', 'close');
-        throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
+        throw new ParleyError('shutting_down', 'This node is shutting down. Send the request again.', { retryAfterSeconds: 1 });
       }
       inFlightCalls.add(context);
       refuseLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
@@ -70,7 +70,7 @@ export class RequestHandler {
     inFlightCalls.delete(context);
   }
 
-  /** Reads a JSON body. Throws 415 for another media type and 413 for too many bytes. */
+  /** Reads a JSON body. Throws 415 for another media type and 413 if it is too large. */
   readJson(context: RequestContext): Buffer | Promise<Buffer> {
     requireJson(context.request);
     return readBody(context.request, this.#maxBodyBytes, () => context.signal);

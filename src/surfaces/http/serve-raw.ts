@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 
-/** A request as the server has it, with the id that its log lines carry. */
+/** A raw request, with the ID that its log lines contain. */
 export interface RawRequest {
   readonly id: string;
   readonly request: IncomingMessage;
@@ -10,15 +10,15 @@ export interface RawRequest {
 
 export type ServeRaw = (raw: RawRequest) => Promise<void>;
 
-/** The `config` of a route, as others read it. */
+/** Fields of a Fastify route's `config`. */
 export interface RawConfig {
-  /** Set for routes that work on the raw request: they measure and refuse calls themselves. */
+  /** Whether the route works on the raw request. Handlers of these routes record and reject calls themselves. */
   readonly isMeasured?: boolean;
-  /** Set if whatever is sent by POST to its address, or below it, is for this route. */
+  /** Handler for all POST requests at or below the URL of the route, if the route has a fast path. */
   readonly fastPath?: ServeRaw;
 }
 
-/** Registers a route that works on the raw request and response: the framework neither parses the body nor sends the answer. */
+/** Registers a route that works on the raw request and response. The framework neither parses the body nor sends the response. */
 export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string, serve: ServeRaw, config: RawConfig = {}): void {
   app.route({
     method,
@@ -32,7 +32,10 @@ export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string,
   });
 }
 
-/** The same for calls: plain ones come by the fast path. No other route takes POST at this address, or below it. */
+/**
+ * Registers a raw route for calls that plain requests reach through the fast path. No other route may handle POST at or below
+ * this URL.
+ */
 export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): void {
   serveRaw(app, 'POST', url, serve, { fastPath: serve });
 }
@@ -42,7 +45,7 @@ interface Place {
   readonly url: string;
 }
 
-/** Registers a route that answers before the framework reads a body, so that size and credentials are told first. */
+/** Registers a route that answers before the framework reads a body, so that size and credential errors come first. */
 export function serveEarly(
   app: FastifyInstance,
   location: Place,

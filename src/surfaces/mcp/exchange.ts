@@ -29,7 +29,7 @@ interface ExchangeContext {
   readonly deployment: Deployment;
 }
 
-/** One message of a client, and what it is answered. */
+/** One message of a client and the response to it. */
 export class Exchange {
   readonly #deps: ExchangeDeps;
   readonly #parts: ExchangeContext;
@@ -39,7 +39,7 @@ export class Exchange {
     this.#parts = parts;
   }
 
-  /** Rejects with RpcFault. */
+  /** Rejects with `RpcError`. */
   async handle(message: McpMessage): Promise<void> {
     const { context, outlet, deployment } = this.#parts;
     if (message.id === undefined) {
@@ -52,12 +52,12 @@ export class Exchange {
     outlet.answer(message.id, era === 'stateless' ? toStatelessResult(deployment, result) : result);
   }
 
-  /** Undefined for a call that was cancelled. */
+  /** Returns undefined for a canceled call. */
   #createResult(era: Era, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
     const { deployment, outlet, context } = this.#parts;
     switch (`${era} ${message.method}`) {
       case 'sessions initialize':
-        // Nothing is kept under it: it only tells the requests of one client from those of another.
+        // The session has no stored state. The ID only distinguishes the requests of different clients.
         outlet.addHeader(sessionHeader, context.id);
         return toInitialized(deployment, message.params?.protocolVersion);
       case 'sessions ping':
@@ -72,21 +72,21 @@ export class Exchange {
         return this.#call(message);
       default: {
         const status = era === 'stateless' ? 404 : 200;
-        throw new RpcError('methodNotFound', `There is no method ${message.method.slice(0, 200)}.`, { status });
+        throw new RpcError('methodNotFound', `Unknown method "${message.method.slice(0, 200)}".`, { status });
       }
     }
   }
 
   async #call(message: McpMessage): Promise<JsonObject | undefined> {
     const { deployment, caller, context, outlet } = this.#parts;
-    // What else a client asks for is no use of the deployment.
+    // Other methods do not count as use of the deployment.
     context.record.deployment(deployment.id);
     const { name, arguments: args = {} } = withRpcError('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
       status: 200,
     });
     const toolName = toToolName(deployment);
     if (name !== toolName)
-      throw new RpcError('invalidParams', `Unknown tool: ${name.slice(0, 200)}; the one there is is ${toolName}.`, {
+      throw new RpcError('invalidParams', `Unknown tool "${name.slice(0, 200)}". The only tool is "${toolName}".`, {
         status: 200,
       });
     const { progressToken: token } = getMeta(message);
@@ -99,7 +99,7 @@ export class Exchange {
   }
 
   #cancel({ params }: McpMessage): void {
-    const reason = new ParleyError('invalid_request', 'The call was cancelled by its client.');
+    const reason = new ParleyError('invalid_request', 'The client canceled the call.');
     this.#deps.running.cancel(this.#toRunning(params?.requestId), reason);
   }
 
@@ -109,32 +109,32 @@ export class Exchange {
   }
 }
 
-/** How long a list may be kept: a configuration can be changed at any time. */
+/** Cache lifetime of lists. The configuration can change at any time. */
 const cacheHints = { ttlMs: 60_000, cacheScope: 'private' };
 const capabilities = { tools: {} };
 
-/** The answer to `initialize`. */
+/** Returns the result of `initialize`. */
 function toInitialized(deployment: Deployment, requestedRevision: unknown): JsonObject {
   const { description: instructions } = deployment;
   return { protocolVersion: negotiate(requestedRevision), capabilities, serverInfo: toServerInfo(deployment), instructions };
 }
 
-/** The answer to `server/discover`. */
+/** Returns the result of `server/discover`. */
 function toDiscovered({ description: instructions }: Deployment): JsonObject {
   return { ...cacheHints, supportedVersions: [statelessRevision], capabilities, instructions };
 }
 
-/** The answer to `tools/list`. */
+/** Returns the result of `tools/list`. */
 function toToolList(deployment: Deployment): JsonObject {
   return { ...cacheHints, tools: [toTool(deployment)] };
 }
 
-/** What every answer of the stateless revision has. */
+/** Adds the fields that every result of the stateless revision has. */
 function toStatelessResult(deployment: Deployment, result: JsonObject): JsonObject {
   return { resultType: 'complete', ...result, _meta: { 'io.modelcontextprotocol/serverInfo': toServerInfo(deployment) } };
 }
 
-/** Of the last segment of the id: letters, digits, `_` and `-`, at most 64. */
+/** Returns the tool name: the last segment of the ID, limited to 64 letters, digits, `_`, and `-`. */
 function toToolName({ id }: Pick<Deployment, 'id'>): string {
   const name = id
     .slice(id.lastIndexOf('/') + 1)
@@ -145,7 +145,7 @@ function toToolName({ id }: Pick<Deployment, 'id'>): string {
 
 function toTool(deployment: Deployment): JsonObject {
   const { id, displayName: title = id, description = `Asks ${title} and gives its answer.`, kind } = deployment;
-  // A model only answers; what an application does behind its answer is its own affair.
+  // A model has no side effects. An application may have some.
   const annotations = kind === 'model' ? { title, readOnlyHint: true, openWorldHint: false } : { title, openWorldHint: true };
   return { name: toToolName(deployment), title, description, inputSchema: McpQuery, annotations };
 }
@@ -154,21 +154,21 @@ function toServerInfo({ id, displayName: title = id }: Deployment): JsonObject {
   return { name: packageJson.name, title, version: packageJson.version };
 }
 
-/** One call of the tool. */
-interface Asking {
+/** One tool call. */
+interface ToolCall {
   readonly call: Call;
-  /** Aborted when the client cancels the call, or leaves. */
+  /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
   readonly args: unknown;
-  /** Absent: nobody wants to know. */
+  /** Undefined if the client requested no progress. */
   readonly progress: Progress | undefined;
 }
 
-/** Asks a deployment: the result of the tool, which says in words what went wrong if something did. Rejects if the caller has left. */
+/** Calls a deployment and returns the tool result, which describes errors as text. Rejects if the client disconnected. */
 async function callDeployment(
   calls: Calls,
   { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
-  { call, signal, args, progress }: Asking,
+  { call, signal, args, progress }: ToolCall,
 ): Promise<JsonObject> {
   try {
     const target = await calls.authorize(call, 'chat');
@@ -184,11 +184,11 @@ async function callDeployment(
     return { content: toContent(completion) };
   } catch (error) {
     if (context.hasLeft) throw error;
-    return { content: [{ type: 'text', text: toWords(context.failed(error)) }], isError: true };
+    return { content: [{ type: 'text', text: formatError(context.failed(error)) }], isError: true };
   }
 }
 
-function toWords({ message, code, publicCode, retryAfterSeconds }: ParleyError): string {
+function formatError({ message, code, publicCode, retryAfterSeconds }: ParleyError): string {
   const again = retryAfterSeconds === undefined ? '' : ` Another try makes sense after ${retryAfterSeconds} s.`;
   return `${message}${again} (${publicCode ?? code})`;
 }
@@ -197,14 +197,14 @@ const defaultType = 'text/markdown';
 /** Media types whose data is text. */
 const isText = /^text\/|^application\/(json|xml|yaml|javascript|sql)$|\+(json|xml|yaml)$/;
 
-/** A reply as the content of a tool result: its text, then its attachments. */
+/** Returns a reply as the content of a tool result: its text followed by its attachments. */
 function toContent({ choices: [choice] }: Completion): JsonObject[] {
   const message = choice?.message;
   const attachments = (message?.custom_content?.attachments ?? []).flatMap(toItems);
   return [{ type: 'text', text: message?.content ?? '' }, ...attachments];
 }
 
-/** None for one that has neither data nor an address. */
+/** Returns no item for an attachment without data and URL. */
 function toItems(attachment: ResponseAttachment, index: number): JsonObject[] {
   const { type: mimeType = defaultType, title, data, url, reference_url } = attachment;
   const link = url ?? reference_url;
@@ -216,19 +216,19 @@ function toItems(attachment: ResponseAttachment, index: number): JsonObject[] {
   return [{ type: 'resource', resource: { ...resource, ...(title !== undefined && { _meta: { title } }) } }];
 }
 
-/** The revision in which each request stands alone. */
+/** Protocol revision with independent requests. */
 const statelessRevision = '2026-07-28';
-/** Those that begin with `initialize`, the oldest first. */
+/** Protocol revisions with an `initialize` request, oldest first. */
 const sessionRevisions = ['2025-03-26', '2025-06-18', '2025-11-25'] as const;
 const newestOfSessions = sessionRevisions[2];
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-/** How a client speaks. */
+/** Group of protocol revisions. */
 type Era = 'sessions' | 'stateless';
 
-/** The era of a request, whose header fields and body must agree. Throws RpcFault. */
+/** Returns the group of protocol revisions of a request. Throws `RpcError` if header and body disagree. */
 function getEra(headers: IncomingHttpHeaders, message: McpMessage): Era {
   const meta = getMeta(message);
   const headerRevision = single(headers['mcp-protocol-version']);
@@ -244,12 +244,12 @@ function getEra(headers: IncomingHttpHeaders, message: McpMessage): Era {
   return 'stateless';
 }
 
-/** The revision that is spoken with a client which asks for one. */
+/** Returns the protocol revision for a client that requests one. */
 function negotiate(requested: unknown): string {
   return sessionRevisions.find((revision) => revision === requested) ?? newestOfSessions;
 }
 
-/** `_meta` of a message; empty if it has none. */
+/** Returns `_meta` of a message, or an empty object. */
 function getMeta({ params }: McpMessage): JsonObject {
   const meta = params?._meta;
   return isJsonObject(meta) ? meta : {};
@@ -257,33 +257,37 @@ function getMeta({ params }: McpMessage): JsonObject {
 
 function requireEnvelope(meta: JsonObject): void {
   if (typeof meta[versionKey] !== 'string')
-    throw new RpcError('invalidParams', `params._meta must have a text as ${versionKey}.`);
+    throw new RpcError('invalidParams', `params._meta must have a string as ${versionKey}.`);
   if (!isJsonObject(meta[capabilitiesKey]))
     throw new RpcError('invalidParams', `params._meta must have an object as ${capabilitiesKey}.`);
 }
 
-/** What those on the way may go by must be what the body says. */
+/** Requires that headers match the body, because intermediaries may rely on them. */
 function requireMirrored(headers: IncomingHttpHeaders, { method, params }: McpMessage): void {
   if (single(headers['mcp-method']) !== method) throw mismatch('Mcp-Method', method);
   const name = method === 'tools/call' ? params?.name : undefined;
   if (typeof name === 'string' && decoded(single(headers['mcp-name'])) !== name) throw mismatch('Mcp-Name', name);
 }
 
-/** Names that no header field can carry come as base64. */
+/** Decodes a name in base64, which clients use for names that a header cannot contain. */
 function decoded(value: string | undefined): string | undefined {
   const [, encoded] = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value ?? '') ?? [];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
 function mismatch(header: string, expected: string): RpcError {
-  return new RpcError('headerMismatch', `The header field ${header} must be what the body says: ${expected.slice(0, 200)}.`);
+  return new RpcError('headerMismatch', `The header ${header} must match the body: ${expected.slice(0, 200)}.`);
 }
 
 function unsupported(requested: string | undefined): RpcError {
   const supported = [statelessRevision, ...sessionRevisions.toReversed()];
-  return new RpcError('unsupportedVersion', `This protocol version is not spoken here; these are: ${supported.join(', ')}.`, {
-    data: { supported, requested },
-  });
+  return new RpcError(
+    'unsupportedVersion',
+    `This protocol version is not supported. Supported versions: ${supported.join(', ')}.`,
+    {
+      data: { supported, requested },
+    },
+  );
 }
 
 function single(header: string | string[] | undefined): string | undefined {

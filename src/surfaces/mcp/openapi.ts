@@ -15,10 +15,10 @@ import { rpcCodes } from './rpc-error.ts';
 
 const text = { type: 'string' };
 const jsonrpc = { const: '2.0' };
-const id = { type: ['string', 'integer', 'null'], description: 'That of the request; null if it could not be read.' };
+const id = { type: ['string', 'integer', 'null'], description: 'ID of the request, or null if it could not be parsed.' };
 
-/** Which parameters there are depends on the method. */
-const params = { type: 'object', description: 'Those of the method, and `_meta`: what the protocol itself has to say.' };
+/** The parameters depend on the method. */
+const params = { type: 'object', description: 'Parameters of the method, and `_meta` for the protocol.' };
 const message: NamedSchema = {
   name: 'McpMessage',
   schema: { ...McpMessage, properties: { ...McpMessage.properties, params } },
@@ -32,7 +32,7 @@ const rpcError: NamedSchema = {
       id,
       error: buildObject({ code: { enum: Object.values(rpcCodes) }, message: text, data: anyObject }, ['data']),
     }),
-    description: 'An error of JSON-RPC.',
+    description: 'A JSON-RPC error.',
   },
 };
 
@@ -50,36 +50,36 @@ const answer: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, rpcEr
 const event: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, rpcError, progress] } };
 
 const headers: readonly Parameter[] = [
-  inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request stands alone.', {
+  inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request is independent.', {
     example: '2025-11-25',
   }),
-  inHeader('Mcp-Method', 'From 2026-07-28 on: the method of the body.'),
-  inHeader('Mcp-Name', 'From 2026-07-28 on: the tool that is called.'),
-  inHeader('Mcp-Session-Id', 'As `initialize` gave it. May be absent.'),
+  inHeader('Mcp-Method', 'Required from 2026-07-28 on: the method of the body.'),
+  inHeader('Mcp-Name', 'Required from 2026-07-28 on: the name of the called tool.'),
+  inHeader('Mcp-Session-Id', 'Optional session ID from `initialize`.'),
 ];
 
 const description =
-  'Streamable HTTP with one tool, which takes a `query` and gives the answer with its attachments. A call that fails is a tool result with `isError`, ' +
-  'which says why and names the code; a message that cannot be taken is an error of JSON-RPC. With a progress token, and an `Accept` that names `text/event-stream`, the answer is a stream of progress and the result.';
+  'Streamable HTTP server with one tool, which takes a `query` and returns the reply with its attachments. A failed call returns a tool result with `isError`, ' +
+  'a reason, and the error code. An invalid message returns a JSON-RPC error. With a progress token and an `Accept` header that contains `text/event-stream`, the response is a stream of progress and the result.';
 
 const call = { name: exampleNames.chat, arguments: { query: 'Count to 3' } };
 const client = { name: 'example', version: '1.0.0' };
 const examples: Content['examples'] = {
   initialize: {
-    summary: 'The first request of a client',
+    summary: 'First request of a client',
     value: toRequest('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: client }),
   },
   initialized: {
-    summary: 'A notification, which has no answer',
+    summary: 'Notification, which has no response',
     value: { jsonrpc: '2.0', method: 'notifications/initialized' },
   },
-  list: { summary: 'What tools there are', value: toRequest('tools/list') },
-  call: { summary: 'A call of the tool', value: toRequest('tools/call', call) },
+  list: { summary: 'List the tools', value: toRequest('tools/list') },
+  call: { summary: 'Call the tool', value: toRequest('tools/call', call) },
   progress: {
-    summary: 'A call that tells of its progress',
+    summary: 'Call with progress notifications',
     value: toRequest('tools/call', { ...call, _meta: { progressToken: 'a' } }),
   },
-  unknown: { summary: 'A method that does not exist', value: toRequest('tools/none') },
+  unknown: { summary: 'Unknown method', value: toRequest('tools/none') },
 };
 
 function toRequest(method: string, params?: object): object {
@@ -88,37 +88,37 @@ function toRequest(method: string, params?: object): object {
 
 const eitherError = json({ anyOf: [compatErrorShape.body, rpcError] });
 
-/** Deployments as MCP servers. */
+/** Operations of deployments as MCP servers. */
 export const mcpOperations: readonly ApiOperation[] = [
   {
     method: 'post',
     path: '/v1/deployments/{id}/mcp',
     id: 'sendMcpMessage',
     tag: 'MCP',
-    summary: 'Speaks to a deployment as an MCP server',
+    summary: 'Send a message to a deployment as an MCP server',
     description,
     parameters: [inDeploymentPath(), ...headers],
     body: json(message, examples),
     answers: [
       {
         status: 200,
-        description: 'The result, or the error of JSON-RPC for a method or parameters that the server does not know.',
+        description: 'The result, or a JSON-RPC error for an unknown method or invalid parameters.',
         content: [...json(answer), { type: 'text/event-stream', schema: event }],
       },
-      { status: 202, description: 'A notification was taken.' },
+      { status: 202, description: 'The notification was accepted.' },
       {
         status: 400,
-        description: 'An error of JSON-RPC for a body that is no message, or that disagrees with the header fields.',
+        description: 'A JSON-RPC error for an invalid message, or for headers that do not match the body.',
         content: eitherError,
       },
       {
         status: 404,
-        description: 'An error of JSON-RPC for a method that does not exist, from 2026-07-28 on.',
+        description: 'A JSON-RPC error for an unknown method, from 2026-07-28 on.',
         content: eitherError,
       },
       {
         status: 406,
-        description: '`Accept` names neither `application/json` nor `text/event-stream`.',
+        description: '`Accept` contains neither `application/json` nor `text/event-stream`.',
         content: json(compatErrorShape.body),
       },
     ],

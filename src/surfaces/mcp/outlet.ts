@@ -11,7 +11,7 @@ import type { RpcError } from './rpc-error.ts';
 
 type RequestId = string | number | undefined;
 
-/** Where the answer to one message goes: one JSON text, or a stream whose last event it is. */
+/** Sends the response to one message, either as JSON or as the last event of a stream. */
 export class Outlet {
   readonly #context: RequestContext;
   readonly #accepted: Accepted;
@@ -29,18 +29,18 @@ export class Outlet {
     return this.#accepted.events;
   }
 
-  /** Adds a header field to an answer that has not begun. */
+  /** Adds a header to a response that has not started. */
   addHeader(name: string, value: string): void {
     this.#extra = { ...this.#extra, [name]: value };
   }
 
-  /** Begins a stream; from now on the connection is kept open while nothing is said. */
+  /** Starts a stream, whose heartbeats keep an idle connection open. */
   open(): void {
     const headers = { ...this.#context.headers, ...this.#extra };
     this.#stream = new EventStream(this.#context.response, { headers });
   }
 
-  /** Sends a notification; resolves when the reader can take more. */
+  /** Sends a notification. Resolves when the client can receive more. */
   async notify(method: string, params: JsonObject): Promise<void> {
     const { record, clock } = this.#context;
     const keepsUp = this.#send({ jsonrpc: '2.0', method, params });
@@ -58,7 +58,7 @@ export class Outlet {
     this.#end(status, { jsonrpc: '2.0', id: id ?? null, error: { code, message, data } });
   }
 
-  /** Ends without a message: of a call that was cancelled the client waits for none. */
+  /** Ends the response to a canceled call without a result, as the client expects. */
   endUnanswered(): void {
     if (this.#stream === undefined && !this.#accepted.events) return this.accept();
     if (this.#stream === undefined) this.open();
@@ -66,18 +66,18 @@ export class Outlet {
     this.#stream?.end();
   }
 
-  /** Nothing is said to what was taken. */
+  /** Accepts a notification with an empty response. */
   accept(): void {
     const { response, headers } = this.#context;
     response.writeHead(202, { 'content-length': 0, ...privateFields, ...headers }).end();
   }
 
-  /** Lets go of a stream that has no answer. */
+  /** Destroys a stream that has no final message. */
   close(): void {
     if (!this.#hasAnswered) this.#stream?.abandon();
   }
 
-  /** Only what is no fault of HTTP can be said in a stream. */
+  /** Errors with another HTTP status than 200 cannot start a stream. */
   #end(status: number, message: object): void {
     this.#hasAnswered = true;
     if (this.#stream === undefined && status === 200 && !this.#accepted.json) this.open();
@@ -91,19 +91,19 @@ export class Outlet {
     sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), headers);
   }
 
-  /** Gives whether the reader keeps up. */
+  /** Returns whether the client keeps up. */
   #send(message: object): boolean {
     return this.#stream?.send(`event: message\ndata: ${toLatin1(JSON.stringify(message))}\n\n`) ?? true;
   }
 }
 
-/** The forms of an answer that a client takes. */
+/** Response formats that the client accepts. */
 interface Accepted {
   readonly json: boolean;
   readonly events: boolean;
 }
 
-/** What the client takes; JSON if it does not say. Throws if it takes neither form. */
+/** Returns the accepted formats, or JSON if `Accept` is missing. Throws if the client accepts neither format. */
 export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted {
   if (accept === undefined) return { json: true, events: false };
   const types = accept
@@ -114,18 +114,21 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
   const events = types.includes('text/event-stream') || types.includes('text/*');
   const json = ['application/json', 'application/*', '*/*'].some((type) => types.includes(type));
   if (json || events) return { json, events };
-  throw new ParleyError('invalid_request', 'Answers are application/json or text/event-stream; Accept must name both.', {
+  throw new ParleyError('invalid_request', 'Accept must allow application/json or text/event-stream.', {
     status: 406,
   });
 }
 
 /**
- * Refuses what a page of another host sends: a browser on the caller's own network must not lend it its place (MCP,
- * Security Warning of the transport), unless the configuration allows it. Programs send no Origin.
+ * Rejects requests from pages of other hosts unless the configuration allows their origin. Otherwise a browser inside the
+ * caller's network could be used to attack the service (MCP, Security Warning of the transport). Programs send no `Origin`.
  */
 export function refuseOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
   if (origin === undefined || isOwn(origin, host) || isOriginAllowed(origin, allowed)) return;
-  throw new ParleyError('access_denied', 'Pages of other hosts are not answered here.');
+  throw new ParleyError(
+    'access_denied',
+    'Requests from pages of this origin are not allowed. An operator can allow it in security.allowedOrigins.',
+  );
 }
 
 function isOwn(origin: string, host = ''): boolean {

@@ -25,14 +25,14 @@ export interface McpServerDeps {
   readonly calls: Calls;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
-  /** What else takes POST below a deployment, by the last segment of its path. */
+  /** Handlers of other POST routes below a deployment, by the last path segment. */
   readonly otherMethods: ReadonlyMap<string, ServeRaw>;
 }
 
 const base = '/v1/deployments/';
 const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 
-/** `POST /v1/deployments/{id}/mcp`: a deployment as an MCP server over streamable HTTP, with one tool that asks it. */
+/** Registers `POST /v1/deployments/{id}/mcp`, which serves a deployment as an MCP server over streamable HTTP with one tool. */
 export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   const running = new RunningCalls();
   const serveMcp: ServeRaw = (raw) =>
@@ -46,7 +46,7 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   });
 }
 
-/** Ids may hold slashes, so the last segment says what is asked for. */
+/** IDs may contain slashes, so the last segment selects the operation. */
 function toEncodedId(url: string): string {
   const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(pathBelow(base, url)) ?? [];
   if (encodedId !== undefined && name === 'mcp') return encodedId;
@@ -83,8 +83,5 @@ async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, enco
 async function findChat({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
   const deployment = await findUsable({ catalog, snapshot: snapshot(), caller }, toDeploymentId(encodedId));
   if (deployment.type === 'chat') return deployment;
-  throw new ParleyError(
-    'operation_not_supported',
-    `${deployment.id} cannot be asked: it makes embeddings, not chat completions.`,
-  );
+  throw new ParleyError('operation_not_supported', `${deployment.id} does not support chat completions, only embeddings.`);
 }

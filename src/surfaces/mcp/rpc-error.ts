@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 
-/** Codes of JSON-RPC, and of the Model Context Protocol beside them. */
+/** Error codes of JSON-RPC and of the Model Context Protocol. */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -12,13 +12,13 @@ export const rpcCodes = {
 } as const;
 
 interface RpcDetails {
-  /** The HTTP status of the answer; 400 if absent. */
+  /** HTTP status of the response. Default: 400. */
   readonly status?: number;
   readonly data?: JsonObject;
   readonly cause?: unknown;
 }
 
-/** A message that cannot be taken, answered with an error of JSON-RPC. */
+/** An error that is answered as a JSON-RPC error. */
 export class RpcError extends ParleyError {
   readonly rpcCode: number;
   readonly data: JsonObject | undefined;
@@ -31,7 +31,7 @@ export class RpcError extends ParleyError {
   }
 }
 
-/** What `read` gives; an error of the contract that it throws becomes a fault of this code. */
+/** Returns the result of `read`. Converts a `ParleyError` to an `RpcError` with this code. */
 export function withRpcError<Value>(code: keyof typeof rpcCodes, read: () => Value, details: RpcDetails = {}): Value {
   try {
     return read();

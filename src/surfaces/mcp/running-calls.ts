@@ -3,10 +3,10 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Outlet } from './outlet.ts';
 
-/** Text comes in many small pieces: progress is sent once a second. */
+/** Minimum interval between progress notifications about text, which arrives in many small chunks. */
 const textPaceMs = 1_000;
 
-/** Names a call that runs: whose it is, in which session, and its id there. */
+/** Key of a running call: caller, session, and request ID in the session. */
 interface Running {
   readonly caller: Pick<Caller, 'subject'>;
   readonly session: string | undefined;
@@ -14,13 +14,16 @@ interface Running {
 }
 
 /**
- * The calls of clients of the 2025 revisions: they cancel one by another request, while those of the stateless revision
- * close the connection. It ends what runs on this node; elsewhere a call runs to its end with nobody listening.
+ * Running calls of clients that use the 2025 revisions, which cancel a call with another request. Clients of the stateless
+ * revision close the connection instead. Only calls on this node can be canceled. A call on another node runs to its end.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
-  /** Gives the work a signal that is aborted with `signal`, and when the call is cancelled; undefined then, whatever the work gives. */
+  /**
+   * Runs `work` with a signal that aborts with `signal` or when the call is canceled. Resolves with undefined if the call was
+   * canceled.
+   */
   async run<Value>(
     running: Running,
     signal: AbortSignal,
@@ -44,12 +47,12 @@ export class RunningCalls {
   }
 }
 
-/** Without a session, nothing tells equal request ids of two clients apart. */
+/** Without a session, equal request IDs of two clients could not be distinguished. */
 function toKey({ caller, session, requestId }: Running): string | undefined {
   return session === undefined ? undefined : JSON.stringify([caller.subject, session, requestId]);
 }
 
-/** Tells a client how far its call is: each stage that begins, and how much text there is. */
+/** Sends progress notifications: one for each new stage, and the length of the text. */
 export class Progress {
   readonly #token: string | number;
   readonly #outlet: Outlet;

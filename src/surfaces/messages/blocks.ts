@@ -7,13 +7,13 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlockDelta, ContentBlock, MessageDeltaEvent, MessagesEvent, Parley } from '#contract/messages/dialect.ts';
 
 const maxWaitingChars = 16 * 1024 * 1024;
-/** What a piece that waits costs beside its text. */
+/** Memory overhead per waiting piece, in characters. */
 const charsOfPiece = 100;
-/** All that wait are gone through when one may be opened. */
+/** Limits the work of one step, which may check all waiting blocks. */
 const maxWaitingBlocks = 1_000;
 
 export interface BlockFacts {
-  /** The name a caller knows a tool by. */
+  /** Returns the client's name of a tool. */
   readonly toToolName: (name: string) => string;
 }
 
@@ -21,30 +21,30 @@ interface OpenBlock {
   readonly key: string;
   readonly kind: Piece['kind'];
   readonly index: number;
-  /** Of a tool, so far. */
+  /** Arguments of the tool call so far. */
   readonly args: CallArguments;
-  /** Thoughts so far: a signed block may repeat them whole. */
+  /** Thinking text so far. A signed block may repeat the complete text. */
   thought: string;
 }
 
-/** Pieces of one block that cannot be opened yet. */
+/** Pieces of a block that cannot start yet. */
 interface WaitingBlock {
   readonly key: string;
   readonly pieces: Piece[];
-  /** A tool is not opened before its name is known. */
+  /** A tool call cannot start before its name is known. */
   canBeOpened: boolean;
 }
 
 /**
- * Writes pieces as blocks that are opened and closed one after the other. Tool calls may come mixed: what belongs to
- * another block waits until the arguments of the open one are whole.
+ * Writes pieces as consecutive blocks. Pieces of several tool calls may be interleaved. Pieces of other blocks wait until the
+ * arguments of the open tool call are complete.
  */
 export class Blocks {
   readonly #facts: BlockFacts;
   #open: OpenBlock | undefined;
   #next = 0;
   readonly #waiting = new Set<WaitingBlock>();
-  /** Those of them that pieces are still added to. */
+  /** Waiting blocks that can still receive pieces. */
   readonly #growing = new Map<string, WaitingBlock>();
   #waitingChars = 0;
   readonly #endedTools = new Set<string>();
@@ -54,7 +54,7 @@ export class Blocks {
     this.#facts = facts;
   }
 
-  /** The index of the block that is open, if it is one of text and nothing waits for its end. */
+  /** Index of the open block, if it is a text block and no other block waits. */
   get openText(): number | undefined {
     return this.#open?.kind === 'text' && this.#waiting.size === 0 ? this.#open.index : undefined;
   }
@@ -68,11 +68,14 @@ export class Blocks {
     return [...this.#continue(this.#open, piece), ...this.#release(false)];
   }
 
-  /** What is left, with every block closed. Throws upstream_failed if a reply that is whole leaves a tool call half. */
+  /**
+   * Returns the remaining events and closes all blocks. Throws `upstream_failed` if a tool call is incomplete although the reply
+   * is not truncated.
+   */
   end(isCutShort: boolean): MessageEvent[] {
     const events = [...this.#release(true), ...this.#close()];
     if (this.#hasHalfCall && !isCutShort)
-      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+      throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     return events;
   }
 
@@ -88,10 +91,10 @@ export class Blocks {
     if (isLastOfBlock(piece)) this.#growing.delete(piece.key);
     this.#waitingChars += charsOfPiece + ('text' in piece ? piece.text.length : 0);
     if (this.#waitingChars > maxWaitingChars || this.#waiting.size > maxWaitingBlocks)
-      throw new ParleyError('upstream_failed', 'The answer mixes tool calls that are too many or too large to be put in order.');
+      throw new ParleyError('upstream_failed', 'The reply interleaves too many or too large tool calls.');
   }
 
-  /** Opens what waits, as far as the block before it may be closed. */
+  /** Starts waiting blocks if the previous block may be closed. */
   #release(isLast: boolean): MessageEvent[] {
     const events: MessageEvent[] = [];
     for (const waiting of this.#waiting) {
@@ -143,12 +146,12 @@ export class Blocks {
   }
 }
 
-/** A signature is over the whole block: what is thought after it is another one. */
+/** A signature covers the complete block. Later thinking belongs to a new block. */
 function isLastOfBlock(piece: Piece): boolean {
   return piece.kind === 'thinking' && piece.signature !== undefined;
 }
 
-/** The block that pieces begin, empty; `newId` if a tool call has none. Undefined for a tool call whose name is not there yet. */
+/** Returns the empty block that the pieces start. Undefined for a tool call whose ID or name has not arrived yet. */
 function toBlock(pieces: readonly Piece[], toToolName: (name: string) => string): ContentBlock | undefined {
   const [first] = pieces;
   switch (first?.kind) {
@@ -166,7 +169,7 @@ function toBlock(pieces: readonly Piece[], toToolName: (name: string) => string)
   return undefined;
 }
 
-/** What a piece adds to its block. */
+/** Returns the deltas that a piece adds to its block. */
 function toDeltas(piece: Piece): BlockDelta[] {
   switch (piece.kind) {
     case 'text':
@@ -190,7 +193,7 @@ type Piece =
   | { readonly kind: 'redacted_thinking'; readonly key: string; readonly data: string }
   | { readonly kind: 'tool_use'; readonly key: string; readonly id?: string; readonly name?: string; readonly text: string };
 
-/** What a delta of the compat wire adds to the message, in the order of the dialect: thinking, text, tool calls. */
+/** Returns the pieces of a chat completions delta in the order of the dialect: thinking, text, tool calls. */
 export function toPieces(delta: Delta, messageId: string): Piece[] {
   const text = [delta.content, delta.refusal]
     .filter(isText)
@@ -198,7 +201,10 @@ export function toPieces(delta: Delta, messageId: string): Piece[] {
   return [...toThoughts(delta), ...text, ...toCalls(delta, messageId)];
 }
 
-/** Thinking comes as plain text, or as blocks, which may be signed. If both have the text, it is taken from the blocks. */
+/**
+ * Converts thinking, which arrives as plain text or as blocks that may be signed. If both contain the text, the blocks take
+ * precedence.
+ */
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
   const plain = [reasoning_content, reasoning].find(isText);
@@ -229,15 +235,18 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Keeps the connection, and may bring what the dialect has no place for: clients pass over it. */
+/** Keeps the connection open. It can carry data without a counterpart in the dialect, because clients ignore it. */
 export type PingEvent = { type: 'ping'; parley?: Parley };
 
-/** An event as Parley makes it; `parley` if the dialect has no place. */
+/** An event that Parley creates. `parley` carries data without a counterpart in the dialect. */
 export type MessageEvent = Exclude<MessagesEvent, { type: 'ping' } | MessageDeltaEvent> | MessageEnd | PingEvent;
 
 type MessageEnd = MessageDeltaEvent & { parley?: Parley };
 
-/** The events that add pieces of text to a block: each piece as it stands between the quotes of a JSON string, which is the same in both dialects. */
+/**
+ * Returns events that append pieces of text to a block. The pieces are already escaped for a JSON string, which has the same
+ * syntax in both dialects.
+ */
 export function toTextEvents(pieces: readonly string[], index: number): string {
   const before = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"text_delta","text":"`;
   let bytes = '';
@@ -245,7 +254,7 @@ export function toTextEvents(pieces: readonly string[], index: number): string {
   return bytes;
 }
 
-/** One event of a stream of the dialect as latin1 bytes. */
+/** Returns one event of a stream as latin1 bytes. */
 export function toNamedEvent(event: MessageEvent): string {
   return `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`;
 }

@@ -18,8 +18,8 @@ function isObject(text: string): boolean {
   }
 }
 
-describe('arguments of a call', () => {
-  it('are whole where their text is a JSON object, after every piece', () => {
+describe('CallArguments', () => {
+  it('is complete after a piece exactly if the text is a JSON object', () => {
     const json = fc.jsonValue().map((value) => JSON.stringify(value));
     const odd = fc.array(fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', ' ', '\n', '\u00a0', '1', '"a":', '{}'));
     const piece = fc.oneof(
@@ -40,7 +40,7 @@ describe('arguments of a call', () => {
     );
   });
 
-  it('are parsed once, in however many pieces they come while another call waits', () => {
+  it('parses the arguments once, regardless of the number of pieces while another call waits', () => {
     const call = (index: number, args: string, name?: string) =>
       delta({
         tool_calls: [{ index, ...(name !== undefined && { id: name }), function: { arguments: args, ...(name && { name }) } }],

@@ -2,7 +2,7 @@ import { toMessagesError } from '#contract/messages/dialect.ts';
 import type { ErrorDialect } from '../http/error-dialect.ts';
 import { toOwnLimits } from './reply-headers.ts';
 
-/** The canonical prefix: `Api-Key` only. */
+/** Dialect of the canonical prefix, which accepts only `Api-Key`. */
 const canonicalErrorDialect: ErrorDialect = {
   takesXApiKey: false,
   idHeaders: ['x-request-id', 'request-id'],
@@ -13,12 +13,12 @@ const aliasErrorDialect: ErrorDialect = { ...canonicalErrorDialect, takesXApiKey
 
 export const canonicalPrefix = 'msgapi';
 
-/** How callers below a prefix of this surface are spoken to: stock clients, which send `x-api-key`, use the aliases. */
+/** Returns the error dialect of a prefix. Aliases also accept `x-api-key`, because unmodified Anthropic clients send it. */
 export function getErrorDialect(prefix: string): ErrorDialect {
   return prefix === canonicalPrefix ? canonicalErrorDialect : aliasErrorDialect;
 }
 
-/** How whoever asks for a path is spoken to, if these are the aliases of this surface; `elsewhere` tells of other paths. */
+/** Returns a function that selects the error dialect of a path. `elsewhere` covers paths outside this surface. */
 export function errorDialectAt(
   aliases: readonly string[],
   elsewhere: (path: string) => ErrorDialect,

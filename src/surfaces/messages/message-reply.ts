@@ -16,12 +16,12 @@ import type { ReplyEvents } from './reply-events.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 
 const ping = toNamedEvent({ type: 'ping' });
-/** What keeps a relayed stream open adds no event to it. */
+/** Heartbeat of a relayed stream, which must not contain additional events. */
 const comment = ': ping\n\n';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them.
 const escapesOrControls = /[\0-\x1f\\]/;
 
-/** Sends a reply as one JSON text: a relayed one as it came, any other folded. */
+/** Sends a reply as one JSON document. A relayed reply is forwarded unchanged. Other replies are assembled from events. */
 export class JsonMessage implements ReplySink {
   readonly #context: RequestContext;
   readonly #events: ReplyEvents;
@@ -30,14 +30,14 @@ export class JsonMessage implements ReplySink {
   #relayed: Frame | undefined;
   readonly #budget = new FoldRoom(answerBound);
 
-  /** `ignored` are the fields that the translation of the request left out. */
+  /** `ignored` contains the fields that the request translation omitted. */
   constructor(context: RequestContext, events: ReplyEvents, ignored: readonly string[]) {
     this.#context = context;
     this.#events = events;
     this.#ignored = ignored;
   }
 
-  /** Throws upstream_failed for a reply that is too large, or in a form that was not asked for. */
+  /** Throws `upstream_failed` if the reply is too large or has another form than requested. */
   frame(frame: Frame): void {
     this.#budget.consume(frame);
     if (frame.native !== undefined) {
@@ -59,7 +59,7 @@ export class JsonMessage implements ReplySink {
   }
 }
 
-/** Writes a reply as events of the dialect: a relayed one byte for byte. */
+/** Writes a reply as events of the dialect. The bytes of a relayed reply are forwarded unchanged. */
 export class MessageWriter implements EventWriter {
   readonly #events: ReplyEvents;
   readonly #ignored: readonly string[];
@@ -91,7 +91,7 @@ export class MessageWriter implements EventWriter {
   }
 
   toErrorEvent(error: ParleyError, context: RequestContext): string {
-    return toNamedEvent(toMessagesError(this.#isRelayed ? inOwnWords(error) : error, context.id));
+    return toNamedEvent(toMessagesError(this.#isRelayed ? toUpstreamError(error) : error, context.id));
   }
 }
 
@@ -101,23 +101,23 @@ function buildHeaders(context: RequestContext, frame: Frame | undefined, ignored
   return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
 }
 
-/** Returns the name that a field of the chat dialect has in this one. */
+/** Returns the name of a chat completions field in this dialect. */
 function toOwnName(field: string): string {
   return field === thoughtFields.plain || field === thoughtFields.signed ? 'content.thinking' : field;
 }
 
-/** Whether a piece is sure to be JSON between quotes: one that is not is for the parser to refuse. */
+/** Returns whether a piece is a valid JSON string body. Otherwise the parser must reject it. */
 function isJsonText(piece: string): boolean {
   return !escapesOrControls.test(piece) || tryParseJson(`"${piece}"`) !== undefined;
 }
 
 function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
   if (isWhole === (requestedForm === 'whole')) return;
-  const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
-  throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
+  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
+  throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }
 
-/** The JSON answer: the events of a message folded. */
+/** Assembles the events of a message into the JSON reply. */
 export class MessageFold {
   #message: MessagesReply | undefined;
   #block: ContentBlock | undefined;
@@ -146,7 +146,7 @@ export class MessageFold {
     }
   }
 
-  /** Undefined before the first event. */
+  /** Assembled message. Undefined before the first event. */
   get message(): MessagesReply | undefined {
     return this.#message;
   }
@@ -169,21 +169,21 @@ export class MessageFold {
   }
 }
 
-/** A call that was cut short has no input; the stop reason says so. */
+/** A truncated call has no input. The stop reason indicates the truncation. */
 function toInput(args: string): object {
   const value = tryParseJson(args);
   return isJsonObject(value) ? value : {};
 }
 
-/** Statuses of an upstream that refuses Parley, not the caller: what it says of that is not the caller's to act on. */
-const ofOurs: ReadonlySet<number> = new Set([401, 402, 403]);
+/** Upstream statuses about Parley's own credentials or plan. Clients cannot act on the upstream's message. */
+const credentialStatuses: ReadonlySet<number> = new Set([401, 402, 403]);
 
 /**
- * What a relayed stream broke off with, as its upstream put it: clients decide by the type of an error whether they try
- * again. What the upstream did not put in words of the dialect stays in ours.
+ * Returns the error that ended a relayed stream, with the upstream's status and message, because clients decide by the error
+ * type whether to retry. Returns other errors unchanged.
  */
-function inOwnWords(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
+function toUpstreamError(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
   const { cause, overflow } = error;
-  if (!(cause instanceof UpstreamError) || cause.status === undefined || ofOurs.has(cause.status)) return error;
+  if (!(cause instanceof UpstreamError) || cause.status === undefined || credentialStatuses.has(cause.status)) return error;
   return { status: cause.status, message: cause.message, param: null, displayMessage: cause.displayMessage, overflow };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toOpenApi } from '../ops/openapi.ts';
 import { messagesOperations } from './openapi.ts';
 
-describe('the OpenAPI document', () => {
+describe('messagesOperations', () => {
   it('describes the surface below every prefix', async () => {
     const document = toOpenApi(messagesOperations(['anthropic', 'claude/api']), '1.2.3');
     expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);

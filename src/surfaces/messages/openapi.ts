@@ -29,20 +29,22 @@ const countErrors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'call_de
 const messagesErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', ...limitErrors];
 
 const headers: readonly Parameter[] = [
-  inHeader('anthropic-version', 'Version of the dialect, also as `msgapi-version`. May be absent.', { example: '2023-06-01' }),
-  inHeader('anthropic-beta', 'Sent on to an upstream that speaks the dialect.'),
+  inHeader('anthropic-version', 'Optional version of the Messages API. `msgapi-version` is also accepted.', {
+    example: '2023-06-01',
+  }),
+  inHeader('anthropic-beta', 'Forwarded to upstreams that support the Messages API.'),
   inHeader(
     'X-CORE-CACHE-POLICY',
-    'With `cache-priority` a conversation stays with one upstream, where its prompt may be cached.',
+    'With `cache-priority`, Parley sends a conversation to the same upstream if possible, to use its prompt cache.',
     { schema: { enum: ['availability-priority', 'cache-priority'] }, example: 'cache-priority' },
   ),
 ];
 
 const description =
-  'An upstream that speaks the dialect is sent the request as it is, and its reply comes back byte for byte. For every other deployment both are translated, and the header field `parley-ignored` of the answer names what was left out. ' +
-  'With `stream: true` the answer is a stream of events.';
+  'If the upstream supports the Messages API, Parley forwards the request and returns the reply unchanged. For other deployments, Parley translates both. The response header `parley-ignored` lists omitted fields. ' +
+  'With `stream: true`, the response is a stream of events.';
 
-/** Errors have a type instead of a code, and name the field at fault in the message. */
+/** Errors have a type instead of a code. The message contains the path of the invalid field. */
 const errorShape: ErrorShape = { body: messagesError, describe };
 
 function describe(code: ErrorCode): string {
@@ -51,7 +53,7 @@ function describe(code: ErrorCode): string {
   return `\`${type}\`: ${errorMeanings[code].replace('`param` names it', 'the message begins with its path')}`;
 }
 
-/** The messages surface below `msgapi`, and below each alias together with a list of models. */
+/** Returns the operations below `msgapi` and below each alias. Aliases also have a list of models. */
 export function messagesOperations(aliases: readonly string[]): ApiOperation[] {
   return [...toOperations('msgapi'), ...aliases.flatMap((alias) => [...toOperations(alias), ...toListings(alias)])];
 }
@@ -65,22 +67,23 @@ function toOperations(prefix: string): ApiOperation[] {
       ...common,
       path,
       id: `createMessage_${toSuffix(prefix)}`,
-      summary: 'Asks a deployment for a message',
+      summary: 'Create a message',
       description,
       body: json(messagesRequest, toMessageExamples()),
-      answers: [{ status: 200, description: 'The message, or its events.', content }],
+      answers: [{ status: 200, description: 'The message or its events.', content }],
       errors: messagesErrors,
     },
     {
       ...common,
       path: `${path}/count_tokens`,
       id: `countMessageTokens_${toSuffix(prefix)}`,
-      summary: 'Counts the tokens of a request',
-      description: 'The upstream is asked if it speaks the dialect; else the count is an estimate. Nothing is charged.',
+      summary: 'Count the tokens of a request',
+      description:
+        'The count comes from the upstream if it supports the Messages API. Otherwise, it is an estimate. The request is free of charge.',
       body: json(countRequest, {
         message: { summary: 'One message', value: { model: exampleNames.chat, messages: [{ role: 'user', content: 'Hello' }] } },
       }),
-      answers: [{ status: 200, description: 'The count.', content: json(tokenCount) }],
+      answers: [{ status: 200, description: 'The token count.', content: json(tokenCount) }],
       errors: countErrors,
     },
   ];
@@ -92,7 +95,7 @@ function toListings(alias: string): ApiOperation[] {
   const id = { type: ['string', 'null'] };
   const list = buildObject({
     data: { type: 'array', items: messagesModel },
-    has_more: { type: 'boolean', description: 'Never: the list is whole.' },
+    has_more: { type: 'boolean', description: 'Always false, because the list is complete.' },
     first_id: id,
     last_id: id,
   });
@@ -101,7 +104,7 @@ function toListings(alias: string): ApiOperation[] {
       ...common,
       path,
       id: `listMessagesModels_${toSuffix(alias)}`,
-      summary: 'Lists the deployments that the caller may use, in the shape of the dialect',
+      summary: 'List the available deployments in the format of the Messages API',
       answers: [{ status: 200, description: 'The list.', content: json(list) }],
       errors: keyErrors,
     },
@@ -109,8 +112,8 @@ function toListings(alias: string): ApiOperation[] {
       ...common,
       path: `${path}/{id}`,
       id: `getMessagesModel_${toSuffix(alias)}`,
-      summary: 'Shows one deployment, in the shape of the dialect',
-      parameters: [inPath('id', 'Id of the deployment; it may hold slashes.', exampleNames.chat)],
+      summary: 'Get a deployment in the format of the Messages API',
+      parameters: [inPath('id', 'ID of the deployment. It may contain slashes.', exampleNames.chat)],
       answers: [{ status: 200, description: 'The deployment.', content: json(messagesModel) }],
       errors: [...keyErrors, 'deployment_not_found', 'access_denied'],
     },
@@ -134,12 +137,15 @@ function toMessageExamples(): Content['examples'] {
     input_schema: buildObject({ city: { type: 'string', description: 'Name of the city' } }),
   };
   return {
-    message: { summary: 'A message as one JSON text', value: createExample('Hello') },
-    stream: { summary: 'A message as a stream', value: createExample('Count to 3', { stream: true }) },
-    everything: { summary: 'A message with stages, an attachment and controls', value: createExample('Show me everything') },
-    everythingStreamed: { summary: 'The same as a stream', value: createExample('Show me everything', { stream: true }) },
+    message: { summary: 'Message as one JSON document', value: createExample('Hello') },
+    stream: { summary: 'Message as a stream', value: createExample('Count to 3', { stream: true }) },
+    everything: { summary: 'Message with stages, an attachment, and controls', value: createExample('Show me everything') },
+    everythingStreamed: {
+      summary: 'Stream with stages, an attachment, and controls',
+      value: createExample('Show me everything', { stream: true }),
+    },
     tool: {
-      summary: 'A tool that the caller runs',
+      summary: 'Tool that the client runs',
       value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
     },
   };

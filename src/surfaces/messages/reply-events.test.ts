@@ -25,14 +25,14 @@ function folded(chunks: readonly Chunk[]): MessagesReply {
 
 function call(index: number, args: string, more: { id?: string; name?: string } = {}): Chunk {
   const { id, name } = more;
-  const asked = { ...(name !== undefined && { name }), arguments: args };
-  return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: asked }] });
+  const functionDelta = { ...(name !== undefined && { name }), arguments: args };
+  return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: functionDelta }] });
 }
 
 const start = delta({ role: 'assistant', content: '' });
 
-describe('chunks as events', () => {
-  it('of a plain reply are one message with one block', () => {
+describe('ReplyEvents', () => {
+  it('converts a plain reply to one message with one block', () => {
     expect(toEvents([start, text('Hel'), text('lo'), finish(), usage(7, 5)])).toEqual([
       {
         type: 'message_start',
@@ -61,7 +61,7 @@ describe('chunks as events', () => {
     ]);
   });
 
-  it('tell tokens read from a cache and written to it apart from the rest', () => {
+  it('reports cached and newly cached input tokens separately', () => {
     const counts = {
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -84,21 +84,21 @@ describe('chunks as events', () => {
     ['content_filter', 'refusal'],
     ['tool_calls', 'tool_use'],
     ['function_call', 'tool_use'],
-  ])('end with %s as %s', (reason, expected) => {
+  ])('converts the finish reason %s to %s', (reason, expected) => {
     expect(folded([start, text('x'), finish(reason)]).stop_reason).toBe(expected);
   });
 
-  it('tell a refusal as text and as the stop reason', () => {
+  it('reports a refusal as text and as the stop reason', () => {
     const message = folded([start, delta({ refusal: 'I will not.' }), finish()]);
     expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'text', text: 'I will not.' }] });
   });
 
-  it('leave other choices out', () => {
+  it('ignores additional choices', () => {
     expect(folded([start, text('mine'), text('another', 1), finish()]).content).toEqual([{ type: 'text', text: 'mine' }]);
   });
 });
 
-describe('thinking', () => {
+describe('ReplyEvents for thinking', () => {
   const thinks = { type: 'thinking', thinking: 'Hm.', signature: '' };
 
   it.each([
@@ -106,12 +106,12 @@ describe('thinking', () => {
     ['reasoning', { reasoning: 'Hm.' }],
     ['blocks', { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.' }] }],
     ['both', { reasoning_content: 'Hm.', thinking_blocks: [{ type: 'thinking', thinking: 'Hm.' }] }],
-  ])('that comes as %s is a block of its own ahead of the text', (_form, thought) => {
+  ])('creates one block before the text for thinking in %s', (_form, thought) => {
     const message = folded([start, delta(thought as Delta), text('So.'), finish()]);
     expect(message.content).toEqual([thinks, { type: 'text', text: 'So.' }]);
   });
 
-  it('keeps each signature with its own thoughts', () => {
+  it('assigns each signature to its thinking', () => {
     const signed = (signature: string): Chunk => delta({ thinking_blocks: [{ type: 'thinking', signature }] });
     const thought = (reasoning_content: string): Chunk => delta({ reasoning_content });
     const message = folded([start, thought('one'), signed('s1'), thought('two'), signed('s2'), text('So.'), finish()]);
@@ -122,14 +122,14 @@ describe('thinking', () => {
     ]);
   });
 
-  it('that is hidden is handed on', () => {
+  it('forwards redacted thinking', () => {
     const hidden = delta({ thinking_blocks: [{ type: 'redacted_thinking', data: 'abc' }] });
     expect(folded([start, hidden, finish()]).content).toEqual([{ type: 'redacted_thinking', data: 'abc' }]);
   });
 });
 
-describe('tool calls', () => {
-  it('are blocks with their arguments as they come', () => {
+describe('ReplyEvents for tool calls', () => {
+  it('creates blocks and streams the arguments', () => {
     const events = toEvents([
       start,
       call(0, '', { id: 'call_1', name: 'f' }),
@@ -145,7 +145,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('follow each other without waiting for the end of the reply', () => {
+  it('starts the next call before the reply ends', () => {
     const events = new ReplyEvents(facts);
     for (const each of [start, call(0, '{"a":1}', { id: 'a', name: 'f' })]) events.add(each);
     expect(events.add(call(1, '{', { id: 'b', name: 'g' })).map(({ type }) => type)).toEqual([
@@ -155,7 +155,7 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('that come mixed are put in order', () => {
+  it('separates interleaved calls', () => {
     const mixed = [
       call(0, '{"a"', { id: 'a', name: 'f' }),
       call(1, '{"b"', { id: 'b', name: 'g' }),
@@ -170,17 +170,17 @@ describe('tool calls', () => {
     ]);
   });
 
-  it('that never get a name are a fault of the upstream where there are too many of them', () => {
+  it('throws upstream_failed if too many calls have no name', () => {
     const nameless = Array.from({ length: 1_001 }, (_, index) => call(index, '{}'));
     expect(() => folded([start, text('Hello.'), ...nameless])).toThrow('too many');
   });
 
-  it('without arguments have an empty input', () => {
+  it('returns an empty input for a call without arguments', () => {
     const [block] = folded([start, call(0, '', { id: 'a', name: 'f' }), finish('tool_calls')]).content;
     expect(block).toMatchObject({ type: 'tool_use', name: 'f', input: {}, id: 'a' });
   });
 
-  it('that came as a function call say so in their id', () => {
+  it('marks a function call in its ID', () => {
     const [block] = folded([
       start,
       delta({ function_call: { name: 'f', arguments: '{"a":1}' } }),
@@ -189,13 +189,13 @@ describe('tool calls', () => {
     expect(block).toEqual({ type: 'tool_use', id: 'fcall_msg_1', name: 'f', input: { a: 1 } });
   });
 
-  it('that break off are a fault, unless the reply was cut short', () => {
+  it('throws for an incomplete call unless the reply is truncated', () => {
     const half = [start, call(0, '{"a":', { id: 'a', name: 'f' })];
     expect(() => toEvents([...half, finish('tool_calls')])).toThrow('not a JSON object');
     expect(folded([...half, finish('length')])).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: {} }] });
   });
 
-  it('that wait may not grow without a bound', () => {
+  it('limits the size of waiting calls', () => {
     const events = new ReplyEvents(facts);
     for (const each of [start, call(0, '{"a"', { id: 'a', name: 'f' })]) events.add(each);
     const much = 'x'.repeat(9 * 1024 * 1024);
@@ -204,7 +204,7 @@ describe('tool calls', () => {
   });
 });
 
-describe('what the dialect has no place for', () => {
+describe('ReplyEvents for content without a counterpart', () => {
   const stage = (more: object): Chunk => delta({ custom_content: { stages: [{ index: 0, ...more }] } });
   const statistics = { usage_per_model: [] };
   const chunks = [
@@ -217,7 +217,7 @@ describe('what the dialect has no place for', () => {
     finish(),
     chunk({ statistics }),
   ];
-  const whole = {
+  const extension = {
     custom_content: {
       stages: [{ index: 0, name: 'Search', status: 'completed', content: 'found it' }],
       state: { step: 1 },
@@ -226,26 +226,26 @@ describe('what the dialect has no place for', () => {
     statistics,
   };
 
-  it('comes in pings as it happens, and whole at the end', () => {
+  it('streams it in pings and repeats it completely at the end', () => {
     const events = toEvents(chunks);
     const pings = events.filter(({ type }) => type === 'ping');
     expect(pings).toHaveLength(4);
     expect(pings[1]).toEqual({ type: 'ping', parley: { custom_content: { stages: [{ index: 0, content: 'found ' }] } } });
-    expect(events.at(-2)).toMatchObject({ type: 'message_delta', parley: whole });
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', parley: extension });
   });
 
-  it('is a field of the folded message', () => {
-    expect(folded(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: whole });
+  it('adds it to the assembled message', () => {
+    expect(folded(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: extension });
   });
 
-  it('is told in pings only where it is too much to be kept', () => {
+  it('sends it only in pings if it is too large', () => {
     const large = Array.from({ length: 17 }, () => stage({ content: 'x'.repeat(1024 * 1024) }));
     expect(folded([start, ...large, finish(), chunk({ statistics })]).parley).toEqual({ statistics });
   });
 });
 
 const anything = fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.constant(undefined));
-// Calls have their form by then: the normalizer repairs them.
+// Tool calls are well-formed here because the normalizer repairs them.
 const called = fc.record(
   { name: fc.string(), arguments: fc.oneof(fc.constantFrom('{', '}', '{}', '"a":1', ' '), fc.string()) },
   { requiredKeys: ['arguments'] },
@@ -282,8 +282,8 @@ const anyChunk = fc.record({
   ),
 });
 
-describe('whatever comes', () => {
-  it('the events keep the order of the dialect, or the reply is a fault of the upstream', () => {
+describe('ReplyEvents for arbitrary chunks', () => {
+  it('keeps the order of events or throws upstream_failed', () => {
     fc.assert(
       fc.property(fc.array(anyChunk, { maxLength: 20 }), (chunks) => {
         const reply = new ReplyEvents(facts);
@@ -301,28 +301,28 @@ describe('whatever comes', () => {
     );
   });
 
-  it('all text and every tool call arrives, in whatever pieces and mixture', () => {
+  it('preserves all text and tool calls, regardless of how they are split and interleaved', () => {
     const args = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).map((value) => JSON.stringify(value));
     fc.assert(
       fc.property(
         fc.array(args, { minLength: 1, maxLength: 4 }),
         fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }),
         (calls, order) => {
-          const left = calls.map((json) => json);
+          const remaining = calls.map((json) => json);
           const chunks = [start, ...calls.map((_json, index) => call(index, '', { id: `id${index}`, name: `tool${index}` }))];
-          let said = '';
+          let expectedText = '';
           for (const index of [...order, ...calls.keys()]) {
-            const rest = left[index];
+            const rest = remaining[index];
             if (rest === undefined) {
               chunks.push(text('word '));
-              said += 'word ';
+              expectedText += 'word ';
               continue;
             }
             const size = order.length % 2 === 0 ? 3 : rest.length;
             chunks.push(call(index, rest.slice(0, size)));
-            left[index] = rest.slice(size);
+            remaining[index] = rest.slice(size);
           }
-          chunks.push(...calls.map((_json, index) => call(index, left[index] ?? '')), finish('tool_calls'));
+          chunks.push(...calls.map((_json, index) => call(index, remaining[index] ?? '')), finish('tool_calls'));
           const events = toEvents(chunks);
           expect(findGrammarErrors(events)).toEqual([]);
           const blocks = buildBlocks(events);
@@ -331,7 +331,7 @@ describe('whatever comes', () => {
               .filter(({ type }) => type === 'text')
               .map((block) => block.text)
               .join(''),
-          ).toBe(said);
+          ).toBe(expectedText);
           const tools = blocks.filter(({ type }) => type === 'tool_use');
           expect(Object.fromEntries(tools.map(({ id, json }) => [id, json]))).toEqual(
             Object.fromEntries(calls.map((json, index) => [`id${index}`, json])),

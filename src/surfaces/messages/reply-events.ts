@@ -13,16 +13,19 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
   content_filter: 'refusal',
 };
 
-/** What a message is known by before it comes. */
+/** Properties of a message that are known before the reply. */
 export interface MessageFacts extends BlockFacts {
   readonly messageId: string;
-  /** Id of the deployment. */
+  /** ID of the deployment. */
   readonly model: string;
-  /** Estimated tokens of the request, sent at the start; the true count comes at the end. */
+  /** Estimated input tokens, sent at the start. The actual count follows at the end. */
   readonly promptTokens: number;
 }
 
-/** Makes events of the dialect of chunks: one start, blocks in order, one delta with the totals, one stop (docs/wire.md, Messages). */
+/**
+ * Converts chunks to events of the dialect: one start, consecutive blocks, one delta with the totals, and one stop
+ * (docs/wire.md, Messages).
+ */
 export class ReplyEvents {
   readonly #facts: MessageFacts;
   readonly #blocks: Blocks;
@@ -37,7 +40,7 @@ export class ReplyEvents {
     this.#blocks = new Blocks(facts);
   }
 
-  /** The index of the block that text is added to as it comes; undefined if more than that has to be told. */
+  /** Index of the block that receives text directly. Undefined if other events are needed first. */
   get openText(): number | undefined {
     return this.#blocks.openText;
   }
@@ -51,7 +54,7 @@ export class ReplyEvents {
     return events;
   }
 
-  /** What closes the message; to be asked once the reply has ended well. */
+  /** Returns the final events. Call it once, after the reply has ended successfully. */
   end(): MessageEvent[] {
     const isCutShort = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
     const events = this.#blocks.end(isCutShort);
@@ -95,7 +98,7 @@ export class ReplyEvents {
 
 const maxChars = 16 * 1024 * 1024;
 
-/** What a reply has that the dialect has no place for: sent in pings as it comes, and whole at the end. */
+/** Reply content without a counterpart in the dialect. It is sent in pings as it arrives, and completely at the end. */
 class Extras {
   readonly #folded = new Accumulator();
   #chars = 0;
@@ -111,7 +114,7 @@ class Extras {
     this.#statistics = statistics;
   }
 
-  /** The whole; without custom content if that was too much to be kept. */
+  /** Returns the complete content. Omits custom content that exceeds the limit. */
   getExtension(): Parley {
     const custom = this.#chars <= maxChars ? this.#folded.completion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };
@@ -123,7 +126,7 @@ function toChunk(custom: NonNullable<Delta['custom_content']>) {
   return { id: '', object: 'chat.completion.chunk' as const, created: 0, choices };
 }
 
-/** Counts as the dialect has them: `input_tokens` is what the cache had no part in. */
+/** Converts usage to the dialect, in which `input_tokens` excludes tokens read from or written to the cache. */
 function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: Usage): MessagesUsage {
   const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
   const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));

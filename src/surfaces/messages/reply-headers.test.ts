@@ -13,17 +13,17 @@ function headersOf(native: Relayed | undefined, facts: { usual?: Record<string, 
   return toReplyHeaders(native, { usual, ignored: [], nowEpochMs, ...facts });
 }
 
-describe('the header fields of a reply', () => {
-  it('are the usual ones where there is nothing else to tell', () => {
+describe('toReplyHeaders', () => {
+  it('returns the usual headers if no other headers are needed', () => {
     expect([headersOf(undefined), headersOf(relayed())]).toEqual([usual, usual]);
   });
 
-  it('of a relayed one are those of its upstream, which has an id of its own', () => {
+  it('adds the headers of the upstream, including its request ID, to a relayed reply', () => {
     const headers = { 'request-id': 'req_1', 'anthropic-ratelimit-requests-remaining': '9' };
     expect(headersOf(relayed(headers), { ignored: ['top_k'] })).toEqual({ ...usual, ...headers, 'parley-ignored': 'top_k' });
   });
 
-  it('tell a caller with limits of its own of those, in both forms, and of no others', () => {
+  it('reports only the limits of a caller that has limits, in both formats', () => {
     const limits = {
       'x-ratelimit-limit-requests': '4',
       'x-ratelimit-remaining-requests': '3',
@@ -48,7 +48,7 @@ describe('the header fields of a reply', () => {
     [['top_k', 'thinking.display'], 'top_k, thinking.display'],
     [['a\r\nb: c', 'ü', '\ud800', 'x'.repeat(100)], `a%0D%0Ab%3A%20c, %C3%BC, %EF%BF%BD, ${'x'.repeat(64)}`],
     [Array.from({ length: 40 }, (_, n) => `f${n}`), expect.stringMatching(/^f0, f1, .*, f31, and 8 more$/)],
-  ])('of a translated one say what was left out: %j', (ignored, told) => {
-    expect(headersOf(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': told });
+  ])('lists the fields that the translation omitted: %j', (ignored, value) => {
+    expect(headersOf(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': value });
   });
 });

@@ -3,7 +3,7 @@ import type { Relayed } from '#contract/messages/dialect.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts';
 
 export interface HeaderFacts {
-  /** Those of every answer to the caller, such as what is left of its limits. */
+  /** Headers of every response to the caller, such as its remaining limits. */
   readonly usual: Readonly<Record<string, string>>;
   /** Names of the fields that did not reach the upstream. */
   readonly ignored: readonly string[];
@@ -31,7 +31,10 @@ export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): 
   };
 }
 
-/** Limits in the words of the dialect: `x-ratelimit-reset-tokens: 12s` is `anthropic-ratelimit-tokens-reset` with the time itself. */
+/**
+ * Returns the limits in the format of the dialect. For example, `x-ratelimit-reset-tokens: 12s` becomes
+ * `anthropic-ratelimit-tokens-reset` with an absolute time.
+ */
 export function toOwnLimits(usual: HeaderFacts['usual'], nowEpochMs: number): Record<string, string> {
   const limits: Record<string, string> = {};
   for (const [name, value] of Object.entries(usual)) {

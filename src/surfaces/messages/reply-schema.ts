@@ -6,19 +6,20 @@ const count = { type: 'integer', minimum: 0 };
 
 const parley: Schema = {
   type: 'object',
-  description: 'What the dialect has no place for: stages, attachments, controls, state, and token counts of each deployment.',
+  description:
+    'Content without a counterpart in the Messages API: stages, attachments, controls, state, and token counts of each deployment.',
   properties: { custom_content: customContent, statistics },
 };
 const parleyDelta: Schema = { ...parley, properties: { custom_content: customContentDelta, statistics } };
 
 const usage: Schema = buildOptionalObject({
-  input_tokens: { ...count, description: 'Without those that were read from the cache or written to it.' },
+  input_tokens: { ...count, description: 'Excludes tokens that were read from the cache or written to it.' },
   output_tokens: count,
   cache_creation_input_tokens: count,
   cache_read_input_tokens: count,
   cache_creation: buildOptionalObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }),
   service_tier: { type: ['string', 'null'] },
-  cost: { type: 'number', description: 'USD, if the request asks for it.' },
+  cost: { type: 'number', description: 'Cost in USD, if the request asks for it.' },
   output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
 });
 
@@ -30,11 +31,10 @@ const block: NamedSchema = {
   name: 'ContentBlock',
   schema: {
     type: 'object',
-    description:
-      'Text, thinking, or the call of a tool; an upstream of the dialect may send further types, with fields of their own.',
+    description: 'Text, thinking, or a tool call. An upstream of the Messages API may send further types with their own fields.',
     required: ['type'],
     properties: {
-      type: { ...text, description: 'Such as `text`, `thinking`, `redacted_thinking` or `tool_use`.' },
+      type: { ...text, description: 'For example `text`, `thinking`, `redacted_thinking`, or `tool_use`.' },
       text,
       thinking: text,
       signature: text,
@@ -88,7 +88,7 @@ export const messagesEvent: NamedSchema = {
   name: 'MessagesEvent',
   schema: {
     type: 'object',
-    description: 'One event of a stream; which fields it has depends on its type.',
+    description: 'One event of a stream. Its fields depend on its type.',
     required: ['type'],
     properties: {
       type: {
@@ -104,8 +104,8 @@ export const messagesEvent: NamedSchema = {
         ],
       },
       message,
-      // Generated clients type an answer as a message or an event: with this they may read the content of either.
-      content: { type: 'array', items: block, description: 'Not there in an event.' },
+      // Generated clients type a response as a message or an event. This field lets them read the content of either type.
+      content: { type: 'array', items: block, description: 'Absent in events.' },
       index: count,
       content_block: block,
       delta: buildOptionalObject({
@@ -132,7 +132,7 @@ export const messagesModel: NamedSchema = {
   name: 'MessagesModel',
   schema: {
     type: 'object',
-    description: 'A deployment, with all fields of the dialect; what is not known is null.',
+    description: 'A deployment with all fields of the Messages API. Unknown values are null.',
     required: ['type', 'id', 'display_name', 'created_at'],
     properties: {
       type: { const: 'model' },
@@ -141,7 +141,7 @@ export const messagesModel: NamedSchema = {
       created_at: { ...text, format: 'date-time' },
       max_input_tokens: orNull('integer'),
       max_tokens: orNull('integer'),
-      capabilities: { ...anyObject, description: 'Whether each capability of the dialect is `supported`.' },
+      capabilities: { ...anyObject, description: 'Whether each capability of the Messages API is `supported`.' },
       line: { type: 'null' },
       lifecycle: text,
       deprecated_at: orNull('string'),

@@ -36,13 +36,13 @@ import { getCapabilities } from './upstream-capabilities.ts';
 export interface MessagesDeps extends ModelRoutesDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
-  /** Prefixes beside `msgapi`, such as `anthropic`. */
+  /** Prefixes in addition to `msgapi`, such as `anthropic`. */
   readonly aliases: readonly string[];
 }
 
-const unnamed = 'model: must name a deployment; GET /anthropic/v1/models lists yours.';
+const unnamed = 'model: must name a deployment. GET /anthropic/v1/models lists the deployments that you may use.';
 
-/** `/{prefix}/v1/messages[/count_tokens]`, and the aliases' `/v1/models`: chat in the messages dialect (docs/wire.md, Messages). */
+/** Registers `/{prefix}/v1/messages[/count_tokens]`, and `/v1/models` below the aliases (docs/wire.md, Messages). */
 export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
   for (const prefix of [canonicalPrefix, ...deps.aliases]) {
     const base = `/${prefix}/v1/messages`;
@@ -95,7 +95,7 @@ interface Exchange {
 
 interface Authorized {
   readonly target: Target;
-  /** Of the body. */
+  /** Parsed body. */
   readonly value: unknown;
   readonly affinity: string | undefined;
 }
@@ -114,7 +114,10 @@ interface Translating {
   readonly parsed: CountRequest;
 }
 
-/** The request in both dialects, with the fields that the translation leaves out. Throws 400 for one that cannot be translated if it has to be. */
+/**
+ * Returns the request in both dialects, with the fields that the translation omits. Throws a 400 error if a required translation
+ * is impossible.
+ */
 function toChatAsk({ request: { headers } }: RequestContext, { target, names, parsed }: Translating) {
   const capabilities = getCapabilities(target.deployment);
   const { error, ignored } = findUnsupported(parsed, capabilities);
@@ -123,7 +126,7 @@ function toChatAsk({ request: { headers } }: RequestContext, { target, names, pa
   return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
 }
 
-/** The same text for all turns of one conversation of a user: what a prompt cache goes by. */
+/** Returns the same text for all turns of one user's conversation, to select the upstream with its prompt cache. */
 function conversationPrefix(body: unknown, subject: string): string {
   const { system, messages } = isJsonObject(body) ? body : {};
   const [first] = Array.isArray(messages) ? messages : [];
@@ -134,11 +137,11 @@ interface ModelRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
-  /** Shown as the time a deployment was made; seconds since the epoch. */
+  /** Creation time of all deployments, in seconds since the epoch. */
   readonly createdSeconds: number;
 }
 
-/** `/{alias}/v1/models[/{id}]`: what the caller may use, in the shape of the dialect. */
+/** Registers `/{alias}/v1/models[/{id}]`, which lists the available deployments in the format of the dialect. */
 function modelRoutes(
   app: FastifyInstance,
   alias: string,
@@ -163,7 +166,7 @@ function isChat({ type }: Deployment): boolean {
   return type === 'chat';
 }
 
-/** All fields of the dialect; what is not known is null. */
+/** Returns all fields of the dialect. Unknown values are null. */
 function toModelItem(deployment: Deployment, created_at: string): object {
   const { id, displayName } = deployment;
   const abilities = getAbilities(deployment);
@@ -207,19 +210,22 @@ function toCapabilities({ readsImages, readsPdfs, reasons, isClaude }: Abilities
 const cachePolicies: readonly unknown[] = [undefined, 'availability-priority', 'cache-priority'];
 const policyHeader = 'x-core-cache-policy';
 
-/** Header fields of the dialect that an upstream of it is sent: its version, under whichever name it came, and its betas. */
+/** Returns the headers for an upstream of the dialect: its version, under either name, and its betas. */
 function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const version = toText(headers['anthropic-version']) ?? toText(headers['msgapi-version']);
   const betas = toText(headers['anthropic-beta']);
   return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };
 }
 
-/** Whether a conversation stays with one upstream, which may have cached its prompt (`X-CORE-CACHE-POLICY`, docs/compatibility.md). */
+/**
+ * Returns whether the conversation should stay with one upstream for its prompt cache (`X-CORE-CACHE-POLICY`,
+ * docs/compatibility.md).
+ */
 function prefersCache(headers: IncomingHttpHeaders): boolean {
   return headers[policyHeader] === 'cache-priority';
 }
 
-/** Throws `invalid_request` for a cache policy that is none. */
+/** Throws `invalid_request` for an unknown cache policy. */
 function checkCachePolicy(headers: IncomingHttpHeaders): void {
   if (cachePolicies.includes(headers[policyHeader])) return;
   throw new ParleyError('invalid_request', 'X-CORE-CACHE-POLICY must be availability-priority or cache-priority.');

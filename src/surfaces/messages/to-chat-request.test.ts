@@ -23,10 +23,10 @@ function messagesOf(...messages: object[]): unknown[] {
 const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
 const pngPart = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const use = (id: string, name = 'f') => ({ type: 'tool_use', id, name, input: { a: 1 } });
-const asked = (...ids: string[]) => ({ role: 'assistant', content: ids.map((id) => use(id)) });
+const createCalls = (...ids: string[]) => ({ role: 'assistant', content: ids.map((id) => use(id)) });
 
-describe('the fields of a request', () => {
-  it('of the dialect have their counterparts', () => {
+describe('toChatRequest for fields', () => {
+  it('converts fields with a counterpart', () => {
     const body = { stream: true, temperature: 0.5, top_p: 0.9, stop_sequences: ['a', 'b'], metadata: { user_id: 'u' } };
     expect(translated(body)).toEqual({
       messages: [hello],
@@ -39,12 +39,12 @@ describe('the fields of a request', () => {
     });
   });
 
-  it('that have none are left out', () => {
+  it('omits fields without a counterpart', () => {
     const body = { top_k: 5, service_tier: 'auto', container: 'c', cache_control: { type: 'ephemeral' }, stop_sequences: [] };
     expect(translated(body)).toEqual({ messages: [hello], max_tokens: 10 });
   });
 
-  it('with no tokens to generate ask for one, which is the least there is', () => {
+  it('requests one token, the minimum, for 0 tokens', () => {
     expect(translated({ max_tokens: 0 }).max_tokens).toBe(1);
   });
 
@@ -57,13 +57,13 @@ describe('the fields of a request', () => {
     [{ output_config: { effort: 'max' } }, 'high'],
     [{ thinking: { type: 'adaptive' } }, undefined],
     [{ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, undefined],
-  ])('of thinking, as in %j, ask for the effort %s', (body, effort) => {
+  ])('converts thinking as in %j to the effort %s', (body, effort) => {
     const request = translated(body);
     expect(request.reasoning_effort).toBe(effort);
     expect([request.max_tokens, request.max_completion_tokens]).toEqual(effort === undefined ? [10, undefined] : [undefined, 10]);
   });
 
-  it('for a form of the answer ask for that form', () => {
+  it('converts the output format', () => {
     const schema = { type: 'object' };
     expect(translated({ output_config: { format: { type: 'json_schema', schema } } }).response_format).toEqual({
       type: 'json_schema',
@@ -80,15 +80,15 @@ describe('the fields of a request', () => {
       ],
       'Be kind.\n\nBe brief.',
     ],
-  ])('of the system are its message', (system, content) => {
+  ])('converts the system text to one message', (system, content) => {
     expect(translated({ system }).messages).toEqual([{ role: 'system', content }, hello]);
   });
 });
 
-describe('tools', () => {
+describe('toChatRequest for tools', () => {
   const tool = { name: 'f', description: 'Does.', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } };
 
-  it('are functions; those that the upstream would run itself are left out', () => {
+  it('converts tools to functions and omits tools that the upstream runs', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
     expect(translated({ tools: [tool, search] }).tools).toEqual([
       { type: 'function', function: { name: 'f', description: 'Does.', parameters: { type: 'object' } } },
@@ -104,16 +104,16 @@ describe('tools', () => {
       { type: 'tool', name: 'f' },
       { type: 'function', function: { name: 'f' } },
     ],
-  ])('are chosen by %j', (tool_choice, expected) => {
+  ])('converts the tool choice %j', (tool_choice, expected) => {
     expect(translated({ tools: [tool], tool_choice }).tool_choice).toEqual(expected);
   });
 
-  it('are called one at a time where that is asked for', () => {
+  it('disables parallel calls on request', () => {
     const tool_choice = { type: 'auto', disable_parallel_tool_use: true };
     expect(translated({ tools: [tool], tool_choice }).parallel_tool_calls).toBe(false);
   });
 
-  it('with long names have short ones, everywhere the same, and are known by them', () => {
+  it('shortens long names consistently and restores them', () => {
     const names = new ToolNames();
     const [one, other] = [`${'n'.repeat(100)}1`, `${'n'.repeat(100)}2`];
     const tools = [one, other].map((name) => ({ ...tool, name }));
@@ -128,13 +128,13 @@ describe('tools', () => {
   });
 });
 
-describe('messages of the user', () => {
-  it('of text only are one text', () => {
+describe('toChatRequest for user messages', () => {
+  it('joins text blocks', () => {
     const content = ['one', 'two'].map((text) => ({ type: 'text', text, cache_control: { type: 'ephemeral' } }));
     expect(messagesOf({ role: 'user', content })).toEqual([{ role: 'user', content: 'one\n\ntwo' }]);
   });
 
-  it('keep text and images in their order', () => {
+  it('preserves the order of text and images', () => {
     const url = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
     const content = [{ type: 'text', text: 'first' }, png, { type: 'text', text: 'second' }, url];
     expect(messagesOf({ role: 'user', content })).toEqual([
@@ -161,13 +161,13 @@ describe('messages of the user', () => {
     [{ type: 'url', url: 'https://a.example/b.pdf' }, 'Document "report": https://a.example/b.pdf'],
     [{ type: 'file', file_id: 'file_1' }, 'Document "report": file file_1'],
     [{ type: 'new', thing: 1 }, 'Document "report": in a form that cannot be read here'],
-  ])('give a document of %j', (source, content) => {
+  ])('converts a document of %j', (source, content) => {
     expect(messagesOf({ role: 'user', content: [{ type: 'document', title: 'report', source }] })).toEqual([
       { role: 'user', content },
     ]);
   });
 
-  it('tell what a document is about, and what a search found', () => {
+  it('includes the context of a document and the results of a search', () => {
     const source = { type: 'text', media_type: 'text/plain', data: 'words' };
     const found = { type: 'search_result', title: 'T', source: 'S', content: [{ type: 'text', text: 'found' }] };
     expect(messagesOf({ role: 'user', content: [{ type: 'document', source, context: 'old' }, found] })).toEqual([
@@ -175,7 +175,7 @@ describe('messages of the user', () => {
     ]);
   });
 
-  it('leave out blocks that are not known', () => {
+  it('omits unknown blocks', () => {
     expect(
       messagesOf({
         role: 'user',
@@ -187,7 +187,7 @@ describe('messages of the user', () => {
     ).toEqual([{ role: 'user', content: 'x' }]);
   });
 
-  it('carry custom content in parley', () => {
+  it('preserves custom content from parley', () => {
     const custom_content = { attachments: [{ title: 'A', data: 'a' }] };
     expect(messagesOf({ role: 'user', content: 'x', parley: { custom_content } })).toEqual([
       { role: 'user', content: 'x', custom_content },
@@ -195,16 +195,16 @@ describe('messages of the user', () => {
   });
 });
 
-describe('tool results', () => {
+describe('toChatRequest for tool results', () => {
   const result = (id: string, more: object = {}) => ({ type: 'tool_result', tool_use_id: id, ...more });
 
-  it('stand behind their calls, in the order given, ahead of what else the user says', () => {
+  it('puts them after their calls, in the given order, before the other user content', () => {
     const content = [
       { type: 'text', text: 'And?' },
       result('b', { content: 'two' }),
       result('a', { content: [{ type: 'text', text: 'one' }] }),
     ];
-    expect(messagesOf(hello, asked('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
+    expect(messagesOf(hello, createCalls('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
       {
         role: 'assistant',
         content: null,
@@ -216,9 +216,9 @@ describe('tool results', () => {
     ]);
   });
 
-  it('with images give them to the model in the message that follows', () => {
+  it('moves images to the next message', () => {
     const content = [result('a', { content: [{ type: 'text', text: 'see' }, png] }), { type: 'text', text: 'And?' }];
-    expect(messagesOf(hello, asked('a'), { role: 'user', content }).slice(2)).toEqual([
+    expect(messagesOf(hello, createCalls('a'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'see' },
       {
         role: 'user',
@@ -231,15 +231,15 @@ describe('tool results', () => {
     ]);
   });
 
-  it('that are errors say so, and those without content are empty', () => {
+  it('marks errors and converts missing content to empty text', () => {
     const content = [result('a', { content: 'no route', is_error: true }), result('b')];
-    expect(messagesOf(hello, asked('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
+    expect(messagesOf(hello, createCalls('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'The tool failed: no route' },
       { role: 'tool', tool_call_id: 'b', content: '' },
     ]);
   });
 
-  it('of a function call are given back in that form, with the state in parley', () => {
+  it('returns results of a function call in that form, with the state from parley', () => {
     const parley = { custom_content: { state: { step: 1 } }, statistics: { usage_per_model: [] } };
     const reply = { role: 'assistant', content: [use('fcall_msg_1')], parley };
     expect(messagesOf(hello, reply, { role: 'user', content: [result('fcall_msg_1', { content: '42' })] }).slice(1)).toEqual([
@@ -254,8 +254,8 @@ describe('tool results', () => {
   });
 });
 
-describe('messages of the assistant', () => {
-  it('keep signed thoughts for the model that thought them, unsigned ones as reasoning, and the text whole', () => {
+describe('toChatRequest for assistant messages', () => {
+  it('preserves signed thinking, converts unsigned thinking to reasoning, and joins the text', () => {
     const thoughts = [
       { type: 'thinking', thinking: 'Hm.', signature: 's' },
       { type: 'redacted_thinking', data: 'd' },
@@ -274,7 +274,7 @@ describe('messages of the assistant', () => {
     });
   });
 
-  it('leave out what the upstream did with its own tools', () => {
+  it('omits tool use of the upstream', () => {
     const content = [
       { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
       { type: 'text', text: 'Found.' },
@@ -282,7 +282,7 @@ describe('messages of the assistant', () => {
     expect(messagesOf(hello, { role: 'assistant', content })[1]).toEqual({ role: 'assistant', content: 'Found.' });
   });
 
-  it('may stand among those of the system', () => {
+  it('converts system messages between other messages', () => {
     expect(messagesOf(hello, { role: 'system', content: 'Now in French.' })[1]).toEqual({
       role: 'system',
       content: 'Now in French.',
@@ -290,11 +290,11 @@ describe('messages of the assistant', () => {
   });
 });
 
-describe('for upstreams of the same kin', () => {
+describe('toChatRequest for upstreams with the same features', () => {
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
-  const ofKin = (body: object): ChatRequest => translated(body, { capabilities: kin });
+  const translateForKin = (body: object): ChatRequest => translated(body, { capabilities: kin });
 
-  it('marks of the prompt cache stay where they stand', () => {
+  it('preserves cache marks at their positions', () => {
     const system = [
       { type: 'text', text: 'Be kind.', ...mark },
       { type: 'text', text: 'Be brief.' },
@@ -303,12 +303,12 @@ describe('for upstreams of the same kin', () => {
     const inner = { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'two', ...mark }] };
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, png] },
-      asked('a', 'b'),
+      createCalls('a', 'b'),
       { role: 'user', content: [result, inner] },
       { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
       { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
     ];
-    expect(ofKin({ system, messages }).messages).toMatchObject([
+    expect(translateForKin({ system, messages }).messages).toMatchObject([
       { role: 'system', content: system },
       { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, pngPart] },
       { role: 'assistant' },
@@ -319,9 +319,9 @@ describe('for upstreams of the same kin', () => {
     ]);
   });
 
-  it('what has no mark is told as for all others', () => {
+  it('converts content without marks as for other upstreams', () => {
     const body = { system: [{ type: 'text', text: 'a' }], messages: [hello, { role: 'assistant', content: 'b' }] };
-    expect(ofKin(body)).toEqual(translated(body));
+    expect(translateForKin(body)).toEqual(translated(body));
   });
 
   it.each([
@@ -333,21 +333,21 @@ describe('for upstreams of the same kin', () => {
     [{ thinking: { type: 'disabled' } }, { thinking: { type: 'disabled' } }],
     [{ thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
     [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning_effort: 'low' }],
-  ])('%j is %j', (body, expected) => {
-    const { top_k, thinking, reasoning_effort } = ofKin(body);
-    const told = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
-    expect(JSON.parse(JSON.stringify(told))).toEqual(expected);
+  ])('converts %j to %j', (body, expected) => {
+    const { top_k, thinking, reasoning_effort } = translateForKin(body);
+    const translatedFields = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
+    expect(JSON.parse(JSON.stringify(translatedFields))).toEqual(expected);
   });
 });
 
-describe('what is told in words', () => {
-  it('is which tools can be called', () => {
+describe('toChatRequest for content that becomes text', () => {
+  it('describes which tools can be called', () => {
     const reference = { type: 'tool_reference', tool_name: 'search' };
     const change = (type: string) => ({ type, tool: { type: 'tool_reference', name: 'search' } });
     expect(
       messagesOf(
         hello,
-        asked('a'),
+        createCalls('a'),
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [reference] }] },
         { role: 'system', content: [change('tool_addition'), change('tool_removal')] },
       ).slice(2),
@@ -360,7 +360,7 @@ describe('what is told in words', () => {
     ]);
   });
 
-  it('of who the user is has no more than 64 characters, the same for the same', () => {
+  it('limits the user ID to 64 characters and maps equal IDs to equal values', () => {
     const [one, again, other] = ['a', 'a', 'b'].map((end) => translated({ metadata: { user_id: 'x'.repeat(64) + end } }).user);
     expect([one, one === again, one === other]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
     expect(translated({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));

@@ -7,17 +7,20 @@ import { type Translation, toMessages, toSystemMessage } from './to-messages.ts'
 import type { ToolNames } from './tool-names.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
-/** Up to how many tokens of thinking each effort stands for. */
+/** Maximum number of thinking tokens for each effort. */
 const effortByBudget = [
   [4_096, 'low'],
   [16_384, 'medium'],
 ] as const;
 const efforts: ReadonlySet<unknown> = new Set(['low', 'medium', 'high']);
 
-/** OpenAI's API takes no longer name of a user; clients send whole documents as one. */
+/** Maximum length of a user name in the OpenAI API. Clients may send longer values, such as JSON documents. */
 const maxUserLength = 64;
 
-/** A validated request of the messages dialect in the inner language. What has no counterpart there is left out: `findUnsupported` names it. */
+/**
+ * Converts a validated request of the Messages API to a chat completions request. Omits fields without a counterpart, which
+ * `findUnsupported` reports.
+ */
 export function toChatRequest(body: CountRequest, translation: Translation): ChatRequest {
   const { names, capabilities } = translation;
   const { system, messages, stream, temperature, top_p, stop_sequences: stop } = body;
@@ -48,7 +51,10 @@ function toUser(id: string): string {
   return id.length > maxUserLength ? hash('sha256', id, 'hex') : id;
 }
 
-/** Fields that models of several vendors have under the names of the dialect. An effort that was asked for says more than that the model shall decide. */
+/**
+ * Returns fields that models of several vendors support under the names of this dialect. An explicit effort takes precedence
+ * over adaptive thinking.
+ */
 function toOwnFields({ top_k, thinking }: CountRequest, effort: string | undefined): Partial<ChatRequest> {
   const { type, budget_tokens } = thinking ?? {};
   return {
@@ -58,7 +64,7 @@ function toOwnFields({ top_k, thinking }: CountRequest, effort: string | undefin
   };
 }
 
-/** Models that take an effort take this bound under its newer name only. */
+/** Models with a reasoning effort accept this limit only under its newer name. */
 function toBound(maxTokens: unknown, effort: string | undefined): Partial<ChatRequest> {
   if (typeof maxTokens !== 'number') return {};
   const bound = Math.max(1, maxTokens);
@@ -81,7 +87,7 @@ function toFormat(format: Format): Partial<ChatRequest> {
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } };
 }
 
-/** Tools that the upstream runs itself have no schema, and no counterpart. */
+/** Tools that the upstream runs have no schema and no counterpart. */
 function toTools({ tools = [], tool_choice: choice }: CountRequest, names: ToolNames): Partial<ChatRequest> {
   const functionTools = tools.filter(({ input_schema }) => input_schema !== undefined).map((tool) => toTool(tool, names));
   if (functionTools.length === 0) return {};

@@ -12,23 +12,23 @@ import { isTextPart, textPart, toContent, toParts, toText } from './to-parts.ts'
 import type { ToolNames } from './tool-names.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
-/** What a translation goes by. */
+/** Input of a translation. */
 export interface Translation {
   readonly names: ToolNames;
   readonly capabilities: UpstreamCapabilities;
 }
 
-/** Texts of one message are paragraphs. */
+/** Separator between several texts of one message. */
 const paragraph = '\n\n';
 
-/** Of one conversation. */
+/** State of the translation of one conversation. */
 interface Known {
-  /** Names of called tools, by the id of the call. */
+  /** Names of called tools by call ID. */
   readonly called: Map<string, string>;
   readonly keepsMarks: boolean;
 }
 
-/** A conversation of the dialect as messages of the compat wire. */
+/** Converts a conversation to chat completions messages. */
 export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
   const state: Known = { called: new Map(), keepsMarks: capabilities.takesCacheMarks };
   return params.flatMap(({ role, content, parley }) => {
@@ -45,7 +45,7 @@ export function toSystemMessage(blocks: readonly ContentBlock[], keepsMarks: boo
   return { role: 'system', content: toContent(toParts(blocks, keepsMarks).filter(isTextPart), paragraph) };
 }
 
-/** Results stand behind the calls they answer, so they come first; what of them is no text follows with the rest. */
+/** Tool results must follow their calls, so they come first. Their non-text content follows with the remaining content. */
 function toUserMessages(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
@@ -87,7 +87,7 @@ function toResultMessage(
     : { role: 'tool', tool_call_id: id, content };
 }
 
-/** Signed thinking becomes `thinking_blocks`, other thinking `reasoning_content`, for upstreams that take it back. */
+/** Converts signed thinking to `thinking_blocks` and other thinking to `reasoning_content`, for upstreams that accept them. */
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
@@ -124,7 +124,7 @@ function isToolResult(block: ContentBlock): block is ToolResultBlock {
   return block.type === 'tool_result';
 }
 
-/** Thinking without a signature is `reasoning_content` of a model that signs nothing. */
+/** Returns whether the block is unsigned thinking, which comes from `reasoning_content` of a model without signatures. */
 function isPlainThought(block: ContentBlock): block is ThinkingBlock {
   return block.type === 'thinking' && block.signature === '';
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { ContentPart } from '#contract/chat/message.ts';
 import type { Base64Source, ContentBlock, DocumentBlock, ImageBlock, KnownBlock, UrlSource } from '#contract/messages/dialect.ts';
 
-/** Anthropic's own store of files, which no other upstream can read. */
+/** A reference to Anthropic's file store, which other upstreams cannot read. */
 interface FileSource {
   type: 'file';
   file_id: string;
@@ -11,8 +11,7 @@ interface FileSource {
 export type TextPart = ContentPart & { type: 'text'; text: string };
 
 /**
- * What a caller gives a model to read, as parts of the compat wire; with `keepsMarks` also how far its prompt may be cached.
- * Blocks that have no counterpart are left out.
+ * Converts content to chat completions parts. Preserves cache marks if `keepsMarks` is set. Omits blocks without a counterpart.
  */
 export function toParts(content: string | readonly ContentBlock[], keepsMarks: boolean): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
@@ -26,7 +25,7 @@ export function toParts(content: string | readonly ContentBlock[], keepsMarks: b
   });
 }
 
-/** Text only as one text, unless a part has more than text. */
+/** Returns a string if all parts are text without cache marks, otherwise the parts. */
 export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
   const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
   return isPlain ? toText(parts, between) : [...parts];
@@ -39,7 +38,7 @@ export function toText(parts: readonly ContentPart[], between: string): string {
     .join(between);
 }
 
-/** Blocks that become text. */
+/** Blocks that are converted to text. */
 type OtherBlock =
   | { type: 'search_result'; title?: unknown; source?: unknown; content?: ContentBlock[] }
   | { type: 'tool_reference'; tool_name?: unknown }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 const longest = 64;
 const hashLength = 8;
 
-/** Names of tools as the compat wire takes them: those over 64 characters are shortened, and known again in the reply. */
+/** Tool names for chat completions. Shortens names of more than 64 characters and restores them in the reply. */
 export class ToolNames {
   readonly #full = new Map<string, string>();
 

@@ -12,7 +12,7 @@ function unsupportedOf(body: object, capabilities = stranger): UnsupportedFields
   return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);
 }
 
-function faultOf(body: object): string | undefined {
+function getErrorText(body: object): string | undefined {
   const { error: fault } = unsupportedOf(body);
   return fault && toMessagesError(fault, 'id').error.message.split(',')[0];
 }
@@ -26,7 +26,7 @@ const text = { type: 'text', text: 'x' };
 const tool = { name: 'f', input_schema: { type: 'object' } };
 const file = { type: 'file', file_id: 'f' };
 
-describe('what a translation leaves out without harm', () => {
+describe('findUnsupported for fields that can be omitted', () => {
   it.each([
     [{}, []],
     [{ ...ofUser(text), system: 's', tools: [tool], tool_choice: { type: 'any' }, stop_sequences: ['a'], top_p: 1 }, []],
@@ -47,11 +47,11 @@ describe('what a translation leaves out without harm', () => {
     ],
     [{ messages: [{ ...hello, extra: 1 }] }, ['messages.extra']],
     [{ mcp_servers: [] }, []],
-  ])('of %j is %j', (body, ignored) => {
+  ])('returns the fields of %j: %j', (body, ignored) => {
     expect(unsupportedOf(body)).toEqual({ ignored, fault: undefined });
   });
 
-  it('is less for upstreams of the same kin', () => {
+  it('returns fewer fields for upstreams with the same features', () => {
     const body = { top_k: 5, thinking: { type: 'disabled' }, ...ofUser({ ...text, ...mark }) };
     expect([unsupportedOf(body).ignored, unsupportedOf(body, kin).ignored]).toEqual([['top_k', 'thinking', 'cache_control'], []]);
   });
@@ -59,13 +59,13 @@ describe('what a translation leaves out without harm', () => {
 
 const search = { type: 'web_search_20250305', name: 'web_search' };
 
-describe('what a translation would have to make something else of', () => {
+describe('findUnsupported for required content', () => {
   it.each([
     [{ tools: [tool, search], tool_choice: { type: 'tool', name: 'web_search' } }, 'tool_choice.name: is web_search'],
-    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: demands a call of a tool that another vendor runs'],
+    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: forces a call to a tool that another vendor runs'],
     [{ tools: [{ name: 'f' }] }, 'tools.0.input_schema: is missing'],
     [{ tools: [{ name: 'f', type: 'custom' }] }, 'tools.0.input_schema: is missing'],
-    [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: names servers for the model'],
+    [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: contains MCP servers for the model'],
     [{ max_tokens: 0 }, 'max_tokens: is 0'],
     [ofUser(text, { type: 'container_upload', file_id: 'f' }), 'messages.0.content.1.type: is container_upload'],
     [ofUser({ type: 'brand_new' }), 'messages.0.content.0.type: is brand_new'],
@@ -84,8 +84,8 @@ describe('what a translation would have to make something else of', () => {
     [ofSystem({ type: 'image', source: { type: 'url', url: 'u' } }), 'messages.1.content.0.type: is image'],
     [ofSystem({ type: 'tool_addition', tool: { type: 'tool_definition' } }), 'messages.1.content.0.type: is tool_addition'],
     [{ system: [{ type: 'image', text: '' }] }, 'system.0.type: is image'],
-  ])('is refused, as in %j', (body, message) => {
-    expect(faultOf(body)).toBe(message);
+  ])('returns an error for %j', (body, message) => {
+    expect(getErrorText(body)).toBe(message);
   });
 
   it.each([
@@ -94,22 +94,22 @@ describe('what a translation would have to make something else of', () => {
     ofResult({ type: 'tool_reference', tool_name: 'f' }),
     ofAssistant({ type: 'thinking', thinking: '', signature: 's' }, { type: 'redacted_thinking', data: 'd' }, text),
     ofSystem(text, { type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }),
-  ])('is none of what has a counterpart, as in %j', (body) => {
+  ])('returns no error for content with a counterpart, as in %j', (body) => {
     expect(unsupportedOf(body)).toEqual({ ignored: [], fault: undefined });
   });
 
-  it('says the way out, and is named among what is left out where another upstream takes it', () => {
+  it('explains the solution, and lists the content as ignored for upstreams that support it', () => {
     const { error: fault, ignored } = unsupportedOf({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
     expect([fault?.status, fault?.code, fault?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
     expect(fault?.message).toBe(
-      'max_tokens is 0, which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect.',
+      'max_tokens is 0, which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API.',
     );
     expect(ignored).toEqual(['max_tokens', 'content.container_upload']);
   });
 });
 
-describe('the names of what is left out', () => {
-  it('are bounded in number and length', () => {
+describe('UnsupportedFields', () => {
+  it('limits the number and length of the names', () => {
     const fields = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`${n}${'x'.repeat(100)}`, 1]));
     const { ignored } = unsupportedOf(fields);
     expect([ignored.length, ignored[0]?.length]).toEqual([1000, 64]);

@@ -5,19 +5,20 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
-/** What the translation of a request leaves out. */
+/** Fields that the translation of a request omits. */
 export interface UnsupportedFields {
-  /** Names such as `top_k`, `thinking.display`, `content.citations`: the answer is as good as without them. */
+  /** Names such as `top_k`, `thinking.display`, and `content.citations`. Omitting them does not impair the reply. */
   readonly ignored: readonly string[];
-  /** The 400 that the first thing deserves without which the answer would be another. */
+  /** The 400 error for the first field that the translation must not omit. */
   readonly error: ParleyError | undefined;
 }
 
-const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect';
+const unsupported =
+  'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API';
 const maxNameLength = 64;
 const maxNames = 1000;
 
-/** Looks through a request for what its translation leaves out. Nulls say nothing, and are not missed. */
+/** Finds the fields that the translation of a request omits. Ignores null values. */
 export function findUnsupported(body: CountRequest, capabilities: UpstreamCapabilities): UnsupportedFields {
   return new Search(capabilities).of(body);
 }
@@ -38,7 +39,7 @@ class Search {
     if (body.thinking?.type === 'disabled' && !this.#capabilities.takesThinking) this.#ignore('thinking');
     if ((body as JsonObject).max_tokens === 0) this.#refuse('max_tokens', 'max_tokens', 'is 0');
     if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
-      this.#refuse('mcp_servers', 'mcp_servers', 'names servers for the model');
+      this.#refuse('mcp_servers', 'mcp_servers', 'contains MCP servers for the model');
     body.tools?.forEach((tool, index) => {
       this.#tool(tool, `tools[${index}]`);
     });
@@ -58,14 +59,14 @@ class Search {
     else this.#ignore(`tools.${tool.type}`);
   }
 
-  /** Tools that another vendor runs are left out, unless the request demands a call of one. */
+  /** Tools that another vendor runs are omitted, unless the request forces a call to one of them. */
   #toolChoice({ tools = [], tool_choice: choice }: CountRequest): void {
     const otherTools = tools.filter(({ input_schema }) => input_schema === undefined);
     if (otherTools.length === 0) return;
     const isForced = choice?.type === 'tool' && otherTools.some(({ name }) => name === choice.name);
     if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${formatType(choice.name)}`);
     if (choice?.type === 'any' && otherTools.length === tools.length)
-      this.#refuse('tool_choice', 'tool_choice', 'demands a call of a tool that another vendor runs');
+      this.#refuse('tool_choice', 'tool_choice', 'forces a call to a tool that another vendor runs');
   }
 
   #blocks(blocks: unknown, context: string, at: string): void {
@@ -100,18 +101,18 @@ class Search {
     }
   }
 
-  /** What is kept outlives the request: no more than a header field can name. */
+  /** The names outlive the request, so they are limited to the size of a header. */
   #ignore(name: string): void {
     if (this.#ignored.size < maxNames) this.#ignored.add(name.slice(0, maxNameLength));
   }
 
   #refuse(name: string, param: string, claim: string): void {
     this.#ignore(name);
-    this.#error ??= createRequestError(param, `${claim}, ${wayOut}`);
+    this.#error ??= createRequestError(param, `${claim}, ${unsupported}`);
   }
 }
 
-/** A tool can be brought up in the middle of a conversation by its name only. */
+/** Returns whether a tool change can be translated. Only a tool name can be converted to text. */
 function isTellable({ type, tool }: JsonObject): boolean {
   if (type !== 'tool_addition' && type !== 'tool_removal') return true;
   return isJsonObject(tool) && tool.type === 'tool_reference' && typeof tool.name === 'string';
@@ -121,7 +122,7 @@ function formatType(type: unknown): string {
   return truncate(String(type), maxNameLength);
 }
 
-/** The keys of each part of a request that are translated. */
+/** Translated keys of each part of a request. */
 const keys = {
   request: [
     ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'metadata'],
@@ -135,7 +136,7 @@ const keys = {
   messages: ['role', 'content', 'parley'],
 } as const;
 
-/** The same of each block, beside its type. */
+/** Translated keys of each block, in addition to its type. */
 const blockKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['text', ['text']],
   ['image', ['source']],
@@ -151,7 +152,7 @@ const blockKeys: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 const toRead = ['text', 'image', 'document', 'search_result'];
-/** The blocks that are translated at each place. */
+/** Translated blocks in each context. */
 const blocksAt: Readonly<Record<string, readonly string[]>> = {
   user: [...toRead, 'tool_result'],
   assistant: ['text', 'tool_use', 'thinking', 'redacted_thinking'],
@@ -161,10 +162,10 @@ const blocksAt: Readonly<Record<string, readonly string[]>> = {
   search_result: ['text'],
 };
 
-/** Where what a block holds can be from; a file in the store of another vendor nobody else can read. */
+/** Translated source types of each block. File stores of other vendors cannot be read. */
 const sourceTypes: ReadonlyMap<string, readonly string[]> = new Map([
   ['image', ['base64', 'url']],
   ['document', ['base64', 'url', 'text', 'content']],
 ]);
-/** The blocks that can say up to where a prompt may be cached. */
+/** Blocks that may carry a cache mark. */
 const marked: ReadonlySet<string> = new Set([...toRead, 'tool_result']);

@@ -2,13 +2,13 @@ import { protocols } from '#contract/configuration/protocols.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksMessages, type Upstream } from '#domain/upstreams/upstream.ts';
 
-/** How much of a request of the dialect reaches the upstreams of a deployment. */
+/** Features of the upstreams of a deployment. */
 export interface UpstreamCapabilities {
-  /** One of them speaks the dialect: what only such an upstream takes is no reason to refuse. */
+  /** Whether an upstream supports the Messages API. If so, the request is accepted even if it cannot be translated. */
   readonly isNative: boolean;
-  /** All of them know marks up to which a prompt is cached. */
+  /** Whether all upstreams support prompt cache marks. */
   readonly takesCacheMarks: boolean;
-  /** All of them know `top_k` and thinking as the dialect has them. */
+  /** Whether all upstreams support `top_k` and `thinking` in the form of the Messages API. */
   readonly takesThinking: boolean;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
 
-/** Colours of the page for people (web/src/style/tokens.css), under the names that Scalar has for them; each text has a contrast of 4.5 and more. */
+/** Colors of the page (web/src/style/tokens.css) under Scalar's names. Each text has a contrast of at least 4.5. */
 const colours = {
   light: {
     ...{ 'color-1': '#24221e', 'color-2': '#5f594f', 'color-3': '#5f594f', 'color-accent': '#17605a' },
@@ -23,14 +23,16 @@ function toRule(mode: 'light' | 'dark'): string {
   return `.${mode}-mode { ${lines.join(' ')} }`;
 }
 
-/** Looks of the API reference: those of the page for people. */
+/** Style of the API reference, which matches the page. */
 const docsTheme = `@font-face { font-family: "Public Sans"; src: url("typeface.woff2"); font-weight: 400 700; font-display: swap; }
 ${toRule('light')}
 ${toRule('dark')}
 :root { --scalar-font: "Public Sans", system-ui, "Segoe UI", Roboto, Arial, sans-serif; }
 `;
 
-/** Everything comes from this node. Scalar puts its style sheets and style attributes in by script, hence `unsafe-inline` for styles alone. */
+/**
+ * Allows only content from this node. Scalar inserts style sheets and style attributes by script, so inline styles are allowed.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -52,14 +54,14 @@ const page = `<!doctype html>
 </head>
 <body>
 <div id="app"></div>
-<noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same.</noscript>
+<noscript>This page requires JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</noscript>
 <script src="docs/scalar.js"></script>
 <script src="docs/start.js"></script>
 </body>
 </html>
 `;
 
-/** All that would reach beyond this node is switched off. */
+/** Disables all features that connect to other hosts. */
 const scalarOptions = {
   url: 'openapi.json',
   telemetry: false,
@@ -74,7 +76,10 @@ const scalarOptions = {
   customCss: docsTheme,
 };
 
-/** Scalar leaves buttons without a name, and lists that scroll out of reach of the keyboard: each is mended as it comes. */
+/**
+ * Fixes accessibility problems of Scalar when elements are added: buttons without a name, and scrollable lists that the keyboard
+ * cannot reach.
+ */
 const start = `Scalar.createApiReference('#app', ${JSON.stringify(scalarOptions)});
 new MutationObserver(() => {
   for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) button.ariaLabel = 'Copy';
@@ -83,7 +88,7 @@ new MutationObserver(() => {
 `;
 const script = 'application/javascript; charset=utf-8';
 
-/** `/docs`: the API reference as a page that needs nothing from outside. Its 4 MB of script are read on the first visit. */
+/** Registers `/docs`, the API reference, which needs no external resources. Its 4 MB script is read on the first request. */
 export function docsRoutes(app: FastifyInstance): void {
   let scalar: Promise<Uint8Array> | undefined;
   app.get('/docs', (_request, reply) =>
@@ -107,7 +112,7 @@ export function docsRoutes(app: FastifyInstance): void {
   });
 }
 
-/** The script out of Scalar's package, compressed. */
+/** Returns the script from Scalar's package, compressed. */
 async function readScalar(): Promise<Uint8Array> {
   const worker = new Worker(new URL('./pack-scalar.ts', import.meta.url));
   const [packed] = await once(worker, 'message');

@@ -28,8 +28,8 @@ type Described = {
   readonly components: { readonly schemas: Record<string, unknown> };
 };
 
-/** What a service without a configuration describes. */
-const whole = JSON.parse(
+/** OpenAPI document of a service without a configuration. */
+const fullDocument = JSON.parse(
   JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
 ) as Described;
 
@@ -53,8 +53,8 @@ const operations: ApiOperation[] = [
   },
 ];
 
-describe('the OpenAPI document', () => {
-  test('is valid and has the version of the program', async () => {
+describe('toOpenApi', () => {
+  test('creates a valid document with the version of the program', async () => {
     const document = toOpenApi(operations, '1.2.3');
     expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);
     expect(document.info).toMatchObject({ version: '1.2.3' });
@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('describes an operation at /v1 first, and at its other paths as an alias', () => {
+  test('describes an operation at /v1 first and its other paths as aliases', () => {
     const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, Record<string, { description: string }>> };
     const names = Object.keys(paths).filter((path) => path.includes('chat/completions'));
     expect(names[0]).toBe('/v1/chat/completions');
@@ -118,18 +118,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('has every schema that it refers to', () => {
+  test('defines every referenced schema', () => {
     const document = toOpenApi(operations, '1.2.3') as { components: { schemas: Record<string, unknown> } };
     const named = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(named));
   });
 
-  test('has shared schemas once', () => {
+  test('defines shared schemas once', () => {
     const text = JSON.stringify(toOpenApi(operations, '1.2.3'));
     expect(text.split('"$ref":"#/components/schemas/Thing"')).toHaveLength(3);
   });
 
-  test('says the codes of the errors of each status', () => {
+  test('lists the error codes of each status', () => {
     const { paths } = toOpenApi(operations, '1.2.3') as {
       paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
     };
@@ -138,17 +138,17 @@ describe('the OpenAPI document', () => {
     expect(responses?.['401']?.description).toContain('`invalid_api_key`');
   });
 
-  test('asks for no key where none is needed', () => {
+  test('requires no key for public operations', () => {
     const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, Record<string, { security: unknown[] }>> };
     expect(paths['/health']?.get?.security).toEqual([]);
     expect(paths['/v1/things']?.post?.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
   });
 
-  test('is valid as a whole', async () => {
-    expect((await validate(JSON.parse(JSON.stringify(whole)) as Record<string, unknown>)).errors ?? []).toEqual([]);
+  test('creates a valid document for all operations', async () => {
+    expect((await validate(JSON.parse(JSON.stringify(fullDocument)) as Record<string, unknown>)).errors ?? []).toEqual([]);
   });
 
-  test('tells defaults in words, and requires nothing that has one', () => {
+  test('describes defaults as text and makes fields with a default optional', () => {
     const document = toOpenApi(operations, '1.2.3') as unknown as Described;
     expect(document.components.schemas.Thing).toEqual({
       type: 'object',
@@ -156,29 +156,32 @@ describe('the OpenAPI document', () => {
       properties: { a: { type: 'string' }, size: { type: 'integer', description: 'How big. Default: `1`.' } },
       additionalProperties: true,
     });
-    expect(JSON.stringify(whole)).not.toMatch(/"(default(?!":\{"description")|errorMessage)":/);
+    expect(JSON.stringify(fullDocument)).not.toMatch(/"(default(?!":\{"description")|errorMessage)":/);
   });
 
-  test('says of what is sent, and of what has any fields, that more fields are taken', () => {
-    const schemas = JSON.parse(JSON.stringify(whole.components.schemas)) as Record<string, { additionalProperties?: unknown }>;
+  test('allows additional fields in requests and in objects without properties', () => {
+    const schemas = JSON.parse(JSON.stringify(fullDocument.components.schemas)) as Record<
+      string,
+      { additionalProperties?: unknown }
+    >;
     expect(schemas.ChatRequest?.additionalProperties).toBe(true);
     expect(JSON.stringify(schemas.ChatRequest)).toContain('"state":{"type":"object","description"');
     expect(JSON.stringify(schemas)).not.toMatch(/\{"type":"object"(,"description":"[^"]*")?\}/);
     expect(schemas.Completion).not.toHaveProperty('additionalProperties');
   });
 
-  test('has no constants but texts, which generators of clients know', () => {
-    expect(JSON.stringify(whole)).not.toMatch(/"const":[^"]/);
+  test('contains only string constants, which client generators support', () => {
+    expect(JSON.stringify(fullDocument)).not.toMatch(/"const":[^"]/);
   });
 
-  test('lets clients read the message of an answer that may be a reply or a chunk', () => {
-    const { Completion, Chunk } = whole.components.schemas as Record<string, object>;
+  test('lets clients read the message of a response that may be a completion or a chunk', () => {
+    const { Completion, Chunk } = fullDocument.components.schemas as Record<string, object>;
     for (const schema of [Completion, Chunk])
       expect(schema).toMatchObject({ properties: { choices: { items: { properties: { message: { type: 'object' } } } } } });
   });
 
-  test('describes errors of the messages surface in its dialect, and all others in ours', () => {
-    const shapes = Object.entries(whole.paths).flatMap(([path, methods]) =>
+  test('describes the errors of the messages surface in its dialect and all others in the compat dialect', () => {
+    const shapes = Object.entries(fullDocument.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
         Object.entries(responses)
           .filter(([status]) => Number(status) >= 400 && method !== 'head' && path !== '/ready')
@@ -195,8 +198,8 @@ describe('the OpenAPI document', () => {
     for (const { content } of others) expect(content).toEqual(refersTo('Error'));
   });
 
-  test('requires the fields of a stage that a complete reply has, and the index alone in a chunk', () => {
-    const { Stage, StageDelta, Completion, Chunk } = whole.components.schemas as Record<string, { required: string[] }>;
+  test('requires all fields of a stage in a completion, and only the index in a chunk', () => {
+    const { Stage, StageDelta, Completion, Chunk } = fullDocument.components.schemas as Record<string, { required: string[] }>;
     expect(Stage?.required).toEqual(['index', 'name', 'status']);
     expect(StageDelta?.required).toEqual(['index']);
     expect(JSON.stringify(Completion)).toContain('#/components/schemas/Stage"');
@@ -204,12 +207,12 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(Chunk)).toContain('#/components/schemas/StageDelta"');
   });
 
-  test('gives errors of HEAD no content', () => {
-    expect(whole.paths['/v1/files/{bucket}/{path}']?.head?.responses['404']).not.toHaveProperty('content');
+  test('omits content from errors of HEAD', () => {
+    expect(fullDocument.paths['/v1/files/{bucket}/{path}']?.head?.responses['404']).not.toHaveProperty('content');
   });
 
-  test('names x-api-key below the aliases of the messages surface alone', () => {
-    const takers = Object.entries(whole.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
+  test('lists x-api-key only below the aliases of the messages surface', () => {
+    const takers = Object.entries(fullDocument.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
     expect(takers.map(([path]) => path)).toEqual(
       ['messages', 'messages/count_tokens', 'models', 'models/{id}'].map((path) => `/anthropic/v1/${path}`),
     );

@@ -15,17 +15,22 @@ type Document = Record<string, unknown>;
 
 const info = {
   title: 'Parley API',
-  description: 'A gateway before models and applications: chat completions with stages, attachments, state and consent.',
+  description: 'A gateway for models and applications: chat completions with stages, attachments, state, and consent.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };
 
 const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
-  xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'What stock clients of the Anthropic API send.' },
+  xApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'Key in the header that unmodified Anthropic clients send.',
+  },
   bearer: { type: 'http', scheme: 'bearer', description: 'A key, or a token of a configured identity provider.' },
 };
 
-/** The description of an HTTP API in OpenAPI 3.1; `version` is that of the program. */
+/** Returns the OpenAPI 3.1 document of an HTTP API. `version` is the version of the program. */
 export function toOpenApi(operations: readonly ApiOperation[], version: string): Document {
   const components = new SchemaComponents();
   const paths: Record<string, Document> = {};
@@ -82,7 +87,7 @@ function toParameter({ schema, ...parameter }: Parameter, components: SchemaComp
   return { ...parameter, ...(schema && { schema: components.show(schema) }) };
 }
 
-/** Any one of them is enough. */
+/** Returns the alternatives. One of them is sufficient. */
 function toSecurity({ isOpen, takesXApiKey }: ApiOperation): Document[] {
   if (isOpen) return [];
   return [{ apiKey: [] }, ...(takesXApiKey ? [{ xApiKey: [] }] : []), { bearer: [] }];
@@ -124,25 +129,28 @@ function toContent(content: readonly Content[], show: (schema: Content['schema']
   );
 }
 
-/** Keywords whose value is a schema, or a list of schemas. */
+/** Keywords whose value is a schema or a list of schemas. */
 const nested = ['items', 'additionalProperties', 'propertyNames', 'anyOf', 'oneOf', 'allOf', 'not'];
 
-/** The schemas of a document: those with a name stand in it once, and are referred to wherever they are used. */
+/** Schemas of a document. A named schema is defined once and referenced elsewhere. */
 class SchemaComponents {
   readonly #byName: Record<string, unknown> = {};
   #isSent = false;
 
-  /** Complete once every schema of the document was shown. */
+  /** Named schemas. Complete after the last call to `show` or `showSent`. */
   get byName(): Readonly<Record<string, unknown>> {
     return this.#byName;
   }
 
-  /** The schema of something that is answered, as the document shows it. */
+  /** Returns the document's version of a response schema. */
   show(schema: Schema | NamedSchema): unknown {
     return this.#show(schema);
   }
 
-  /** The same of something that is sent: what takes fields that are not described says so, since generators of clients refuse them else. */
+  /**
+   * Returns the document's version of a request schema. Allows additional fields explicitly, because client generators would
+   * reject them otherwise.
+   */
   showSent(schema: Schema | NamedSchema): unknown {
     this.#isSent = true;
     const visibleSchema = this.#show(schema);
@@ -162,8 +170,9 @@ class SchemaComponents {
   }
 
   /**
-   * A default becomes a sentence, and its property may be absent: generators of clients require what has a `default`. The
-   * message of our own check is no keyword of JSON Schema. A secret that is written only may be answered hidden.
+   * Copies a schema. Moves a default to the description and makes its property optional, because client generators require
+   * properties with `default`. Removes the validation message, which is not a JSON Schema keyword. Keeps `writeOnly` only in
+   * requests, because responses may contain a masked secret.
    */
   #copy({ errorMessage: _errorMessage, default: byDefault, required, properties, writeOnly, ...rest }: JsonObject): JsonObject {
     const copy: JsonObject = { ...rest, ...(this.#isSent && writeOnly !== undefined && { writeOnly }) };
@@ -178,7 +187,7 @@ class SchemaComponents {
   }
 }
 
-/** No JSON Schema has both keywords. */
+/** Returns whether the schema is named. No JSON Schema has both keywords. */
 function isNamed(schema: object): schema is NamedSchema {
   return 'name' in schema && 'schema' in schema;
 }

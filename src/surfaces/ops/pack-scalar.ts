@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import apiReference from '@scalar/fastify-api-reference';
 import fastify from 'fastify';
 
-// Runs as a worker: reading and packing 4 MB of script would hold up the streams of the node for half a second.
+// Runs in a worker, because reading and compressing 4 MB of script would block the streams of the node for half a second.
 const app = fastify();
 await app.register(apiReference, { routePrefix: '/docs', configuration: { url: 'openapi.json' } });
 const { rawPayload } = await app.inject('/docs/js/scalar.js');

@@ -24,14 +24,14 @@ function open(tools: Partial<OpsDeps> = {}) {
 }
 
 describe('/health', () => {
-  test('is ok where nothing is wrong', async () => {
+  test('reports ok without problems', async () => {
     const answer = await open().inject('/health');
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.json()).toEqual({ status: 'ok', version: '0.1.0', uptimeSeconds: 12.3, reasons: [] });
   });
 
-  test('is degraded with its reasons, and still 200', async () => {
+  test('reports degraded with its reasons and status 200', async () => {
     const answer = await open({ troubles: () => [trouble] }).inject('/health');
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({ status: 'degraded', reasons: [trouble] });
@@ -39,12 +39,12 @@ describe('/health', () => {
 });
 
 describe('/ready', () => {
-  test('is 200 where the node takes calls', async () => {
+  test('returns 200 if the node accepts calls', async () => {
     const answer = await open({ troubles: () => [trouble] }).inject('/ready');
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready', reasons: [] }]);
   });
 
-  test('is 503 with the reason where it does not', async () => {
+  test('returns 503 with the reason if the node does not accept calls', async () => {
     const reasons = [{ code: 'stopping', message: 'The node is stopping.' }];
     const answer = await open({ hindrances: () => reasons }).inject('/ready');
     expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'not_ready', reasons }]);
@@ -52,7 +52,7 @@ describe('/ready', () => {
 });
 
 describe('/openapi.json', () => {
-  test('is compressed for clients that accept gzip', async () => {
+  test('compresses the document for clients that accept gzip', async () => {
     const app = open();
     const plain = await app.inject('/openapi.json');
     const packed = await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip, br' } });
@@ -63,19 +63,19 @@ describe('/openapi.json', () => {
 });
 
 describe('/metrics', () => {
-  test('is text', async () => {
+  test('returns text', async () => {
     const answer = await open().inject('/metrics');
     expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(answer.body).toBe('up 1\n');
   });
 
-  test('is absent where metrics have a port of their own', async () => {
+  test('is absent if the metrics have their own port', async () => {
     expect((await open({ metrics: undefined }).inject('/metrics')).statusCode).toBe(404);
   });
 });
 
 describe('/docs', () => {
-  test('names no address outside of the node', async () => {
+  test('contains no external URLs', async () => {
     const app = open();
     const page = await app.inject('/docs');
     const start = await app.inject('/docs/start.js');
@@ -84,7 +84,7 @@ describe('/docs', () => {
     expect(page.body).not.toMatch(/<script>|<style| on[a-z]+=/i);
   });
 
-  test('allows scripts and connections of the node only', async () => {
+  test('allows only scripts and connections of the node', async () => {
     const policy = String((await open().inject('/docs')).headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self';");
@@ -92,14 +92,14 @@ describe('/docs', () => {
     expect(policy).not.toContain('unsafe-eval');
   });
 
-  test('has its script from the package', async () => {
+  test('serves the script from the package', async () => {
     const answer = await open().inject('/docs/scalar.js');
     expect(answer.headers['content-type']).toBe('application/javascript; charset=utf-8');
     expect(gunzipSync(answer.rawPayload).toString()).toContain('createApiReference');
   });
 });
 
-describe('while the node stops', () => {
+describe('refuseWhileDraining', () => {
   function openStopping() {
     const app = fastify();
     let isDraining = false;
@@ -118,7 +118,7 @@ describe('while the node stops', () => {
     };
   }
 
-  test('new requests are refused and the connection closes', async () => {
+  test('rejects new requests and closes the connection', async () => {
     const { app, stop } = openStopping();
     expect((await app.inject('/v1/models')).statusCode).toBe(200);
     stop();
@@ -126,15 +126,15 @@ describe('while the node stops', () => {
     expect([answer.statusCode, answer.json().error.code, answer.headers.connection]).toEqual([503, 'shutting_down', 'close']);
   });
 
-  test('its probes still answer', async () => {
+  test('answers probes', async () => {
     const { app, stop } = openStopping();
     stop();
     expect((await app.inject('/ready')).statusCode).toBe(200);
   });
 });
 
-describe('requests that are no calls', () => {
-  test('are counted by pattern, method and status', async () => {
+describe('measureHttp', () => {
+  test('counts requests by pattern, method, and status, except calls', async () => {
     const app = fastify();
     const counted: unknown[] = [];
     measureHttp(app, { httpRequest: ({ ms, ...request }) => void counted.push({ ...request, isTimed: ms >= 0 }) });

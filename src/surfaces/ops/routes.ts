@@ -6,28 +6,28 @@ import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { docsRoutes } from './docs-routes.ts';
 import { toOpenApi } from './openapi.ts';
 
-/** Something an operator should know; the message never holds a secret, since `/health` asks for no key. */
+/** A problem for operators. The message never contains a secret, because `/health` requires no key. */
 export interface Reason {
-  /** A stable word for programs, such as `configuration_refused`. */
+  /** Stable code for programs, such as `configuration_refused`. */
   readonly code: string;
   readonly message: string;
 }
 
 export interface OpsDeps {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly uptimeSeconds: () => number;
-  /** What is wrong while the node still serves; none: `ok`. */
+  /** Returns problems of a node that still serves requests. Empty if the status is `ok`. */
   readonly troubles: () => readonly Reason[];
-  /** Why the node takes no calls now; none: ready. */
+  /** Returns the reasons why the node does not accept calls. Empty if it is ready. */
   readonly hindrances: () => readonly Reason[];
-  /** Undefined where metrics have a port of their own. */
+  /** Undefined if the metrics have their own port. */
   readonly metrics: { readonly contentType: string; readonly read: () => string } | undefined;
-  /** What `/openapi.json` lists. */
+  /** Operations of `/openapi.json`. */
   readonly operations: readonly ApiOperation[];
 }
 
-/** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`: served without a key (docs/wire.md, Operations). */
+/** Registers `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`, which require no key (docs/wire.md, Operations). */
 export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   const { metrics } = deps;
   app.get('/health', (_request, reply) => {

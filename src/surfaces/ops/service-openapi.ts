@@ -9,7 +9,7 @@ import {
 } from '../http/openapi/operation.ts';
 
 const reasons = buildArray(
-  buildObject({ code: { type: 'string', description: 'A stable word for programs.' }, message: { type: 'string' } }),
+  buildObject({ code: { type: 'string', description: 'Stable code for programs.' }, message: { type: 'string' } }),
 );
 
 const health: NamedSchema = {
@@ -35,7 +35,7 @@ const page = (description: string): Answer => ({
 
 const tag = 'Operations';
 
-/** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`. */
+/** Operations of `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`. */
 export const opsOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -43,10 +43,10 @@ export const opsOperations: readonly ApiOperation[] = [
     id: 'getHealth',
     tag,
     isOpen: true,
-    summary: 'Whether the node lives, and what is wrong with it',
+    summary: 'Get the health of the node',
     description:
-      'Always 200 while the node lives. `degraded` names its reasons: a refused configuration, a missing dependency, an upstream that is left alone, a store out of reach.',
-    answers: [{ status: 200, description: 'The node lives.', content: json(health) }],
+      'Always 200 while the node is running. `degraded` lists its reasons: a rejected configuration, a missing dependency, a paused upstream, or an unavailable store.',
+    answers: [{ status: 200, description: 'The node is running.', content: json(health) }],
   },
   {
     method: 'get',
@@ -54,9 +54,9 @@ export const opsOperations: readonly ApiOperation[] = [
     id: 'getReadiness',
     tag,
     isOpen: true,
-    summary: 'Whether the node takes calls',
+    summary: 'Get the readiness of the node',
     answers: [
-      { status: 200, description: 'The node takes calls.', content: json(readiness) },
+      { status: 200, description: 'The node accepts calls.', content: json(readiness) },
       { status: 503, description: 'The node is starting or stopping.', content: json(readiness) },
     ],
   },
@@ -66,8 +66,8 @@ export const opsOperations: readonly ApiOperation[] = [
     id: 'getMetrics',
     tag,
     isOpen: true,
-    summary: 'Metrics in the text format of Prometheus',
-    description: 'Not served here if the metrics have a port of their own.',
+    summary: 'Get metrics in the Prometheus text format',
+    description: 'Not available here if the metrics have their own port.',
     answers: [{ status: 200, description: 'The metrics.', content: [{ type: 'text/plain', schema: { type: 'string' } }] }],
     errors: ['route_not_found'],
   },
@@ -77,7 +77,7 @@ export const opsOperations: readonly ApiOperation[] = [
     id: 'getOpenApi',
     tag,
     isOpen: true,
-    summary: 'This description',
+    summary: 'Get the OpenAPI document',
     answers: [{ status: 200, description: 'An OpenAPI 3.1 document.', content: json(anyObject) }],
   },
   {
@@ -86,7 +86,7 @@ export const opsOperations: readonly ApiOperation[] = [
     id: 'getDocs',
     tag,
     isOpen: true,
-    summary: 'This description as a page',
+    summary: 'Get the API reference as a page',
     answers: [page('The page.')],
   },
 ];

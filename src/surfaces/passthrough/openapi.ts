@@ -13,9 +13,9 @@ import {
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
 
-/** Where an API is asked, and how the deployment is named there. */
+/** One of the paths where an API is available. */
 interface Place {
-  /** With `{operation}` for the API. */
+  /** Path with `{operation}` as a placeholder for the API. */
   readonly path: string;
   readonly suffix: string;
   readonly isNamedByBody: boolean;
@@ -31,50 +31,50 @@ const errors: readonly ErrorCode[] = [
   ...callErrors,
 ];
 
-interface Words {
+interface OperationText {
   readonly id: string;
   readonly summary: string;
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-const texts: Readonly<Record<PassThroughApi, Words>> = {
+const texts: Readonly<Record<PassThroughApi, OperationText>> = {
   completions: {
     id: 'createCompletion',
-    summary: 'Has a text gone on with',
+    summary: 'Complete a text',
     example: { prompt: 'The library is', max_tokens: 16 },
   },
-  moderations: { id: 'createModeration', summary: 'Has a text judged', example: { input: 'A text.' } },
-  'images/generations': { id: 'createImage', summary: 'Asks for pictures', example: { prompt: 'A cat with a hat', n: 1 } },
+  moderations: { id: 'createModeration', summary: 'Moderate a text', example: { input: 'A text.' } },
+  'images/generations': { id: 'createImage', summary: 'Create images', example: { prompt: 'A cat with a hat', n: 1 } },
   'images/edits': {
     id: 'createImageEdit',
-    summary: 'Has a picture changed',
+    summary: 'Edit an image',
     example: { image: 'the bytes of a picture', prompt: 'A cat with a hat' },
   },
-  'audio/speech': { id: 'createSpeech', summary: 'Has a text spoken', example: { input: 'We are open.', voice: 'alloy' } },
+  'audio/speech': { id: 'createSpeech', summary: 'Convert text to speech', example: { input: 'We are open.', voice: 'alloy' } },
   'audio/transcriptions': {
     id: 'createTranscription',
-    summary: 'Has speech written down',
+    summary: 'Transcribe speech',
     example: { file: 'the bytes of a recording' },
   },
   'audio/translations': {
     id: 'createTranslation',
-    summary: 'Has speech translated into English',
+    summary: 'Translate speech into English',
     example: { file: 'the bytes of a recording' },
   },
   rerank: {
     id: 'rerank',
-    summary: 'Has documents put in the order of a question',
+    summary: 'Rerank documents',
     example: { query: 'When is it open?', documents: ['It is open from 9 to 17.', 'Books are kept for three weeks.'], top_n: 1 },
   },
 };
 
 const description =
-  'The request goes to an upstream of the model as it came, and so does the answer; of the request only `model` is replaced, and the fields listed are checked. ' +
-  'The model must have the API in the `api` of one of its upstreams. ';
-const ofForms =
-  'A form is sent on while it comes. Its field `model` may stand anywhere; if more than 32 MiB come before it, the answer is 413.';
+  'Parley forwards the request to an upstream of the model and returns its response unchanged. Parley replaces only `model` in the request and validates the listed fields. ' +
+  'One of the model’s upstreams must list the API in `api`. ';
+const formDescription =
+  'Parley forwards a form while it arrives. The field `model` may have any position. If more than 32 MiB arrive before it, the response is 413.';
 
-/** The operation of one API at one place. */
+/** Returns the operation of one API at one path. */
 export function passThroughOperation(api: PassThroughApi, location: Place): ApiOperation {
   const { id, summary, example } = texts[api];
   const traits: PassThroughTraits = passThrough[api];
@@ -85,7 +85,7 @@ export function passThroughOperation(api: PassThroughApi, location: Place): ApiO
     id: `${id}_${location.suffix}`,
     tag: 'Further APIs',
     summary,
-    description: description + (traits.accepts === 'json' ? '' : ofForms),
+    description: description + (traits.accepts === 'json' ? '' : formDescription),
     parameters: [...location.toParameters(exampleNames.others), ...(traits.accepts === 'either' ? [traceparent] : [])],
     body: toBody(api, location.isNamedByBody, { ...model, ...example }),
     answers: [toAnswer(api)],
@@ -96,13 +96,13 @@ export function passThroughOperation(api: PassThroughApi, location: Place): ApiO
 function toBody(api: PassThroughApi, isNamedByBody: boolean, value: object): readonly Content[] {
   const { accepts }: PassThroughTraits = passThrough[api];
   const schema = toSchema(api, isNamedByBody);
-  const examples = { usual: { summary: 'A usual request', value } };
+  const examples = { usual: { summary: 'Typical request', value } };
   const form: Content = { type: 'multipart/form-data', schema, examples };
   if (accepts === 'form') return [form];
   const byAddress = { ...value, image: undefined, images: [{ image_url: 'https://example.com/cat.png' }] };
   return accepts === 'json'
     ? json(schema, examples)
-    : [form, ...json(schema, { byAddress: { summary: 'By address', value: byAddress } })];
+    : [form, ...json(schema, { byAddress: { summary: 'By URL', value: byAddress } })];
 }
 
 function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
@@ -118,7 +118,7 @@ function toAnswer(api: PassThroughApi): Answer {
   const streams = lastEvent !== undefined || api === 'completions';
   return {
     status: 200,
-    description: 'What the upstream answers.',
+    description: 'The response of the upstream.',
     content: [
       ...json({ type: 'object', required: [answer] }),
       ...(streams ? [{ type: 'text/event-stream', schema: { type: 'object' } }] : []),

@@ -8,19 +8,19 @@ import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
 import { FormReader, malformedForm, type PartHead } from '../http/form/form-reader.ts';
 
-/** What of a form is kept at most until the model is named: sound and pictures commonly stand before it. */
+/** Maximum number of bytes to buffer until the model is known. Audio and images are often sent before it. */
 const maxBufferedBytes = 32 * 1024 ** 2;
-/** What of a longer one is waited for before it is sent, and kept so that it can be sent again. */
+/** Maximum number of bytes to buffer before the form is sent. Up to this size, the form can be sent again. */
 const maxRepeatedBytes = 1024 ** 2;
 const maxModelBytes = 1024;
 const maxParts = 1000;
-/** Names as APIs have them. Others might be read as `model` by whoever unescapes them. */
+/** Field names of known APIs. An upstream could unescape other names and read one of them as `model`. */
 const fieldName = /^[\w.-]{1,100}(?:\[[\w.-]{0,100}\])?$/;
 const isModel = /^model(?:\[|$)/i;
 
 /**
- * A form on its way from the caller to an upstream. Its parts are read, and written anew with a boundary that the caller does not know, so that
- * what the upstream reads is what was read here; `model` is taken out.
+ * A form that is forwarded from the client to an upstream. Parses the parts and writes them again with a random boundary that
+ * the client does not know, so that the upstream cannot parse the form differently. Removes `model`.
  */
 export class PassedForm implements FormFields {
   readonly boundary = `parley-${randomBytes(24).toString('hex')}`;
@@ -29,7 +29,7 @@ export class PassedForm implements FormFields {
   readonly #seen = new Set<string>();
   #model: string | undefined;
   #promptBytes = 0;
-  /** Pieces that are kept; those before them are gone. */
+  /** Buffered chunks. Earlier chunks have been discarded. */
   #buffers: Buffer[] = [];
   #discardedBytes = 0;
   #bufferedBytes = 0;
@@ -50,26 +50,30 @@ export class PassedForm implements FormFields {
     return estimateTokens(this.#promptBytes);
   }
 
-  /** The model that it names, once that has come. Throws `invalid_request` if there is none, `payload_too_large` if too much stands before it. */
+  /**
+   * Returns the model when it has arrived. Throws `invalid_request` if the form has none, and `payload_too_large` if too many
+   * bytes come before it.
+   */
   async readModel(): Promise<string> {
     while (this.#model === undefined && !this.#hasEnded && this.#bufferedBytes <= maxBufferedBytes) await this.#pull();
     if (this.#model !== undefined) return this.#model;
-    if (this.#hasEnded) throw createRequestError('model', 'must name a deployment; GET /v1/models lists yours');
+    if (this.#hasEnded)
+      throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
     throw new ParleyError(
       'payload_too_large',
-      `The field model must come within the first ${maxBufferedBytes} bytes of the form; send it ahead of the file.`,
+      `The field model must be within the first ${maxBufferedBytes} bytes of the form. Send it before the file.`,
       { param: 'model' },
     );
   }
 
-  /** Waits for a little of it, so that a small one is known as a whole before anything is asked. */
+  /** Buffers the start of the form, so that a small form is validated before the request is sent. */
   async readAhead(): Promise<void> {
     while (!this.#hasEnded && this.#bufferedBytes < maxRepeatedBytes) await this.#pull();
     if (this.#hasEnded) this.#requireFields();
   }
 
   open(defaults: Readonly<Record<string, unknown>>): FormPieces {
-    if (this.#isSpent) throw new Error('a form that is not kept was opened again');
+    if (this.#isSpent) throw new Error('a form that is no longer buffered was opened again');
     const length = this.#hasEnded ? this.#bufferedBytes + this.#ending(defaults).length : undefined;
     return { pieces: this.#pieces(defaults), length };
   }
@@ -87,14 +91,14 @@ export class PassedForm implements FormFields {
     yield this.#ending(defaults);
   }
 
-  /** Forgets the pieces up to this one. */
+  /** Discards the chunks up to and including this one. */
   #drop(at: number): void {
     const dropped = this.#buffers.splice(0, at - this.#discardedBytes + 1);
     this.#discardedBytes += dropped.length;
     for (const { length } of dropped) this.#bufferedBytes -= length;
   }
 
-  /** Reads one more piece, for everybody who waits for it. */
+  /** Reads one more chunk. Concurrent callers share the same read. */
   #pull(): Promise<void> {
     this.#pulling ??= this.#parts
       .next()
@@ -116,11 +120,11 @@ export class PassedForm implements FormFields {
     for (let parts = 0; ; parts += 1) {
       const head = await reader.skipTo(() => true);
       if (head === undefined) return;
-      if (parts >= maxParts) throw malformedForm(`it has more than ${maxParts} parts`);
-      if (!fieldName.test(head.name)) throw malformedForm('a part has no name, or one that no field has');
+      if (parts >= maxParts) throw malformedForm(`the form has more than ${maxParts} parts`);
+      if (!fieldName.test(head.name)) throw malformedForm('a part has a missing or unusual name');
       if (isModel.test(head.name)) {
         await this.#takeModel(head, reader);
-        // What waits for the model looks again.
+        // Wakes `readModel`, which then checks the model.
         yield Buffer.alloc(0);
         continue;
       }
@@ -136,17 +140,18 @@ export class PassedForm implements FormFields {
   }
 
   async #takeModel({ name }: PartHead, reader: FormReader): Promise<void> {
-    if (name !== 'model') throw createRequestError(name, 'is not a known field; the name is model');
-    if (this.#model !== undefined) throw createRequestError('model', 'must stand in the form once');
+    if (name !== 'model') throw createRequestError(name, 'is not a known field. The correct name is model');
+    if (this.#model !== undefined) throw createRequestError('model', 'must occur only once in the form');
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     for await (const piece of reader.content()) {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes > maxModelBytes) throw createRequestError('model', `must not be longer than ${maxModelBytes} bytes`);
+      if (bytes > maxModelBytes) throw createRequestError('model', `must be at most ${maxModelBytes} bytes long`);
     }
     const model = Buffer.concat(pieces).toString();
-    if (model === '') throw createRequestError('model', 'must name a deployment; GET /v1/models lists yours');
+    if (model === '')
+      throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
     this.#model = model;
   }
 
@@ -155,7 +160,7 @@ export class PassedForm implements FormFields {
       if (!this.#seen.has(name)) throw createRequestError(name, 'is required');
   }
 
-  /** The defaults that the form lacks, and its end. */
+  /** Returns the defaults for missing fields, and the end of the form. */
   #ending(defaults: Readonly<Record<string, unknown>>): Buffer {
     const lacking = Object.entries(defaults).filter(
       ([name]) => !this.#seen.has(name) && fieldName.test(name) && !isModel.test(name),
@@ -169,7 +174,7 @@ export class PassedForm implements FormFields {
   }
 }
 
-/** A default as fields of a form. */
+/** Returns a default as form fields. */
 function toParts(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (Array.isArray(value)) return value.map((item: unknown) => [`${name}[]`, toText(item)]);
   return [[name, toText(value)]];
@@ -179,20 +184,20 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The head of a part, written as everybody reads it. */
+/** Returns the header of a part in the most widely understood syntax. */
 function toHead({ name, filename, contentType }: PartHead, boundary: string): Buffer {
   const file = filename === '' ? '' : `; filename="${toQuoted(filename)}"`;
   const type = contentType === undefined ? '' : `\r\nContent-Type: ${requirePlain(contentType)}`;
   return Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}${type}\r\n\r\n`, 'latin1');
 }
 
-/** Escapes what would end the quotes; browsers leave a backslash as it is. */
+/** Escapes a trailing backslash that would escape the closing quote. Other backslashes are not escaped, as in browsers. */
 function toQuoted(text: string): string {
   const plain = requirePlain(text);
   return /\\$/.test(plain.replaceAll('\\\\', '')) ? plain.replaceAll('\\', '\\\\') : plain;
 }
 
 function requirePlain(text: string): string {
-  if (hasControls(Buffer.from(text, 'latin1'))) throw malformedForm('the head of a part has control characters');
+  if (hasControls(Buffer.from(text, 'latin1'))) throw malformedForm('the header of a part contains control characters');
   return text;
 }

@@ -18,26 +18,26 @@ import { PassedForm } from './passed-form.ts';
 export interface PassThroughDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
-  /** Bytes of a whole form. */
+  /** Maximum number of bytes of a complete form. */
   readonly maxFormBytes: () => number;
 }
 
-/** A request of such an API. */
+/** A request to a pass-through API. */
 interface PassThroughExchange {
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly api: PassThroughApi;
-  /** Undefined if the body's `model` names it. */
+  /** Deployment from the path. Undefined if `model` in the body names it. */
   readonly deployment: string | undefined;
-  /** Throws what is wrong with the version in the path. */
+  /** Throws if the API version in the path is invalid. */
   readonly checkVersion: () => void;
 }
 
-/** The APIs that are passed through. */
+/** Surface of the pass-through APIs. */
 export interface PassThroughSurface {
   /** Authorizes, parses, and answers a request. */
   serve(exchange: PassThroughExchange): Promise<void>;
-  /** Returns the maximum number of bytes of a form. Undefined if the request is no form. */
+  /** Returns the maximum number of bytes of a form. Undefined if the request is not a form. */
   maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
 }
 
@@ -60,12 +60,12 @@ interface Read {
   readonly request: PassThroughRequest;
 }
 
-/** An API that takes both is asked by the media type. */
+/** For an API that accepts both, the media type decides. */
 function isForm({ headers }: IncomingMessage, { accepts }: PassThroughTraits): boolean {
   return accepts === 'form' || (accepts === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
 }
 
-/** The body of a request whose path names the deployment is not looked into before the caller may use that. */
+/** If the path names the deployment, the body is parsed only after authorization. */
 async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThroughExchange): Promise<Read> {
   const { context, caller, api, deployment } = exchange;
   const bytes = await handler.readJson(context);
@@ -75,7 +75,7 @@ async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThrou
   return { target, request: { api, body: parsePassThrough(api, parsedBody ?? parseBody(bytes)) } };
 }
 
-/** A form is read no further than to its model, and a little ahead. */
+/** Reads a form only as far as the model, plus a small part ahead. */
 async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<Read> {
   const { context, caller, api, deployment } = exchange;
   const { request, response } = context;
@@ -110,12 +110,12 @@ async function* withinBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number)
   }
 }
 
-/** Sends an answer that is passed through, as it came and no faster than it is read. A failure ahead of its first piece has its own status. */
+/** Sends a pass-through response unchanged, at the pace of the client. An error before the first chunk sets the HTTP status. */
 class PassedReply implements Sink<PassedFrame> {
   readonly #context: RequestContext;
   #kind: PassedFrame['kind'] | undefined;
   #events: EventStream | undefined;
-  /** An answer in JSON, which is sent once it has ended well. */
+  /** JSON response, which is sent after it has ended successfully. */
   #json = '';
   #isOver = false;
 
@@ -162,7 +162,10 @@ class PassedReply implements Sink<PassedFrame> {
     } else response.writeHead(200, { 'content-type': contentType, ...privateFields, ...replyHeaders });
   }
 
-  /** Events end with one that tells the error; of other media the connection breaks, so that nobody takes a part for the whole. */
+  /**
+   * An event stream ends with an error event. For other media types the connection is destroyed, so that the client can detect
+   * the truncation.
+   */
   #breakOff(cause: unknown): void {
     const context = this.#context;
     const error = context.failed(cause);

@@ -29,12 +29,12 @@ export interface RunDeps {
 }
 
 /**
- * Names the fields that the upstream did not receive. `isRelayed` is whether it received the original request. By default, Parley
- * assumes this if every upstream receives it.
+ * Returns the names of the fields that the upstream did not receive. `isRelayed` is whether it received the original request. By
+ * default, Parley assumes this if every upstream receives it.
  */
 export type Ignored = (isRelayed?: boolean) => readonly string[];
 
-/** A response that is ready to be answered, by whoever reads it. */
+/** A response whose run can start. */
 export interface ReadyRun extends PreparedResponse {
   readonly run: ResponseRun;
   /**
@@ -42,16 +42,16 @@ export interface ReadyRun extends PreparedResponse {
    * leaves out.
    */
   readonly ignored: Ignored;
-  /** Seals something for the caller. */
+  /** Seals content for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;
 }
 
 interface Creating extends ResponseStart {
-  /** Whether the request is only counted: a count has no bound. */
+  /** Whether the request is only counted. A count has no token limit. */
   readonly isCounted?: true;
 }
 
-/** Throws the 400 that the request deserves. */
+/** Prepares the run of a response. Throws a 400 error if the request is invalid. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: Creating): ReadyRun {
   const { request, body, opened, promised: known, isCounted } = creating;
   const { call, deployment } = target;
@@ -77,7 +77,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
       return content ?? {};
     },
     getPath,
-    // Tools that are run here are run between turns of the model, which are asked in the inner language.
+    // A relayed request cannot run tools between the turns of the model, so requests with MCP servers are translated.
     isNative: servers.length === 0 && isNative(deployment),
     approvals,
   };
@@ -112,7 +112,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   });
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
-  // The events of a run in the background are stored. Only a stream shows the order of an application's stages and text.
+  // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isServedByPrograms && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, chatRequest.messages);
@@ -130,26 +130,26 @@ function includesStages({ include = [] }: ResponsesRequest): boolean {
   return include.includes(includables.stages);
 }
 
-/** Whether an item is the state that another deployment gave. */
+/** Returns whether the item is the state of another deployment. */
 function isForeignState(item: AnyItem, { id }: Deployment): boolean {
   return item.type === stateType && (item as JsonObject).deployment !== undefined && (item as JsonObject).deployment !== id;
 }
 
-/** Of what the model takes in all, what the answer may have is not for the request. */
+/** Returns the maximum size of the request. The requested output is subtracted from the total limit. */
 function getMaxPromptTokens({ limits }: Deployment, { max_output_tokens: output = 0 }: ResponsesRequest): number | undefined {
   const { maxPromptTokens, maxTotalTokens } = limits ?? {};
-  const ofTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
-  return maxPromptTokens === undefined || ofTotal === undefined
-    ? (maxPromptTokens ?? ofTotal)
-    : Math.min(maxPromptTokens, ofTotal);
+  const maxFromTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
+  return maxPromptTokens === undefined || maxFromTotal === undefined
+    ? (maxPromptTokens ?? maxFromTotal)
+    : Math.min(maxPromptTokens, maxFromTotal);
 }
 
-/** Whether one of the upstreams speaks the dialect. */
+/** Returns whether one of the upstreams supports the Responses API. */
 function isNative({ kind, upstreams }: Deployment): boolean {
   return kind === 'model' && upstreams.some(speaksResponses);
 }
 
-/** `resolved` is what the body stands for, unless it can go as it is. */
+/** `resolved` replaces the body unless the body can be forwarded unchanged. */
 function toNative(
   body: JsonObject,
   resolved: (Omit<Conversing, 'tools'> & { items: readonly AnyItem[] }) | undefined,
@@ -157,24 +157,24 @@ function toNative(
   return { dialect: 'responses', body: resolved === undefined ? body : toNativeRequest(body, resolved), headers: {} };
 }
 
-/** A conversation that names its cache stays with one upstream. */
+/** Returns the key that assigns a conversation with `prompt_cache_key` to one upstream. */
 function getAffinity({ prompt_cache_key: key }: ResponsesRequest, subject: string): string | undefined {
   return key === undefined ? undefined : hash('sha256', JSON.stringify([subject, key]), 'base64url');
 }
 
-/** How long a conversation may be, and how long one is. */
+/** Limits and size of a conversation. */
 interface Fitting {
-  /** Tokens of a request that the model takes; absent if nobody knows. */
+  /** Maximum number of tokens of a request. Undefined if unknown. */
   readonly maxTokens: number | undefined;
-  /** Whether the oldest may be dropped. */
+  /** Whether the oldest items may be dropped. */
   readonly mayDrop: boolean;
-  /** Estimated tokens of a request with these items. */
+  /** Estimates the tokens of a request with these items. */
   readonly countTokens: (items: readonly AnyItem[]) => number;
 }
 
 /**
- * The items that fit the model: the oldest are dropped, but never instructions, a call without its output, nor a thought
- * without what it led to. Throws context_length_exceeded.
+ * Returns the items that fit the model. Drops the oldest items, but not instructions, a call without its output, or reasoning
+ * without the item that follows it. Throws `context_length_exceeded`.
  */
 function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }: Fitting): readonly AnyItem[] {
   if (maxTokens === undefined) return items;
@@ -182,17 +182,17 @@ function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }
   if (tokens <= maxTokens) return items;
   const from = (start: number): AnyItem[] => items.filter((item, index) => index >= start || isRequired(item));
   const fits = (start: number): boolean => countTokens(from(start)) <= maxTokens;
-  const start = mayDrop ? firstThat(listStarts(items), fits) : undefined;
+  const start = mayDrop ? findFirst(listStarts(items), fits) : undefined;
   if (start !== undefined) return from(start);
-  const suggestion = mayDrop ? 'its last item alone is too long' : 'send less, or truncation: "auto"';
+  const suggestion = mayDrop ? 'Its last item alone is too long' : 'Shorten the input, or set truncation to "auto"';
   throw new ParleyError(
     'context_length_exceeded',
-    `The input has about ${tokens} tokens, and the model takes ${maxTokens}; ${suggestion}.`,
+    `The input has about ${tokens} tokens, but the model accepts at most ${maxTokens}. ${suggestion}.`,
     { param: 'input' },
   );
 }
 
-/** Places ahead of which everything may go, the earliest first. */
+/** Returns the positions before which all items may be dropped, in ascending order. */
 function listStarts(items: readonly AnyItem[]): number[] {
   const open = new Set<string>();
   const starts: number[] = [];
@@ -210,8 +210,8 @@ function isRequired(item: AnyItem): boolean {
   return item.type === 'message' && (item.role === 'system' || item.role === 'developer');
 }
 
-/** The first of ascending places for which something holds that holds for all behind it. */
-function firstThat(positions: readonly number[], holds: (position: number) => boolean): number | undefined {
+/** Returns the first position for which the condition holds. The condition must hold for all later positions too. */
+function findFirst(positions: readonly number[], holds: (position: number) => boolean): number | undefined {
   let low = 0;
   let high = positions.length;
   while (low < high) {
@@ -222,7 +222,10 @@ function firstThat(positions: readonly number[], holds: (position: number) => bo
   return positions[low];
 }
 
-/** A request whose conversation is resolved here, for an upstream of the dialect: that keeps nothing, and is sent everything. */
+/**
+ * Returns a request with the resolved conversation for an upstream of the Responses API, which receives everything and stores
+ * nothing.
+ */
 function toNativeRequest(
   body: JsonObject,
   { items, open, getPath }: Pick<Conversing, 'open' | 'getPath'> & { items: readonly AnyItem[] },
@@ -238,13 +241,13 @@ function toNativeRequest(
   };
 }
 
-/** Whether such an upstream can be sent the body as it came, and its answer is the caller's as it comes. */
+/** Returns whether the upstream can receive the body unchanged and its response can be forwarded unchanged. */
 function isUntouched({ store, include = [] }: ResponsesRequest, items: readonly AnyItem[]): boolean {
   const isOurs = (name: string): boolean => name === includables.encryptedReasoning || name.startsWith('parley:');
   return store === false && !include.some(isOurs) && !items.some((item) => isSealed(item) || item.type.startsWith('parley:'));
 }
 
-/** Ids are those of what is stored here: an upstream that stores nothing knows none of them. */
+/** Removes the ID, because an upstream that stores nothing knows no IDs of Parley. */
 function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): object[] {
   const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
   if (type.startsWith('parley:') || type === 'item_reference') return [];
@@ -256,7 +259,7 @@ function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): obje
   return encrypted_content === undefined ? [] : [{ ...item, encrypted_content }];
 }
 
-/** A call that was made here is one of the caller's to an upstream. */
+/** Converts a call that Parley ran to a function call, which the upstream attributes to the client. */
 function toCreatedCall(item: AnyItem): object[] {
   const { id: call_id, server_label, name, arguments: args, output, error } = item as JsonObject;
   return [

@@ -41,16 +41,16 @@ const createErrors: readonly ErrorCode[] = [
 ];
 
 const description =
-  'Every deployment that chats answers: an upstream that speaks this API is relayed, for all others request and reply are translated, and the header field `parley-ignored` names what was left out. ' +
-  'With `stream: true` the answer is a stream of events, and then `data: [DONE]`.';
+  'If the upstream supports the Responses API, Parley forwards the request. For other deployments that support chat, Parley translates the request and the reply. The response header `parley-ignored` lists omitted fields. ' +
+  'With `stream: true`, the response is a stream of events, followed by `data: [DONE]`.';
 
-/** The Responses surface at each of its places. */
+/** Returns the operations of the Responses API for all paths. */
 export function responsesOperations(aliases: readonly string[]): ApiOperation[] {
   return responsesPlaces(aliases).flatMap(toOperations);
 }
 
 const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
-const versionInQuery = inQuery('api-version', 'Sent by clients of Azure, and not used.');
+const versionInQuery = inQuery('api-version', 'Accepted for Azure clients and ignored.');
 
 interface CreatePlace {
   readonly path: string;
@@ -63,14 +63,14 @@ function toCreate({ path, suffix, parameters }: CreatePlace): ApiOperation {
     ...common,
     path,
     id: `createResponse_${suffix}`,
-    summary: 'Asks a deployment for a response',
+    summary: 'Create a response',
     description,
     parameters,
     body: json(responsesRequest, toExamples()),
     answers: [
       {
         status: 200,
-        description: 'The response, or its events.',
+        description: 'The response or its events.',
         content: [...json(response), { type: 'text/event-stream', schema: event }],
       },
     ],
@@ -84,7 +84,7 @@ interface DeploymentsPlace {
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
-/** Describes the creation of a response where the path names the deployment. */
+/** Returns the operation that creates a response if the path names the deployment. */
 export function responseOperation({ path, suffix, toParameters }: DeploymentsPlace): ApiOperation {
   const created = toCreate({
     path: path.replace('{operation}', 'responses'),
@@ -102,21 +102,21 @@ function toOperations({ base, suffix, takesVersion }: ResponsesPlace): ApiOperat
       ...common,
       path: `${path}/input_tokens`,
       id: `countInputTokens_${suffix}`,
-      summary: 'Counts the tokens of a request',
-      description: 'The count is an estimate unless the upstream counts. Nothing is charged.',
+      summary: 'Count the tokens of a request',
+      description: 'The count is an estimate unless the upstream counts the tokens. The request is free of charge.',
       body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
-      answers: [{ status: 200, description: 'The count.', content: json(inputTokens) }],
+      answers: [{ status: 200, description: 'The token count.', content: json(inputTokens) }],
       errors: countErrors,
     },
     {
       ...common,
       path: `${path}/compact`,
       id: `compactResponse_${suffix}`,
-      summary: 'Has a deployment sum up a conversation',
+      summary: 'Summarize a conversation',
       description:
-        'The summary comes sealed, as an item that stands for what it replaces. It is charged as the answer that it is.',
+        'The response contains an encrypted item that replaces the summarized items. The request is billed like a response.',
       body: json(compactRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } } }),
-      answers: [{ status: 200, description: 'The item, and what it took to make it.', content: json(compaction) }],
+      answers: [{ status: 200, description: 'The item and its token usage.', content: json(compaction) }],
       errors: createErrors,
     },
   ];
@@ -135,16 +135,16 @@ function toExamples(): Content['examples'] {
     },
   };
   return {
-    text: { summary: 'A response as one JSON text', value: createExample('Hello') },
-    stream: { summary: 'A response as a stream', value: createExample('Count to 3', { stream: true }) },
+    text: { summary: 'Response as one JSON document', value: createExample('Hello') },
+    stream: { summary: 'Response as a stream', value: createExample('Count to 3', { stream: true }) },
     extensions: {
-      summary: 'With stages, attachments, controls and statistics',
+      summary: 'Response with stages, attachments, controls, and statistics',
       value: createExample('Show me everything', {
         include: ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'],
       }),
     },
     tool: {
-      summary: 'A tool that the caller runs',
+      summary: 'Tool that the client runs',
       value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
     },
   };

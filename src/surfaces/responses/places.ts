@@ -1,14 +1,14 @@
-/** Where the Responses surface is served. */
+/** A base path of the Responses API. */
 export interface ResponsesPlace {
   /** Path prefix before `/responses`. */
   readonly base: string;
-  /** Ends the names of its operations. */
+  /** Suffix of the operation IDs. */
   readonly suffix: string;
   /** Whether clients of Azure's older API send `api-version` here. */
   readonly takesVersion: boolean;
 }
 
-/** `/v1`, and below each alias both `/{alias}/v1` and `/{alias}`, where Azure's clients look for it. */
+/** Returns `/v1`, and for each alias both `/{alias}/v1` and `/{alias}`, which Azure clients use. */
 export function responsesPlaces(aliases: readonly string[]): ResponsesPlace[] {
   const ofAliases = aliases.flatMap((alias): ResponsesPlace[] => {
     const suffix = toSuffix(alias);

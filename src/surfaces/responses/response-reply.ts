@@ -16,11 +16,11 @@ import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './translation/to-chat-request.ts';
 import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
 
-/** What an idle stream gets. */
+/** Heartbeat of an idle stream. */
 export const comment = ': ping\n\n';
 export const endMark = 'data: [DONE]\n\n';
 
-/** Sends a response as one JSON text: what its events fold to. */
+/** Sends a response as one JSON document, assembled from its events. */
 export class JsonResponse implements ReplySink {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
@@ -38,7 +38,7 @@ export class JsonResponse implements ReplySink {
     this.#text = new EarlyText(run, () => toLatin1(JSON.stringify(run.response)));
   }
 
-  /** Throws upstream_failed for a reply that is too large. */
+  /** Throws `upstream_failed` if the reply is too large. */
   frame(frame: Frame): void {
     this.#budget.consume(frame);
     if (frame.native !== undefined) {
@@ -66,7 +66,7 @@ export class JsonResponse implements ReplySink {
     });
   }
 
-  /** Whoever is answered can read the response again at once, or go on with its conversation. */
+  /** The response is sent after it is stored, so that the client can read or continue it immediately. */
   #whenSettled(answer: () => void): void {
     const { settling } = this.#run;
     if (settling === undefined) answer();
@@ -82,7 +82,7 @@ export class JsonResponse implements ReplySink {
   }
 }
 
-/** A text of a response that has ended, made while it is being kept, which is what everybody waits for then. */
+/** JSON text of a finished response. It is created while the response is being stored. */
 class EarlyText {
   readonly #run: ResponseRun;
   readonly #toText: () => string;
@@ -93,29 +93,32 @@ class EarlyText {
     this.#toText = toText;
   }
 
-  /** Once the store was asked. */
+  /** Creates the text. Call it after the store request has been sent. */
   make(): void {
     setImmediate(() => {
       this.#result = { text: this.#toText(), store: this.#run.response.store };
     });
   }
 
-  /** One that was not kept says so, whatever was made before. */
+  /** Creates the text again if storing failed, because `store` has changed. */
   consume(): string {
     const result = this.#result;
     return result !== undefined && result.store === this.#run.response.store ? result.text : this.#toText();
   }
 }
 
-/** Writes a response as events; those of an upstream of the dialect as they came, if nothing of them is Parley's to change. */
+/**
+ * Writes a response as events. Events of an upstream of the Responses API are forwarded unchanged if Parley does not modify
+ * them.
+ */
 class ResponseWriter implements EventWriter {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
   readonly #ignored: Ignored;
-  /** The first and the last bytes that went on as they came. */
+  /** First and last bytes that were forwarded unchanged. */
   #relayed: { readonly first: string; last: string } | undefined;
   #isReported = false;
-  /** What closes the response. */
+  /** Final events of the response. */
   #last: readonly ResponseEvent[] = [];
   readonly #lastText: EarlyText;
 
@@ -137,7 +140,7 @@ class ResponseWriter implements EventWriter {
     return { head: { headers: buildHeaders(context, this.#ignored()), heartbeat: comment }, bytes: toBytes(this.#run.begin()) };
   }
 
-  /** Throws upstream_failed for a reply in one piece. */
+  /** Throws `upstream_failed` if the reply is not a stream. */
   toBytes(frame: Frame): string {
     if (frame.native?.isWhole === true) requireForm(frame.native, 'streamed');
     if (!this.#run.passes(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
@@ -147,7 +150,7 @@ class ResponseWriter implements EventWriter {
     return bytes;
   }
 
-  /** The end, or the fault, is told once the response can be read, and others may go on with its conversation. */
+  /** Delays the final events until the response can be read and its conversation can be continued. */
   settle(error?: ParleyError): Promise<void> | undefined {
     const run = this.#run;
     if (this.#relayed !== undefined) run.abandon();
@@ -163,27 +166,27 @@ class ResponseWriter implements EventWriter {
   }
 
   toErrorEvent(error: ParleyError): string {
-    return toBytes(this.#relayed === undefined ? this.#last : endOfBroken(this.#relayed, error)) + endMark;
+    return toBytes(this.#relayed === undefined ? this.#last : buildFailureEvents(this.#relayed, error)) + endMark;
   }
 }
 
-/** Sends a response as events; a run whose reader leaves is cancelled. */
+/** Returns a sink that sends a response as events and cancels the run if the client disconnects. */
 export function streamed(context: RequestContext, run: ResponseRun, ignored: Ignored): StreamedReply {
   return new StreamedReply(context, new ResponseWriter(context, run, ignored));
 }
 
-/** Events of the dialect as latin1 bytes. */
+/** Returns events as latin1 bytes. */
 export function toBytes(events: readonly (object & { readonly type?: unknown })[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
 }
 
 function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
   if (isWhole === (requestedForm === 'whole')) return;
-  const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
-  throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
+  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
+  throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }
 
-/** The header fields of an answer, which name what was left out of its request. */
+/** Returns the headers of a response, including the names of omitted request fields. */
 export function buildHeaders(context: RequestContext, ignored: readonly string[]): Record<string, string> {
   const { headers } = context;
   const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
@@ -191,8 +194,11 @@ export function buildHeaders(context: RequestContext, ignored: readonly string[]
   return headers;
 }
 
-/** What closes a stream that went on as it came, and broke off: it has the upstream's response, and goes on from its last number. */
-function endOfBroken({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
+/**
+ * Returns the final events of a forwarded stream that ended early. They contain the upstream's response and continue its
+ * sequence numbers.
+ */
+function buildFailureEvents({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
   const opening = parseValues(first).find(({ response }) => isJsonObject(response))?.response;
   const number = parseValues(last).at(-1)?.sequence_number;
   const next = typeof number === 'number' ? number + 1 : 0;

@@ -15,19 +15,22 @@ import { type ReadingFacts, TranslatedReading } from './translation/translated-r
 
 export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
-  /** Whether what an upstream of the dialect sends is the answer as it is. */
+  /** Whether the bytes of a Responses API upstream are forwarded unchanged. */
   readonly isUntouched: boolean;
   /** Calls that a relayed reply may have. If undefined, all are allowed. */
   readonly allowedCalls: AllowedCalls | undefined;
-  /** Called once, with the first event. */
+  /** Called once with the first event. */
   readonly began: (response: ResponseObject) => void;
-  /** Called once, with the response as it ended; undefined if nobody was told of it. Resolves with whether it can be read from then on. */
+  /**
+   * Called once with the finished response, or with undefined if the client received no event. Resolves with whether the
+   * response can be read from then on.
+   */
   readonly ended: (storedResponse: ResponseResult | undefined) => Promise<boolean> | undefined;
 }
 
 /**
- * One response from its first event to its last, whoever reads it: frames of the reply go in, numbered events come out, and
- * the response is what they fold to. It knows nothing of HTTP: a run that nobody waits for has the same events.
+ * One response from its first event to its last. It receives frames of the reply and returns numbered events, from which it
+ * assembles the response. It is independent of HTTP, so a background run has the same events.
  */
 export class ResponseRun {
   readonly #facts: RunFacts;
@@ -42,12 +45,15 @@ export class ResponseRun {
     this.#response = { ...toResponse(facts), status: facts.isBackground ? 'queued' : 'in_progress' };
   }
 
-  /** As far as it has come; whole once it has ended. */
+  /** Current state of the response. Complete after the run has ended. */
   get response(): ResponseObject {
     return this.#response;
   }
 
-  /** Whether a frame goes to the caller as it came, which none does after `begin`. Throws upstream_failed for a call of a tool that the request does not allow. */
+  /**
+   * Returns whether a frame is forwarded unchanged, which is impossible after `begin`. Throws `upstream_failed` for a call of a
+   * tool that the request does not allow.
+   */
   passes(frame: Frame): boolean {
     if (frame.native === undefined || !this.#facts.isUntouched || this.#nextNumber > 0) return false;
     this.#facts.allowedCalls?.require(frame);
@@ -55,14 +61,14 @@ export class ResponseRun {
   }
 
   /**
-   * Resolves once the response that has ended can be read, or says that it cannot, and nothing is held for it any more; undefined
-   * if that is so already. Never fails.
+   * Resolves when the finished response has been stored and released. `store` is false if storing failed. Undefined if there is
+   * no need to wait. Never rejects.
    */
   get settling(): Promise<void> | undefined {
     return this.#settling;
   }
 
-  /** The events that open the response; `take` gives them first if nobody asked before. */
+  /** Returns the first events of the response. `take` includes them if they have not been returned yet. */
   begin(): ResponseEvent[] {
     if (this.#nextNumber > 0) return [];
     const response = this.#response;
@@ -80,7 +86,10 @@ export class ResponseRun {
     ]);
   }
 
-  /** The events that a part of the reply means. Throws upstream_failed for a relayed call of a tool that the request does not allow. */
+  /**
+   * Returns the events for a frame of the reply. Throws `upstream_failed` for a relayed call of a tool that the request does not
+   * allow.
+   */
   take(frame: Frame): ResponseEvent[] {
     this.#facts.allowedCalls?.require(frame);
     const first = this.begin();
@@ -89,7 +98,10 @@ export class ResponseRun {
     return first.length === 0 ? events : [...first, ...events];
   }
 
-  /** The events of a frame that only adds to the text being said, as latin1 bytes; undefined, with nothing taken, for any other. */
+  /**
+   * Returns the events, as latin1 bytes, of a frame that only extends the current text. Returns undefined and consumes nothing
+   * for other frames.
+   */
   takeText(frame: Frame): string | undefined {
     const textPosition = this.#reading?.takeText(frame);
     if (textPosition === undefined) return undefined;
@@ -106,7 +118,7 @@ export class ResponseRun {
     return bytes;
   }
 
-  /** What closes a response whose reply ended well. Throws upstream_failed for one that leaves a call half. */
+  /** Returns the final events of a complete reply. Throws `upstream_failed` if the reply contains an incomplete call. */
   end(): ResponseEvent[] {
     this.#reading ??= this.#translated();
     const ending = this.#reading.end();
@@ -117,7 +129,7 @@ export class ResponseRun {
     return [...first, ...this.#numbered([{ type: `response.${status}`, response: this.#response }])];
   }
 
-  /** What closes a response that broke off: the fault, then the response with what there is of it. */
+  /** Returns the final events of a failed reply: the error, then the response with its partial content. */
   fail(error: ParleyError): ResponseEvent[] {
     if (this.#hasEnded) return [];
     const first = this.begin();
@@ -125,14 +137,14 @@ export class ResponseRun {
     return [...first, ...this.#numbered([toErrorEvent(error), { type: 'response.failed', response: this.#response }])];
   }
 
-  /** Ends a response that nobody wants any more; no event tells of it. */
+  /** Cancels the response without an event. */
   cancel(): void {
     if (this.#hasEnded) return;
     if (this.#nextNumber > 0) return this.#breakOff({ status: 'cancelled' });
     this.abandon();
   }
 
-  /** Ends a response that nobody was told of. */
+  /** Ends a response of which the client received no event. */
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -152,7 +164,7 @@ export class ResponseRun {
     this.#conclude(this.#reading?.breakOff() ?? { events: [], fields: {}, items: [] }, fields);
   }
 
-  /** What is asked of Parley is Parley's to tell, whatever an upstream says of itself. */
+  /** Parley determines the fields of the request, regardless of the upstream's values. */
   #conclude(ending: Ending, fields: Partial<ResponseObject>): void {
     this.#hasEnded = true;
     const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =
@@ -174,20 +186,20 @@ export class ResponseRun {
   }
 }
 
-/** What a response is known by before anything of it comes. */
+/** Properties of a response that are known before the reply. */
 interface ResponseFacts {
   readonly id: string;
   readonly createdAtSeconds: number;
   readonly request: ResponsesRequest;
-  /** Id of the deployment. */
+  /** ID of the deployment. */
   readonly model: string;
-  /** Whether it can be read later. */
+  /** Whether the response can be read later. */
   readonly isStored: boolean;
   readonly isBackground: boolean;
   readonly conversation: { readonly id: string } | undefined;
 }
 
-/** A response that is under way: what was asked for, with the defaults of what was not. */
+/** Returns a response in progress: the fields of the request, and the defaults of missing fields. */
 function toResponse({ id, createdAtSeconds, request, model, ...facts }: ResponseFacts): ResponseObject {
   const { reasoning, text, tools = [] } = request;
   return {
@@ -235,12 +247,12 @@ function toFormat(format: Format): JsonObject {
   return { description: null, strict: false, ...format };
 }
 
-/** A choice among tools that says no more leaves it to the model. */
+/** The default mode of `allowed_tools` is `auto`. */
 function toVisibleChoice(choice: ResponsesRequest['tool_choice'] = 'auto'): ResponseObject['tool_choice'] {
   return typeof choice === 'object' && choice.type === 'allowed_tools' ? { mode: 'auto', ...choice } : choice;
 }
 
-/** A tool as it was offered, without what lets somebody into a server. */
+/** Returns a tool as it was offered, without credentials of servers. */
 function toVisibleTool(tool: ResponsesTool): JsonObject {
   if (isFunctionTool(tool)) return { ...tool, description: null, parameters: null, strict: null, ...tool };
   if (isNamespaceTool(tool)) return { ...tool, tools: tool.tools.map(toVisibleTool) };

@@ -28,10 +28,10 @@ import type { ResponseRun } from './response-run.ts';
 import { streamRun } from './stored/background-stream.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
 
-/** How long a client waits for `response.created` if its upstream is slow. An error within this time has its own status. */
+/** Maximum delay of `response.created` if the upstream is slow. An error within this time sets the HTTP status. */
 const maxSilenceMs = 1000;
 
-/** What makes responses in the background, and gives their events. */
+/** Creates background responses and returns their events. */
 interface BackgroundSurface {
   readonly runs: BackgroundRuns;
   readonly responses: ResponseStore;
@@ -42,11 +42,11 @@ export interface ResponsesDeps {
   readonly calls: Calls;
   readonly seal: Seal;
   readonly newId: () => string;
-  /** Prefixes such as `openai`: what is below `/v1` is below `/openai/v1` too. */
+  /** Prefixes such as `openai`. Routes below `/v1` also exist below `/openai/v1`. */
   readonly aliases: readonly string[];
-  /** Absent: no response is kept. */
+  /** Undefined disables storing responses. */
   readonly keeper?: ResponseStorage;
-  /** Absent: none is made in the background. */
+  /** Undefined disables background responses. */
   readonly background?: BackgroundSurface;
 }
 
@@ -69,9 +69,9 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
   }
 }
 
-/** Clients then send the same by POST. */
+/** Returns an error after which clients send the same request with POST. */
 function noWebSocket(): ParleyError {
-  return httpRefusal(426, 'Responses are not served over WebSocket here; send the request with POST over HTTP.', {
+  return httpRefusal(426, 'WebSocket is not supported for responses. Send the request with POST over HTTP.', {
     headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
   });
 }
@@ -81,10 +81,10 @@ interface Exchange {
   readonly caller: Caller;
 }
 
-/** A deployment that the path names, as on Azure's paths. */
+/** A deployment in the path, as in Azure's paths. */
 interface NamedByPath {
   readonly deployment: string;
-  /** Throws what is wrong with the version in the path. */
+  /** Throws if the version in the path is invalid. */
   readonly checkVersion: () => void;
 }
 
@@ -113,12 +113,12 @@ async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: Name
   await context.follow(deps.calls.answer(target, { ...chat, admitted }, reply), reply);
 }
 
-/** An application that calls with a per-request key neither stores for its user nor reads what the user stored. */
+/** A per-request key neither stores responses for the user nor reads the user's stored responses. */
 function keeperFor({ keeper: storage = noStorage }: ResponsesDeps, { call }: Target): ResponseStorage {
   return call.caller.chain === null ? storage : noStorage;
 }
 
-/** Answers with the response that waits, or with its events from the first on. */
+/** Answers with the queued response, or with its events from the first one on. */
 async function serveBackground(
   background: BackgroundSurface,
   context: RequestContext,
@@ -129,7 +129,7 @@ async function serveBackground(
   const headers = buildHeaders(context, ignored);
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
-  // Whatever ends its reader ends the run.
+  // The run ends together with the reader's access, so no separate check is needed.
   const isOver = () => false;
   await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, isOver });
 }
@@ -141,7 +141,7 @@ interface Opening {
   readonly opened: OpenedResponse;
 }
 
-/** A request that is refused leaves nothing behind that was opened for it. */
+/** Releases the opened resources if the request is rejected. */
 async function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...creating }: Opening): Promise<ReadyRun> {
   try {
     return createRun({ ...deps, clock }, target, creating);
@@ -168,8 +168,8 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const { target, value } = await authorizeByModel(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
-  const looked = await keeperFor(deps, target).read(target, request);
-  const opened = { ...looked, input: [...looked.input, compactionPrompt] };
+  const existing = await keeperFor(deps, target).read(target, request);
+  const opened = { ...existing, input: [...existing.input, compactionPrompt] };
   const { run, input: ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
   await context.follow(deps.calls.answer(target, ask, reply), reply);
@@ -185,7 +185,7 @@ const prompt = [
   'Write the summary and nothing else.',
 ].join(' ');
 
-/** What has a deployment sum up the conversation ahead of it. */
+/** Message that requests a summary of the preceding conversation. */
 const compactionPrompt: AnyItem = { type: 'message', role: 'user', content: prompt };
 
 interface Compacting {
@@ -193,7 +193,7 @@ interface Compacting {
   readonly seal: (thoughts: Thoughts) => string;
 }
 
-/** Sends the summary that a deployment makes as an item that stands for what was summed up. */
+/** Sends the summary of a deployment as an item that replaces the summarized items. */
 class CompactReply implements ReplySink {
   readonly #context: RequestContext;
   readonly #compacting: Compacting;
@@ -204,19 +204,19 @@ class CompactReply implements ReplySink {
     this.#compacting = compacting;
   }
 
-  /** Throws upstream_failed for a reply that is too large. */
+  /** Throws `upstream_failed` if the reply is too large. */
   frame(frame: Frame): void {
     this.#budget.consume(frame);
     this.#compacting.run.take(frame);
   }
 
-  /** Throws upstream_failed for a deployment that says nothing. */
+  /** Throws `upstream_failed` if the summary is empty. */
   end(): void {
     const context = this.#context;
     const { run, seal } = this.#compacting;
     run.end();
     const summary = getText(run);
-    if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment made no summary of the conversation.');
+    if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment returned an empty summary.');
     const { created_at, usage } = run.response;
     const key = run.response.id.slice('resp_'.length);
     const compaction: Compaction = {

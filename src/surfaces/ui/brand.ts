@@ -5,7 +5,7 @@ import { extname, join, relative } from 'node:path';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { grounds, readLogoData, toAccents } from '#contract/page/brand.ts';
 
-/** Below `/`: what the operator has given the page. */
+/** Paths of branding files, relative to `/`. */
 export const brandPaths = ['brand/style.css', 'brand/logo', 'brand/icon.svg', 'manifest.webmanifest'] as const;
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The operator's colours, logo and manifest as files of the page; a file that nothing is given for is absent. */
+/** Returns a branding file: colors, logo, or manifest. Undefined if it is not configured. */
 export function brandFile(path: (typeof brandPaths)[number], settings: PageSettings): PageFile | undefined {
   if (path === 'brand/logo' || path === 'brand/icon.svg') return logoFile(path, settings.logo ?? '');
   if (path === 'manifest.webmanifest')
@@ -35,7 +35,7 @@ function logoFile(path: 'brand/logo' | 'brand/icon.svg', text: string): PageFile
   return toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
 }
 
-/** The page under the operator's name, with what it has to know before anything is asked of the service. */
+/** Returns the index page with the operator's name and the settings that the page needs before its first request. */
 export function branded(index: PageFile, settings: PageSettings): PageFile {
   const { name, notice, accent, offline } = settings;
   const version = settings.logo === undefined ? undefined : digest(settings.logo);
@@ -61,7 +61,7 @@ function manifest({ name = 'Parley', logo, accent }: PageSettings): object {
   };
 }
 
-/** The mark of Parley; drawn by scripts/draw-icons.ts. */
+/** Icons of Parley, drawn by scripts/draw-icons.ts. */
 const ownIcons = [
   { src: './icon-192.png', type: 'image/png', sizes: '192x192', purpose: 'any' },
   { src: './icon-512.png', type: 'image/png', sizes: '512x512', purpose: 'any' },
@@ -77,7 +77,7 @@ function listIcons(logo: string): readonly object[] {
   ];
 }
 
-/** A logo of any form on a square, small enough for whatever a system cuts off at the edges. */
+/** Returns an icon with the logo on a square, with a margin for systems that crop the edges. */
 function getIcon(logo: string): string {
   const picture = `<image href="${escaped(logo)}" x="116" y="116" width="280" height="280"/>`;
   const ground = `<rect width="512" height="512" fill="${grounds.light.raised}"/>`;
@@ -104,23 +104,23 @@ function escaped(text: string): string {
 
 /** One file of the built page. */
 export interface PageFile {
-  /** Below the root of the page, such as `assets/main-BkQ1.js`. */
+  /** Path relative to the page, such as `assets/main-BkQ1.js`. */
   readonly path: string;
   readonly contentType: string;
   readonly etag: string;
   readonly plain: Buffer;
-  /** Packed copies, where the build made any. */
+  /** Compressed copies, if the build created them. */
   readonly brotli: Buffer | undefined;
   readonly gzip: Buffer | undefined;
 }
 
-/** The names of the files directly in the folder of the page, with a known type; none if the page is not built. */
+/** Returns the names of the files with a known type at the top level of the page folder. Empty if the page is not built. */
 export function namesAtRoot(folder: string): string[] {
   if (!existsSync(join(folder, 'index.html'))) return [];
   return readdirSync(folder).filter((name) => extname(name) in contentTypes);
 }
 
-/** Every file of the built page, by its path. A file without a known type is left out. */
+/** Reads all files of the built page with a known type, by path. */
 export async function readPage(folder: string): Promise<ReadonlyMap<string, PageFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(folder, join(parentPath, name)));

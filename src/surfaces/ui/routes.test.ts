@@ -6,15 +6,15 @@ import { describe, expect, it } from 'vitest';
 import { openFolder } from '#test/temporary-folder.ts';
 import { uiRoutes } from './routes.ts';
 
-const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
+const deps = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
 
-describe('the page', () => {
-  it('is read as a whole when it is first asked for, once for all who ask', async () => {
+describe('uiRoutes', () => {
+  it('reads the page once, on the first request', async () => {
     await using folder = await openFolder();
     await mkdir(join(folder.path, 'assets'));
     await writeFile(join(folder.path, 'index.html'), 'first');
     const app = fastify();
-    uiRoutes(app, { folder: folder.path, ...given });
+    uiRoutes(app, { folder: folder.path, ...deps });
     await writeFile(join(folder.path, 'index.html'), 'second');
     await writeFile(join(folder.path, 'assets/a.js'), 'script');
     await app.ready();
@@ -24,23 +24,23 @@ describe('the page', () => {
     expect((await app.inject('/assets/a.js')).body).toBe('script');
   });
 
-  it('that could not be read is read again when it is asked for again', async () => {
+  it('reads the page again after an error', async () => {
     await using folder = await openFolder();
     const page = join(folder.path, 'page');
     await mkdir(page);
     await writeFile(join(page, 'index.html'), 'first');
     const app = fastify();
-    uiRoutes(app, { folder: page, ...given });
+    uiRoutes(app, { folder: page, ...deps });
     await rename(page, `${page}-away`);
     expect((await app.inject('/')).statusCode).toBe(500);
     await rename(`${page}-away`, page);
     expect((await app.inject('/')).body).toBe('first');
   });
 
-  it('that is not built says how to build it', async () => {
+  it('returns build instructions if the page is not built', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
     const app = fastify();
-    uiRoutes(app, { folder, ...given });
+    uiRoutes(app, { folder, ...deps });
     const answer = await app.inject('/');
     expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
     await rm(folder, { recursive: true });

@@ -8,8 +8,8 @@ import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } from './brand.ts';
 
 /**
- * What the page may load, as a Content-Security-Policy: nothing that does not come from this service. It may also ask the
- * identity providers for tokens that people may sign in with, and to revoke them.
+ * Returns the Content-Security-Policy of the page, which allows only content from this service. The page may also connect to the
+ * identity providers, to get and revoke tokens.
  */
 function pagePolicy(signInWays: readonly SignInWay[]): string {
   const endpointUrls = signInWays.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
@@ -29,24 +29,24 @@ function pagePolicy(signInWays: readonly SignInWay[]): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    // Names the worker that keeps the page; nothing else makes a script out of text.
+    // Allows creating the service worker from its URL. No other text becomes a script.
     'trusted-types parley-worker',
   ].join('; ');
 }
 
-/** The worker that keeps the page: it asks this service, and nobody else. */
+/** Policy of the service worker, which may connect only to this service. */
 const workerPolicy = "default-src 'none'; connect-src 'self'";
 
-/** Nothing but a plain host: a provider must not be able to write into the policy. */
+/** Returns a plain origin, so that a provider cannot add to the policy. */
 function getOrigin(url: string): string {
   const { origin } = new URL(url);
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "'self'";
 }
 
-/** A logo that is opened by itself: a picture may hold scripts. */
+/** Policy of a logo that is opened directly. An SVG image may contain scripts. */
 const logoPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-/** The sheet that shows the HTML of an attachment: no origin, no network, one script of its own, styles as they come. */
+/** Policy of the sheet that displays HTML attachments: no origin, no network, one own script, inline styles. */
 const sheetPolicy = [
   'sandbox allow-scripts',
   "default-src 'none'",
@@ -59,13 +59,12 @@ const sheetPolicy = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Where `npm run build:web` puts the page. */
+/** Output folder of `npm run build:web`. */
 const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 
-const notBuilt =
-  'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
+const notBuilt = 'The page is not built. Run `npm start`, which builds it. Or run `npm run build:web` and restart Parley.\n';
 
-/** Of files that have one of their own, by path. */
+/** Policies of individual files, by path. */
 const policies: ReadonlyMap<string, string> = new Map([
   ['sheet.html', sheetPolicy],
   ['service-worker.js', workerPolicy],
@@ -74,13 +73,13 @@ const policies: ReadonlyMap<string, string> = new Map([
 ]);
 
 export interface PageDeps {
-  /** Absent: where the page is built. */
+  /** Page folder. Undefined selects the build output. */
   readonly folder?: string;
   readonly listWays: ListSignInWays;
   readonly settings: () => PageSettings;
 }
 
-/** The branded page, made once for each configuration. */
+/** Returns a cached version of `branded`, which runs once per configuration. */
 function createBranded(): typeof branded {
   const pages = new WeakMap<PageSettings, PageFile>();
   return (index, settings) => {
@@ -91,8 +90,8 @@ function createBranded(): typeof branded {
 }
 
 /**
- * `/` and what belongs to it: the page for people, and `/v1/sign-in`. No key is needed. The whole page is read when a file of it is
- * first asked for, and kept: a page that is built anew meanwhile is served after the next start.
+ * Registers the page at `/` and its files, and `/v1/sign-in`. No key is required. The page is read completely on the first
+ * request and cached, so a new build is served only after a restart.
  */
 export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, settings }: PageDeps): void {
   signInRoute(app, listWays);
@@ -125,7 +124,7 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
       return sendFile(request, reply, file && { ...file, policy });
     });
   }
-  // Under a name that stays, for the API reference.
+  // The font under a stable name, for the API reference.
   app.get('/typeface.woff2', async (request, reply) => {
     const file = await find(/^assets\/public-sans[^/]*\.woff2$/);
     return sendFile(request, reply, file && { ...file, path: 'typeface.woff2' });
@@ -135,7 +134,10 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
   );
 }
 
-/** Finds a file of the page by its path, or the first whose path matches. All who ask while the page is being read wait for the same reading; one that fails is tried again. */
+/**
+ * Returns a function that finds a file of the page by its path, or the first file whose path matches. Concurrent requests share
+ * one read. A failed read is retried.
+ */
 function createFind(folder: string): (path: string | RegExp) => Promise<PageFile | undefined> {
   let page: Promise<ReadonlyMap<string, PageFile>> | undefined;
   return async (path) => {
@@ -148,7 +150,7 @@ function createFind(folder: string): (path: string | RegExp) => Promise<PageFile
   };
 }
 
-/** The ways to sign in that the page offers beside a key. Open to all: who asks has not signed in yet. */
+/** Registers the list of sign-in methods in addition to keys. It is public because its clients are not signed in yet. */
 function signInRoute(app: FastifyInstance, listWays: ListSignInWays): void {
   app.get('/v1/sign-in', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
@@ -156,7 +158,7 @@ function signInRoute(app: FastifyInstance, listWays: ListSignInWays): void {
   });
 }
 
-/** A copy that a browser keeps keeps its policy too, and is not to be used under another. */
+/** A cached copy includes its policy, so the ETag must change with the policy. */
 function buildEtag(fileEtag: string, policy: string): string {
   return `"${createHash('sha256').update(fileEtag).update(policy).digest('base64url').slice(0, 22)}"`;
 }
@@ -166,7 +168,7 @@ interface ServedFile extends PageFile {
 }
 
 function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile | undefined): FastifyReply {
-  if (file === undefined) throw new ParleyError('route_not_found', 'The page has no such file.');
+  if (file === undefined) throw new ParleyError('route_not_found', 'The page does not contain this file.');
   const { policy } = file;
   reply.headers({
     'cache-control': file.path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',

@@ -1,7 +1,7 @@
 import { SignInWay } from '#contract/page/sign-in-way.ts';
 import { type ApiOperation, buildList, json } from '../http/openapi/operation.ts';
 
-/** `/v1/sign-in`. */
+/** Operations of `/v1/sign-in`. */
 export const signInOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -9,8 +9,9 @@ export const signInOperations: readonly ApiOperation[] = [
     id: 'listSignInWays',
     tag: 'Signing in',
     isOpen: true,
-    summary: 'The identity providers that people sign in with',
-    description: 'What a public client needs for the authorization code flow with PKCE. Empty if people come with keys alone.',
+    summary: 'List the identity providers for sign-in',
+    description:
+      'Parameters that a public client needs for the authorization code flow with PKCE. Empty if only keys are configured.',
     answers: [
       { status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: buildList(SignInWay) }) },
     ],

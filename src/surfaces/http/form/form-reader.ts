@@ -5,21 +5,24 @@ const lineEnd = Buffer.from('\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
 const maxPreambleBytes = 1024;
 const maxHeadBytes = 8192;
-/** Of other fields. */
+/** Maximum total size of all fields before the file. */
 const maxSkippedBytes = 16 * 1024 ** 2;
 const lingerMs = 5_000;
 
-/** The boundary of a `multipart/form-data` body (RFC 2046, 5.1.1); undefined for other media types. Throws where it is missing or malformed. */
+/**
+ * Returns the boundary of a `multipart/form-data` body (RFC 2046, 5.1.1). Undefined for other media types. Throws
+ * `invalid_request` if the boundary is missing or malformed.
+ */
 export function toBoundary(contentType: string | undefined): string | undefined {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? '')) return undefined;
-  // Pattern bound: a header of at most 16 kB, where a quotation mark ends the search of the one before.
+  // Pattern bound: a header of at most 16 kB, in which each quotation mark ends the search that the previous one started.
   const [, quoted, bare] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? bare ?? '';
-  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformedForm('its boundary is missing or malformed');
+  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformedForm('the boundary is missing or malformed');
   return boundary;
 }
 
-/** Reads the parts of a form (RFC 7578) one behind the other. Its methods throw `invalid_request`. */
+/** Reads the parts of a form (RFC 7578) in order. Its methods throw `invalid_request`. */
 export class FormReader {
   readonly #reader: PieceReader;
   readonly #delimiter: Buffer;
@@ -33,44 +36,45 @@ export class FormReader {
 
   async begin(): Promise<void> {
     await this.#reader.before(this.#delimiter, maxPreambleBytes);
-    if ((await this.#reader.exactly(2)) !== '\r\n') throw malformedForm('it has no part, or does not begin with its boundary');
+    if ((await this.#reader.exactly(2)) !== '\r\n')
+      throw malformedForm('the form has no parts or does not start with its boundary');
   }
 
-  /** Passes over parts; gives the head of the first that is meant, whose content comes next. Undefined at the end of the form. */
+  /** Skips parts until one matches, and returns its header. Call `content` next. Returns undefined at the end of the form. */
   async skipTo(isMeant: (head: PartHead) => boolean): Promise<PartHead | undefined> {
     while (!this.#isAtEnd) {
       const head = toPartHead(await this.#reader.before(headEnd, maxHeadBytes));
       if (isMeant(head)) return head;
       for await (const { length } of this.content()) {
         this.#skipped += length;
-        if (this.#skipped > maxSkippedBytes) throw malformedForm('its fields beside the file are too large');
+        if (this.#skipped > maxSkippedBytes) throw malformedForm('the fields other than the file are too large');
       }
     }
     return undefined;
   }
 
-  /** The content of the part whose head was read last. */
+  /** Yields the content of the part whose header was read last. */
   async *content(): AsyncGenerator<Uint8Array> {
     yield* this.#reader.piecesBefore(this.#delimiter);
-    const behind = await this.#reader.exactly(2);
-    if (behind !== '\r\n' && behind !== '--') throw malformedForm('its boundary stands within a part');
-    this.#isAtEnd = behind === '--';
+    const suffix = await this.#reader.exactly(2);
+    if (suffix !== '\r\n' && suffix !== '--') throw malformedForm('the boundary occurs inside a part');
+    this.#isAtEnd = suffix === '--';
   }
 }
 
-/** What a part of a form says of itself. */
+/** Header of a form part. */
 export interface PartHead {
-  /** Empty where it says none. */
+  /** Empty if the part has no name. */
   readonly name: string;
   readonly filename: string;
   readonly contentType: string | undefined;
 }
 
-/** The header of a part (RFC 7578, 4). Throws `invalid_request`. */
+/** Parses the header of a part (RFC 7578, 4). Throws `invalid_request`. */
 function toPartHead(text: string): PartHead {
   const fields = toFields(text);
   const disposition = fields.get('content-disposition') ?? '';
-  if (!/^form-data\s*(;|$)/i.test(disposition)) throw malformedForm('a part has no Content-Disposition: form-data');
+  if (!/^form-data\s*(;|$)/i.test(disposition)) throw malformedForm('a part lacks Content-Disposition: form-data');
   if (!/^(|7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? ''))
     throw malformedForm('a part has a Content-Transfer-Encoding');
   const parameters = toParameters(disposition);
@@ -92,7 +96,7 @@ function toFields(head: string): ReadonlyMap<string, string> {
   return fields;
 }
 
-/** Quoted values may hold anything, also what looks like a parameter. */
+/** Quoted values may contain any text, even text that looks like a parameter. */
 function toParameters(disposition: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const [, name = '', quoted, bare = ''] of disposition.matchAll(
@@ -103,35 +107,38 @@ function toParameters(disposition: string): ReadonlyMap<string, string> {
   return parameters;
 }
 
-/** Looks for marks in bytes that come in pieces; holds no more than a piece and what it is told to. */
+/** Searches chunked bytes for delimiters. Buffers at most one chunk more than the bytes it must return. */
 class PieceReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   #buffered: Buffer;
 
-  /** `begun` stands before the first piece. */
+  /** `start` is put before the first chunk. */
   constructor(pieces: AsyncIterable<Uint8Array>, start: Buffer) {
     this.#pieces = pieces[Symbol.asyncIterator]();
     this.#buffered = start;
   }
 
-  /** The bytes before a mark as latin1 text; the mark is taken away too. Throws `invalid_request` where they are too many, or it never comes. */
+  /**
+   * Returns the bytes before a delimiter as latin1 text, and consumes the delimiter. Throws `invalid_request` if the delimiter
+   * does not occur within `maxBytes`.
+   */
   async before(mark: Buffer, maxBytes: number): Promise<string> {
     let end = this.#buffered.indexOf(mark);
     while (end === -1 && this.#buffered.length <= maxBytes + mark.length) {
       await this.#pull();
       end = this.#buffered.indexOf(mark);
     }
-    if (end === -1 || end > maxBytes) throw malformedForm('its head is too long');
+    if (end === -1 || end > maxBytes) throw malformedForm('the header of a part is too long');
     return this.#consume(end, end + mark.length).toString('latin1');
   }
 
-  /** So many bytes as latin1 text. */
+  /** Returns `count` bytes as latin1 text. */
   async exactly(count: number): Promise<string> {
     while (this.#buffered.length < count) await this.#pull();
     return this.#consume(count, count).toString('latin1');
   }
 
-  /** The bytes before a mark, as they come; the mark is taken away too. */
+  /** Yields the bytes before a delimiter as they arrive, and consumes the delimiter. */
   async *piecesBefore(mark: Buffer): AsyncGenerator<Uint8Array> {
     for (;;) {
       const end = this.#buffered.indexOf(mark);
@@ -139,8 +146,8 @@ class PieceReader {
         yield this.#consume(end, end + mark.length);
         return;
       }
-      const sure = Math.max(this.#buffered.length - mark.length + 1, 0);
-      if (sure > 0) yield this.#consume(sure, sure);
+      const safeLength = Math.max(this.#buffered.length - mark.length + 1, 0);
+      if (safeLength > 0) yield this.#consume(safeLength, safeLength);
       await this.#pull();
     }
   }
@@ -153,25 +160,28 @@ class PieceReader {
 
   async #pull(): Promise<void> {
     const { done, value } = await this.#pieces.next();
-    if (done) throw malformedForm('it ends too early');
+    if (done) throw malformedForm('the form ends too early');
     this.#buffered = this.#buffered.length === 0 ? Buffer.from(value) : Buffer.concat([this.#buffered, value]);
   }
 }
 
 export function malformedForm(reason: string): ParleyError {
-  return new ParleyError('invalid_request', `The form cannot be read: ${reason}.`);
+  return new ParleyError('invalid_request', `Invalid form: ${reason}.`);
 }
 
-/** The bytes of a body as they come. What is not taken stays with the request. Throws `invalid_request` if it breaks off. */
+/**
+ * Yields the bytes of a body as they arrive. Unread bytes stay in the request. Throws `invalid_request` if the client
+ * disconnects.
+ */
 export async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {
   try {
     yield* request.iterator({ destroyOnReturn: false });
   } catch (cause) {
-    throw new ParleyError('invalid_request', 'The body broke off before its end.', { cause });
+    throw new ParleyError('invalid_request', 'The connection closed before the end of the body.', { cause });
   }
 }
 
-/** Lets what is left of a body run for a moment: its writer reads the answer only if the connection outlives it. */
+/** Discards the rest of a body for a limited time. Otherwise the client could fail to send it before it reads the response. */
 export function letGo(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();

@@ -3,13 +3,13 @@ import { errorMeanings } from '#contract/errors/error-meanings.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { buildObject, type ErrorShape } from './operation.ts';
 
-/** `{"error": {"type", "message", "param", "code"}}`. */
+/** Error with the body `{"error": {"type", "message", "param", "code"}}`. */
 export const compatErrorShape: ErrorShape = {
   body: { name: 'Error', schema: buildObject({ error: ErrorBody }) },
   describe: (code) => `\`${code}\`: ${errorMeanings[code]}`,
 };
 
-/** Errors of every operation that needs a key; `overloaded` if the store or the identity provider that knows it is out of reach. */
+/** Errors of operations that require a key. `overloaded` means that the store or the identity provider is unavailable. */
 export const keyErrors: readonly ErrorCode[] = [
   'ambiguous_credentials',
   'missing_credentials',
@@ -21,7 +21,7 @@ export const keyErrors: readonly ErrorCode[] = [
   'shutting_down',
 ];
 
-/** Further errors of operations that a deployment answers. */
+/** Additional errors of operations that a deployment answers. */
 export const callErrors: readonly ErrorCode[] = [
   'operation_not_supported',
   'access_denied',
@@ -34,10 +34,10 @@ export const callErrors: readonly ErrorCode[] = [
   'upstream_unavailable',
 ];
 
-/** Further errors of calls that are counted. */
+/** Additional errors of calls that count against limits. */
 export const limitErrors: readonly ErrorCode[] = ['token_limit_exceeded', 'request_limit_exceeded', 'cost_limit_exceeded'];
 
-/** Further errors of operations that read a JSON body. */
+/** Additional errors of operations that read a JSON body. */
 export const bodyErrors: readonly ErrorCode[] = [
   'invalid_request',
   'invalid_json',

@@ -2,43 +2,43 @@ import { toBucket } from '#domain/files/bucket.ts';
 import { inPath, type Parameter } from './operation.ts';
 
 /**
- * What examples name. The deployments and the bucket are those of a service that runs without a configuration; the file, the prompt, the
- * conversation and the application are what the examples of `PUT` make.
+ * Names used in examples. The deployments and the bucket exist in a service without a configuration. The examples of the `PUT`
+ * operations create the file, the prompt, the conversation, and the application.
  */
 export const exampleNames = {
   chat: 'demo',
   embedding: 'demo-embeddings',
-  /** Has the APIs that are passed through; there is none without a configuration. */
+  /** A model with pass-through APIs. The default service has no such model. */
   others: 'studio',
-  /** Has documents. */
+  /** An application with documents. */
   application: 'sample',
-  /** Depends on one that requires consent. */
+  /** An application that depends on one that requires consent. */
   withConsent: 'sample-with-consent',
   bucket: toBucket('key:local'),
   file: 'notes/hours.txt',
   prompt: 'brief',
   conversation: 'demo__Opening hours',
   ownApplication: 'guide',
-  /** A case of that application, and an evaluation. */
+  /** A test case and an evaluation of that application. */
   evaluationCase: 'case_example',
   evaluation: 'evaluation_example',
-  /** A stored response, made in the background. */
+  /** A stored background response. */
   response: 'resp_example',
-  /** A conversation that responses go on in, and its item. */
+  /** A conversation of the Responses API, and an item in it. */
   talk: 'conv_example',
   item: 'msg_example',
   /** A chat of the page. */
   chatId: 'opening-hours',
-  /** What is shared of it, and the token of the link. */
+  /** A shared chat, and the token of its link. */
   share: 'share-of-hours',
   shareToken: 'example-token-of-a-link-that-nobody-guesses',
-  /** A key that a user made. */
+  /** A key that a user created. */
   key: 'key-of-a-user',
-  /** A user whom an administrator blocked. */
+  /** A blocked user. */
   blockedUser: 'blocked@example.com',
 } as const;
 
-/** The parameter `id` of paths below a deployment. */
+/** Returns the `id` parameter of paths below a deployment. */
 export function inDeploymentPath(example: string = exampleNames.chat): Parameter {
-  return inPath('id', 'Id of the deployment; it may hold slashes.', example);
+  return inPath('id', 'ID of the deployment. It may contain slashes.', example);
 }

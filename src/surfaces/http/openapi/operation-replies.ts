@@ -3,17 +3,17 @@ import { buildOptionalObject, type NamedSchema, type Schema } from './operation.
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
 const list = (items: object) => ({ type: 'array', items });
-const index = { ...count, description: 'Pieces with the same index belong together.' };
+const index = { ...count, description: 'Items with the same index belong together.' };
 
 const attachment: NamedSchema = {
   name: 'ReplyAttachment',
   schema: {
     type: 'object',
-    description: 'Output beside the text; it has either `data` or `url`.',
+    description: 'Output in addition to the text. It has either `data` or `url`.',
     required: ['index'],
     properties: {
       index,
-      type: { ...text, description: 'MIME type. Absent: text/markdown.' },
+      type: { ...text, description: 'MIME type. Default: text/markdown.' },
       title: text,
       data: text,
       url: text,
@@ -35,7 +35,7 @@ const stage: NamedSchema = {
   name: 'Stage',
   schema: {
     type: 'object',
-    description: 'A piece of intermediate work.',
+    description: 'An intermediate step of the work.',
     required: ['index', 'name', 'status'],
     properties: stageFields,
   },
@@ -45,7 +45,7 @@ const stageDelta: NamedSchema = {
   name: 'StageDelta',
   schema: {
     type: 'object',
-    description: 'What a chunk adds to the stage of this index. The first one has its name.',
+    description: 'Data that a chunk adds to the stage with this index. The first delta contains the name.',
     required: ['index'],
     properties: stageFields,
   },
@@ -55,7 +55,7 @@ const control: NamedSchema = {
   name: 'Control',
   schema: {
     type: 'object',
-    description: 'An element offered to the user; `completed_control` of the next request is the answer to it.',
+    description: 'A form element for the user. Send the input as `completed_control` of the next request.',
     required: ['index', 'label'],
     properties: { index, label: text, schema: { type: 'object', description: 'JSON Schema of the value.' } },
   },
@@ -72,7 +72,7 @@ function toCustomContent(stages: NamedSchema): Schema {
     attachments: list(attachment),
     stages: list(stages),
     controls: list(control),
-    state: { type: 'object', description: 'To be sent back with the message.' },
+    state: { type: 'object', description: 'Send it back with the message in the next request.' },
   });
 }
 
@@ -83,16 +83,16 @@ const modelUsage = {
   required: ['index', 'model', 'name', ...Object.keys(tokenCounts)],
   properties: {
     index: count,
-    model: { ...text, description: 'Id of the deployment.' },
-    name: { ...text, description: 'The same.' },
+    model: { ...text, description: 'ID of the deployment.' },
+    name: { ...text, description: 'Same as `model`.' },
     ...tokenCounts,
-    estimated: { type: 'boolean', description: 'Present, and true, if the upstream reported no counts.' },
+    estimated: { type: 'boolean', description: 'Present and true if the upstream reported no counts.' },
     declared: {
       type: 'boolean',
-      description: 'Present, and true, if an application that a user saved declared the counts. They are not billed.',
+      description: 'Present and true if a user-created application declared the counts. They are not billed.',
     },
   },
 };
 
-/** Token counts of each deployment that took part in a reply. */
+/** Token counts of each deployment that contributed to a reply. */
 export const statistics = { type: 'object', properties: { usage_per_model: list(modelUsage) } };

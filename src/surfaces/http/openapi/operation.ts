@@ -1,9 +1,9 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 
-/** A JSON Schema, such as a TypeBox schema. Wherever a schema may stand in it, a `NamedSchema` may stand too. */
+/** A JSON Schema, such as a TypeBox schema. It may contain a `NamedSchema` wherever JSON Schema allows a schema. */
 export type Schema = object;
 
-/** A schema that stands in the document once, under its name, and is referred to. */
+/** A schema that the document contains once, under its name. Other places refer to it. */
 export interface NamedSchema {
   readonly name: string;
   readonly schema: Schema;
@@ -15,62 +15,62 @@ export interface Parameter {
   readonly description: string;
   readonly schema?: Schema;
   readonly required?: boolean;
-  /** A value that is answered as documented. */
+  /** Example value. A request with it gets the documented response. */
   readonly example?: string | number | boolean;
 }
 
-/** A body that is answered as documented: JSON, text, or the fields of a form. */
+/** Example body: JSON, text, or form fields. A request with it gets the documented response. */
 interface Example {
   readonly summary: string;
   readonly value: unknown;
 }
 
-/** A body as one media type carries it. */
+/** Schema and examples of a body in one media type. */
 export interface Content {
   readonly type: string;
   readonly schema: Schema | NamedSchema;
-  /** Of a request, by names that are unique within it. */
+  /** Examples of a request body, with unique names. */
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
 export interface Answer {
-  /** `default` stands for every status that is not described. */
+  /** HTTP status. `default` covers every status without its own description. */
   readonly status: number | 'default';
   readonly description: string;
   readonly content?: readonly Content[];
 }
 
-/** What errors of an operation look like. */
+/** Format of the errors of an operation. */
 export interface ErrorShape {
   readonly body: NamedSchema;
-  /** What the description of a status says of one of its codes. */
+  /** Returns the text about one error code for the description of a status. */
   readonly describe: (code: ErrorCode) => string;
 }
 
-/** The chapters of the document, in their order. */
+/** Sections of the document, in order. */
 export const chapters = {
-  Chat: 'Replies of models and applications, in the form of the OpenAI API.',
-  Embeddings: 'Vectors of texts, in the form of the OpenAI API.',
-  'Further APIs': 'Texts, pictures, sound and order, in the forms of OpenAI’s family, of models that have them.',
-  Messages: 'Replies of the same deployments, in the Messages dialect of the Anthropic API.',
-  Responses: 'Replies of the same deployments, in the form of the Responses API.',
-  MCP: 'The same deployments as servers of the Model Context Protocol.',
+  Chat: 'Chat completions of models and applications, compatible with the OpenAI API.',
+  Embeddings: 'Text embeddings, compatible with the OpenAI API.',
+  'Further APIs': 'Text, image, audio, and reranking APIs, compatible with the OpenAI API family, if the model supports them.',
+  Messages: 'Chat completions of the same deployments, compatible with the Anthropic Messages API.',
+  Responses: 'Chat completions of the same deployments, compatible with the OpenAI Responses API.',
+  MCP: 'The same deployments as Model Context Protocol servers.',
   Listings: 'The deployments that the caller may use.',
-  Limits: 'Who the caller is, and what it has used.',
-  Keys: 'Keys that users make for themselves.',
-  Consent: 'What the user lets applications call on its behalf.',
-  Applications: 'Applications that users make, and what is needed to make one.',
-  Chats: 'The conversations of the page, the same on every device of a user.',
-  Files: 'Stored files: every user, or project of a key, has a bucket.',
+  Limits: 'Identity and usage of the caller.',
+  Keys: 'API keys that users create for themselves.',
+  Consent: 'Deployments that applications may call on behalf of the user.',
+  Applications: 'Applications that users create, and the resources for building them.',
+  Chats: 'Conversations of the page, synchronized across the devices of a user.',
+  Files: 'Stored files. Each user, or project of a key, has a bucket.',
   Administration: 'For callers with the role `admin`. Callers with the role `auditor` can read.',
-  'Signing in': 'How people sign in.',
-  Operations: 'For operators and their tools.',
+  'Signing in': 'User sign-in.',
+  Operations: 'For operators and monitoring tools.',
 } as const;
 
-/** One method of one path, for `/openapi.json`. Requests are not checked with it; a test sends its examples to the route. */
+/** One method of a path, for `/openapi.json`. It does not validate requests, but a test sends its examples to the route. */
 export interface ApiOperation {
   readonly method: 'get' | 'head' | 'put' | 'post' | 'delete' | 'options';
-  /** Such as `/v1/deployments/{id}/limits`. */
+  /** Path pattern, such as `/v1/deployments/{id}/limits`. */
   readonly path: string;
   readonly id: string;
   readonly tag: keyof typeof chapters;
@@ -78,26 +78,26 @@ export interface ApiOperation {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: readonly Content[];
-  /** Whether the request may come without it. */
+  /** Whether the body is optional. */
   readonly isBodyOptional?: boolean;
-  /** An answer that has the status of errors too is described together with them. */
+  /** Successful responses. The description of a response is merged with the errors that have the same status. */
   readonly answers: readonly Answer[];
-  /** Codes of its errors beside `internal_error`. */
+  /** Error codes in addition to `internal_error`. */
   readonly errors?: readonly ErrorCode[];
-  /** Absent: that of the compat surface. */
+  /** Undefined selects the error shape of the compat surface. */
   readonly errorShape?: ErrorShape;
-  /** Whether it is served without a key. */
+  /** Whether the operation requires no key. */
   readonly isOpen?: boolean;
-  /** Whether a key may also come in `x-api-key`. */
+  /** Whether `x-api-key` may carry the key. */
   readonly takesXApiKey?: boolean;
 }
 
 export const anyObject: Schema = { type: 'object' };
 
-/** What a program of the deployment answers in its own words. */
+/** Response that the deployment's application defines. */
 export const asItCame: Answer = {
   status: 'default',
-  description: 'What the program of the deployment answers, as it came.',
+  description: 'The response of the deployment’s application, unchanged.',
   content: [{ type: '*/*', schema: {} }],
 };
 
@@ -105,7 +105,7 @@ export function json(schema: Schema | NamedSchema, examples?: Content['examples'
   return [{ type: 'application/json', schema, ...(examples && { examples }) }];
 }
 
-/** A parameter of the path, with the value that examples have. */
+/** Returns a path parameter with the value for examples. */
 export function inPath(name: string, description: string, example: string): Parameter {
   return { name, in: 'path', description, required: true, schema: { type: 'string' }, example };
 }
@@ -147,8 +147,11 @@ export function buildList(items: Schema | NamedSchema): Schema {
   return buildObject({ object: { const: 'list' }, data: buildArray(items) });
 }
 
-/** Stands with operations that take bodies of two types: of such a body and no optional parameter some generators make clients that cannot be loaded. */
+/**
+ * Optional parameter for operations with two media types. Some generators create invalid clients for such operations if they
+ * have no optional parameter.
+ */
 export const traceparent: Parameter = inHeader(
   'traceparent',
-  'The trace that the call belongs to (W3C Trace Context). Absent, or of another form: a new one.',
+  'Trace context of the caller (W3C Trace Context). If it is missing or malformed, Parley starts a new trace.',
 );

@@ -7,35 +7,35 @@ export type MethodOfPath = Pick<ApiOperation, 'method' | 'path'>;
 
 interface PathPattern {
   readonly form: RegExp;
-  /** How much of the pattern is literal. */
+  /** Number of literal characters in the pattern. */
   readonly literal: number;
   readonly methods: readonly string[];
 }
 
-/** The methods that a path itself takes, as the operations of the service say. */
+/** Finds the methods of a path from the operations of the service. */
 export class PathMethods {
   readonly #operations: () => readonly MethodOfPath[];
   #patterns: readonly PathPattern[] | undefined;
 
-  /** The operations are asked for when the first path is. */
+  /** `operations` is called when the first path is requested. */
   constructor(operations: () => readonly MethodOfPath[]) {
     this.#operations = operations;
   }
 
-  /** In capitals and in order, with `HEAD`; empty for a path that no operation has. */
+  /** Returns the methods in uppercase and sorted, including `HEAD`. Empty if no operation has this path. */
   at(url: string): readonly string[] {
     const path = getPath(url);
     this.#patterns ??= toPatterns(this.#operations());
     return this.#patterns.find(({ form }) => form.test(path))?.methods ?? [];
   }
 
-  /** Whether an operation is somewhere below a prefix. */
+  /** Returns whether an operation has a path below a prefix. */
   hasBelow(prefix: string): boolean {
     return this.#operations().some(({ path }) => path.startsWith(prefix));
   }
 }
 
-/** The most literal first: ids may hold slashes, so that an address may follow several patterns. */
+/** Sorts patterns by the number of literal characters, because IDs may contain slashes and a path may match several patterns. */
 function toPatterns(operations: readonly MethodOfPath[]): readonly PathPattern[] {
   const byPath = new Map<string, Set<string>>();
   for (const { path, method } of operations) byPath.set(path, (byPath.get(path) ?? new Set()).add(method.toUpperCase()));
@@ -47,7 +47,7 @@ function toPatterns(operations: readonly MethodOfPath[]): readonly PathPattern[]
   return patterns.sort((left, right) => right.literal - left.literal);
 }
 
-/** The list of a bucket may end with a slash. */
+/** A path that ends with a bucket may have a trailing slash. */
 function toForm(path: string): RegExp {
   const parts = path.split(/(\{\w+\})/).map((part) => {
     if (part === '{id}' || part === '{path}') return '.+';
@@ -57,7 +57,7 @@ function toForm(path: string): RegExp {
   return new RegExp(`^${parts.join('')}${path.endsWith('{bucket}') ? '/?' : ''}$`);
 }
 
-/** What `Allow` lists for a path that takes these methods; OPTIONS is answered everywhere. */
+/** Returns the methods for `Allow`. Every path also answers OPTIONS. */
 export function toAllowed(methods: Iterable<string>): readonly string[] {
   const all = new Set(methods);
   if (all.has('GET')) all.add('HEAD');

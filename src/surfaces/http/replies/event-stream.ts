@@ -5,27 +5,27 @@ import { privateFields } from './header-fields.ts';
 const pingMs = 15_000;
 const fullBytes = 64 * 1024;
 
-/** What a stream of events begins with. */
+/** Options for the start of an event stream. */
 export interface EventHead {
   readonly headers: Readonly<Record<string, string>>;
-  /** What an idle stream gets; default a comment. */
+  /** Bytes that are sent when the stream is idle. Default: a comment. */
   readonly heartbeat?: string;
 }
 
 /**
- * Writes server-sent events: all that came within one turn of the event loop goes out in one write, an idle stream gets
- * a comment every 15 s, and a reader that takes nothing for 5 minutes is disconnected.
+ * Writes server-sent events. Batches the events of one event loop turn into one write, sends a heartbeat after 15 s without
+ * events, and disconnects a client that stops reading for 5 minutes.
  */
 export class EventStream {
   readonly #response: ServerResponse;
   #pending = '';
   readonly #isChunked: boolean;
   #hasEnded = false;
-  /** Whether it is written at the end of this turn of the event loop. */
+  /** Whether a write is scheduled for the end of this event loop turn. */
   #isDue = false;
   readonly #ping: NodeJS.Timeout;
 
-  /** Writes what came; made back to back, writes wake their reader once. */
+  /** Writes the pending events. Writes that run in immediate succession wake their reader only once. */
   static #write(stream: EventStream): void {
     stream.#isDue = false;
     const response = stream.#response;
@@ -41,7 +41,7 @@ export class EventStream {
     }
   }
 
-  /** Sends the head with the first events. */
+  /** Sends the headers together with the first events. */
   constructor(response: ServerResponse, { headers, heartbeat = ': ping\n\n' }: EventHead) {
     this.#response = response;
     response.writeHead(200, {
@@ -49,19 +49,19 @@ export class EventStream {
       ...privateFields,
       'cache-control': 'private, no-store, no-cache, no-transform',
       'x-accel-buffering': 'no',
-      // HTTP/1.0 knows no chunks: there the end of the connection is the end.
+      // HTTP/1.0 does not support chunks. The end of the connection marks the end of the body.
       ...(response.useChunkedEncodingByDefault && { 'transfer-encoding': 'chunked' }),
       ...headers,
     });
-    // The head lives as long as the response, as the fifty pieces it was concatenated from; reading a char joins them.
+    // The response retains its header as a rope of about fifty strings. Reading a character makes it one string.
     String(Reflect.get(response, '_header')).charCodeAt(0);
-    // Chunks are framed here, so that head, frame and events are one string and one write.
+    // Chunks are framed here, so that the headers, the frame, and the events are one string and one write.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
     this.#ping = setInterval(() => this.send(heartbeat), pingMs);
   }
 
-  /** Takes whole events as latin1 bytes. Gives whether the reader keeps up; if not, `drained` tells when to go on. */
+  /** Sends complete events as latin1 bytes. Returns whether the client keeps up. If not, wait for `drained`. */
   send(bytes: string): boolean {
     if (bytes !== '' && !this.#hasEnded) {
       this.#pending += bytes;
@@ -71,7 +71,7 @@ export class EventStream {
     return !this.#response.writableNeedDrain && this.#pending.length <= fullBytes;
   }
 
-  /** Resolves when the reader has caught up, or is gone. */
+  /** Resolves when the client has caught up or disconnected. */
   drained(): Promise<void> {
     EventStream.#write(this);
     return whenDrained(this.#response);
@@ -84,7 +84,7 @@ export class EventStream {
     if (!this.#isDue) setImmediate(EventStream.#write, this);
   }
 
-  /** Stops writing without an end, for a caller that left. */
+  /** Destroys the connection after the client disconnected. */
   abandon(): void {
     clearInterval(this.#ping);
     this.#pending = '';
@@ -93,21 +93,21 @@ export class EventStream {
   }
 }
 
-/** Milliseconds that a reader may take nothing of what waits for it. */
+/** Maximum time in milliseconds that a client may stop reading while data is pending. */
 export const stalledMs = 300_000;
 
-/** Ends an answer with latin1 bytes; a reader that does not take the rest is disconnected. */
+/** Ends a response with latin1 bytes. Disconnects a client that does not read them in time. */
 export function endResponse(response: ServerResponse, bytes: string): void {
   response.end(bytes, 'latin1');
   if (response.socket !== null && response.socket.writableLength > 0) letGoOfStalled(response);
 }
 
-/** Ends the connection of a reader that takes nothing for `stalledMs`. */
+/** Disconnects a client that stops reading for `stalledMs`. */
 export function letGoOfStalled(response: ServerResponse): void {
   response.setTimeout(stalledMs, () => response.destroy());
 }
 
-/** Resolves when the reader has caught up, or is gone; one that takes nothing for `stalledMs` is disconnected. */
+/** Resolves when the client has caught up or disconnected. Disconnects a client that stops reading for `stalledMs`. */
 export async function whenDrained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain) return;
   const stalled = setTimeout(() => response.destroy(), stalledMs);

@@ -5,7 +5,7 @@ it.each([
   [undefined, 'Origin'],
   ['accept-encoding', 'Origin, accept-encoding'],
   ['Accept, origin, Accept-Encoding', 'Origin, Accept, Accept-Encoding'],
-])('what varies by %s varies by %s', (vary, all) => {
+])('toVary extends %s to %s', (vary, all) => {
   expect(toVary(vary)).toBe(all);
 });
 

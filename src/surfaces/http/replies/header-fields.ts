@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** Fields of every answer that depends on who asks: nobody keeps it for others, and no browser guesses what it is. */
+/** Headers of every response that depends on the caller. They prevent shared caching and content sniffing. */
 export const privateFields = {
   'cache-control': 'private, no-store',
   vary: 'Authorization, Api-Key, X-Api-Key',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Names what of a request did not reach a model. */
+/** Response header that lists the request fields that did not reach a model. */
 export const ignoredHeader = 'parley-ignored';
 
 const maxNames = 32;
 const maxNameLength = 64;
 
-/** The same on a reply of the framework, if it does not say itself how it may be kept. */
+/** Adds the private headers to a Fastify reply unless the reply sets its own cache headers. */
 export function keepPrivate(reply: FastifyReply): void {
   if (!reply.hasHeader('x-content-type-options')) reply.header('x-content-type-options', 'nosniff');
   const caching = reply.getHeader('cache-control');
@@ -22,21 +22,24 @@ export function keepPrivate(reply: FastifyReply): void {
   if (caching === undefined || String(caching).startsWith('private')) reply.header('vary', privateFields.vary);
 }
 
-/** The value of that header field. Names come from the request: only what a header field can carry is left of them. */
+/**
+ * Returns the value of the `parley-ignored` header. The names come from the request, so they are shortened, encoded, and limited
+ * in number.
+ */
 export function toIgnoredNames(ignored: readonly string[]): string {
   const names = ignored.slice(0, maxNames).map((name) => encodeURIComponent(name.slice(0, maxNameLength).toWellFormed()));
   const hiddenCount = ignored.length - names.length;
   return [...names, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join(', ');
 }
 
-/** Sets fields as they are given to `writeHead`: names and values in turn, or an object. */
+/** Sets headers in the form that `writeHead` accepts: alternating names and values, or an object. */
 export function setFields(response: ServerResponse, fields: unknown): void {
   if (Array.isArray(fields)) for (let at = 0; at + 1 < fields.length; at += 2) response.appendHeader(fields[at], fields[at + 1]);
   else if (typeof fields === 'object')
     for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) response.setHeader(name, value);
 }
 
-/** `Vary` of a response: `Origin`, and what it varies by besides. */
+/** Returns the value of `Vary` with `Origin` added. */
 export function toVary(vary: string | undefined): string {
   const varyNames = (vary ?? '').split(',').map((name) => name.trim());
   return ['Origin', ...varyNames.filter((name) => name !== '' && name.toLowerCase() !== 'origin')].join(', ');

@@ -6,16 +6,22 @@ import type { OpenedFile, Selection } from '#services/files/stored-resources.ts'
 import { isKnown, isOfRange } from '../conditions.ts';
 import { letGoOfStalled } from './event-stream.ts';
 
-/** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
+/**
+ * Returns the part of a file that a GET or HEAD request needs. Throws `precondition_failed`, or 416 for a range beyond the end
+ * of the file.
+ */
 export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileInfo): Selection {
   if (isKnown(headers, file) || method === 'HEAD') return 'nothing';
   const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
   if (range !== 'unsatisfiable') return range ?? 'whole';
   reply.header('content-range', `bytes */${file.contentLength}`);
-  throw httpRefusal(416, `The range lies outside of the ${file.contentLength} bytes of the file.`, { param: 'range' });
+  throw httpRefusal(416, `The range is outside the file, which has ${file.contentLength} bytes.`, { param: 'range' });
 }
 
-/** The one range a request asks for (RFC 9110, 14); undefined: all of it, also for several ranges and for what is no range. */
+/**
+ * Parses a `Range` header with one range (RFC 9110, 14). Returns undefined, which selects the complete file, for several ranges
+ * or an invalid range.
+ */
 function toRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
   if (from === undefined || to === undefined || from + to === '') return undefined;
@@ -25,7 +31,7 @@ function toRange(header: string | undefined, length: number): ByteRange | 'unsat
   return first > last ? 'unsatisfiable' : { first, last };
 }
 
-/** Answers with a file: it is saved, never shown or run in the origin of this service, whatever it says it is. */
+/** Sends a file as a download. Browsers never display or run it in the origin of this service, regardless of its media type. */
 export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, selection, content }: OpenedFile): FastifyReply {
   reply.headers({
     etag: `"${file.etag}"`,
@@ -51,7 +57,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, s
   return reply.send(content);
 }
 
-/** The name twice: any Unicode (RFC 6266, 8187), and for old programs what of it is ASCII. */
+/** Returns both forms of the file name: Unicode (RFC 6266, 8187), and an ASCII fallback for old clients. */
 function toDisposition(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const plain = name.replaceAll(/[^\w. -]/g, '_');

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { endResponse } from './event-stream.ts';
 import { privateFields } from './header-fields.ts';
 
-/** Answers with JSON text given as latin1 bytes: head and body in one write, at the end of this turn of the event loop. */
+/** Sends JSON text, given as latin1 bytes. Headers and body are one write at the end of this event loop turn. */
 export function sendJson(
   response: ServerResponse,
   status: number,

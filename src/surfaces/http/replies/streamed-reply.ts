@@ -4,24 +4,24 @@ import type { ReplySink } from '#domain/call.ts';
 import type { RequestContext } from '../request-context.ts';
 import { type EventHead, EventStream } from './event-stream.ts';
 
-/** How a dialect writes a reply as events; all that it gives is latin1 bytes. */
+/** Formats a reply as events of a dialect. All strings are latin1 bytes. */
 export interface EventWriter {
-  /** What the stream begins with; what is thrown here is answered with the status of an error. */
+  /** Returns the start of the stream. An error thrown here determines the HTTP status. */
   begin(context: RequestContext, first: Frame): EventHead;
-  /** Head and first events of the stream if no frame comes in time. */
+  /** Returns the headers and first events of the stream if no frame arrives in time. */
   beginEarly?(context: RequestContext): { readonly head: EventHead; readonly bytes: string };
   toBytes(frame: Frame): string;
-  /** Called ahead of `end`, or of an error that is told; both wait for what it gives, which never fails. */
+  /** Called before `end` or before an error is sent. Both wait for the returned promise, which never rejects. */
   settle?(error?: ParleyError): Promise<void> | undefined;
-  /** What closes a reply that ended well. */
+  /** Returns the last bytes of a complete reply. */
   end(): string;
-  /** What closes a reply that broke off. */
+  /** Returns the last bytes of a failed reply. */
   toErrorEvent(error: ParleyError, context: RequestContext): string;
 }
 
 /**
- * Sends a reply as events. A failure before the first frame has its own status, unless `beginWithin` started the stream. A later
- * failure is an event.
+ * Sends a reply as events. An error before the first frame sets the HTTP status unless `beginWithin` has started the stream. A
+ * later error is sent as an event.
  */
 export class StreamedReply implements ReplySink {
   readonly #context: RequestContext;
@@ -36,7 +36,7 @@ export class StreamedReply implements ReplySink {
     this.#writer = writer;
   }
 
-  /** Starts the stream without a frame if no frame has come after `ms`. */
+  /** Starts the stream after `ms` milliseconds even if no frame has arrived. */
   beginWithin(ms: number): void {
     if (this.#stream === undefined && !this.#isOver) this.#early = setTimeout(() => this.#beginEarly(), ms);
   }
@@ -85,7 +85,7 @@ export class StreamedReply implements ReplySink {
     else this.#breakOff(this.#stream, error);
   }
 
-  /** Throws what the writer throws of a reply that may not end here. */
+  /** Throws the writer's error if the reply may not end here. */
   #close(): void {
     if (this.#isOver) return;
     this.#stream?.send(this.#writer.end());

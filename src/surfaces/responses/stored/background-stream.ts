@@ -11,19 +11,22 @@ interface StreamDeps {
 
 interface Following {
   readonly location: ResponseRef;
-  /** Only events with a greater number. */
+  /** Sequence number after which the events start. */
   readonly after: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether its reader may read no more. */
+  /** Returns whether the reader has lost access. */
   readonly isOver: () => boolean;
 }
 
-/** How soon events of another node's run are seen. */
-const lookMs = 200;
-/** How often the store may fail to tell in a row: a reader is then broken off, and can read on from its last event. */
+/** Polling interval for events of another node's run. */
+const pollMs = 200;
+/** Maximum number of consecutive store errors. Then the reader is disconnected and can resume after its last event. */
 const maxFailures = 100;
 
-/** Sends the events of a run behind a number: those that are kept, and then those that come, until it has ended or its reader leaves. */
+/**
+ * Sends the events of a run after a sequence number: first the stored events, then new events, until the run ends or the client
+ * disconnects.
+ */
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
@@ -34,7 +37,7 @@ export async function streamRun(
   let failures = 0;
   while (!response.destroyed) {
     if (isOver()) return stream.abandon();
-    const changed = runs.waitForChange(location.id, lookMs);
+    const changed = runs.waitForChange(location.id, pollMs);
     const batch = await readOn(responses.runs, location, last).catch(() => undefined);
     failures = batch === undefined ? failures + 1 : 0;
     if (failures > maxFailures) return stream.abandon();
@@ -49,7 +52,7 @@ export async function streamRun(
   stream.end();
 }
 
-/** Whether it goes on is asked first: what is told of one that has ended is then all. */
+/** Reads the status before the events, so that the events of an ended run are complete. */
 async function readOn(runs: RunStore, location: ResponseRef, last: number) {
   const isUnderWay = await runs.isInProgress(location);
   return { isUnderWay, events: await runs.readEventsAfter(location.id, last) };

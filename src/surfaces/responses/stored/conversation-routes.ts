@@ -29,12 +29,12 @@ export interface ConversationRoutesDeps {
   readonly aliases: readonly string[];
 }
 
-/** What one request may add. */
+/** Maximum number of items that one request may add. */
 const maxItems = 20;
-/** Where buckets stand at the same place, ids tell what is meant. */
+/** Conversation IDs start with `conv_`, which distinguishes them from buckets in the same position. */
 const ofConversations = ':conversation(^conv_[^/]+$)';
 
-/** `/v1/conversations` and what is below it, also below each alias (docs/responses.md, Conversations). */
+/** Registers `/v1/conversations` and the routes below it, also under each alias (docs/responses.md, Conversations). */
 export function conversationRoutes(app: FastifyInstance, deps: ConversationRoutesDeps): void {
   for (const alias of ['', ...deps.aliases.map((name) => `/${name}`)]) {
     const base = `${alias}/v1/conversations`;
@@ -91,13 +91,13 @@ async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest):
     if (page === undefined) throw notStored('conversation', location.id);
     if ('unknown' in page) throw unknownItem(page.unknown);
     const items = page.items.filter((item) => isVisibleItem(item, include));
-    // Clients take an empty page for the end.
+    // Clients interpret an empty page as the end.
     if (items.length > 0 || !page.hasMore) return toItemList({ ...page, items }, include);
     itemQuery = toNextQuery(itemQuery, page.items);
   }
 }
 
-/** Returns the query for the page after these items. Items before another one are listed towards the start. */
+/** Returns the query for the page after these items. Pages before an item are listed towards the start. */
 function toNextQuery(itemQuery: ItemQuery, items: readonly JsonObject[]): ItemQuery {
   const isBackward = itemQuery.before !== undefined && itemQuery.after === undefined;
   return isBackward ? { ...itemQuery, before: String(items[0]?.id) } : { ...itemQuery, after: String(items.at(-1)?.id) };
@@ -161,14 +161,14 @@ function toItems({ newId }: ConversationRoutesDeps, input: unknown): readonly Js
   if (input.length > maxItems) throw createRequestError('items', `must have at most ${maxItems} items`);
   return parseItems(input, 'items').map((item, index) => {
     if (item.type === 'item_reference')
-      throw createRequestError(`items[${index}].type`, 'is item_reference; send the item itself');
+      throw createRequestError(`items[${index}].type`, 'is item_reference. Send the item itself');
     return toStoredItem(item as JsonObject, newId);
   });
 }
 
 function requireStoring({ snapshot }: ConversationRoutesDeps): void {
   if (snapshot().configuration.responses.store === 'never')
-    throw createRequestError('conversation', 'cannot be made or added to: nothing is stored here');
+    throw createRequestError('conversation', 'cannot be created or extended, because storing responses is disabled');
 }
 
 async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {
@@ -179,7 +179,7 @@ async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { su
 function idTaken(id: string) {
   return createRequestError(
     'items',
-    `has the id ${JSON.stringify(id.slice(0, 100))}, which another item of the conversation has`,
+    `contains the ID ${JSON.stringify(id.slice(0, 100))}, which another item of the conversation already has`,
   );
 }
 
@@ -189,7 +189,10 @@ async function identifyCaller({ identify }: ConversationRoutesDeps, { raw, param
   return caller;
 }
 
-/** An application uses no conversations of its user. A conversation that a bound key may not use is answered as if it did not exist. */
+/**
+ * Rejects applications, which may not use conversations of their user. A conversation that a bound key may not use is reported
+ * as missing.
+ */
 function requireUsable(caller: Caller, params: unknown): void {
   requireOwn(caller, 'use conversations');
   const { conversation } = params as { conversation?: string };

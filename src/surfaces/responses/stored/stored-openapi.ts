@@ -49,35 +49,37 @@ const metadata: Schema = {
   type: 'object',
   maxProperties: 16,
   additionalProperties: { type: 'string', maxLength: 512 },
-  description: 'Up to 16 texts of up to 512 characters.',
+  description: 'Up to 16 strings of up to 512 characters.',
 };
 const newConversation: NamedSchema = { name: 'NewConversation', schema: { type: 'object', properties: { items, metadata } } };
 const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
 const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
-/** What comes below an id that is no conversation's is taken for a conversation that somebody keeps in a bucket of that name. */
-const ofItems: readonly ErrorCode[] = [...errors, 'access_denied'];
-const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
-const include = inQuery('include', 'What else is shown, such as `reasoning.encrypted_content`; may be given again.');
-const limit = inQuery('limit', 'How many, 1 to 100; 20 if absent.', { schema: { type: 'integer', minimum: 1, maximum: 100 } });
+/** Below an ID that is not a conversation ID, the path refers to a conversation file in the bucket with that name. */
+const itemErrors: readonly ErrorCode[] = [...errors, 'access_denied'];
+const updateErrors: readonly ErrorCode[] = [...errors, ...bodyErrors];
+const include = inQuery('include', 'Additional fields, such as `reasoning.encrypted_content`. Repeatable.');
+const limit = inQuery('limit', 'Number of items, from 1 to 100. Default: 20.', {
+  schema: { type: 'integer', minimum: 1, maximum: 100 },
+});
 const paging = [
   limit,
-  inQuery('order', '`asc`: the earliest first; `desc`, or absent: the latest first.', {
+  inQuery('order', '`asc` for oldest first, `desc` for newest first. Default: `desc`.', {
     schema: { type: 'string', enum: ['asc', 'desc'] },
   }),
-  inQuery('after', 'Id of an item; only those behind it.'),
-  inQuery('before', 'Id of an item; only those ahead of it.'),
+  inQuery('after', 'ID of an item. Returns only later items of the list.'),
+  inQuery('before', 'ID of an item. Returns only earlier items of the list.'),
   include,
 ];
-const inResponse = inPath('response', 'Id of a response.', exampleNames.response);
-const inConversation = inPath('conversation', 'Id of a conversation.', exampleNames.talk);
-const inItem = inPath('item', 'Id of an item.', exampleNames.item);
+const inResponse = inPath('response', 'ID of a response.', exampleNames.response);
+const inConversation = inPath('conversation', 'ID of a conversation.', exampleNames.talk);
+const inItem = inPath('item', 'ID of an item.', exampleNames.item);
 
 type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
 const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
-/** Stored responses and conversations at each of their places, and the list of those that were made in the background. */
+/** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
   const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, takesVersion }) => {
     const ofConversations = takesVersion ? [] : conversationOperations(`${base}/conversations`);
@@ -101,17 +103,17 @@ const summary: NamedSchema = {
       model: text,
       background: { type: 'boolean' },
       error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text, message: text } },
-      asked: { ...orNull, description: 'How the last message of a user in its input begins: up to 200 characters.' },
+      asked: { ...orNull, description: 'Start of the last user message in the input: up to 200 characters.' },
     },
   },
 };
 const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
-/** What the page shows of them. */
+/** Operation that the page uses to list background responses. */
 const backgroundList: ApiOperation = {
   ...{ method: 'get', path: '/v1/user/responses', id: 'listBackgroundResponses', ...common },
-  summary: 'Lists the responses that were made in the background for the caller, the latest first',
-  parameters: [limit, inQuery('after', 'Id of a response; only those behind it.')],
+  summary: 'List the background responses of the caller, newest first',
+  parameters: [limit, inQuery('after', 'ID of a response. Returns only later items of the list.')],
   answers: [{ status: 200, description: 'A page.', content: json(summaries) }],
   errors: [...keyErrors, 'invalid_request', 'access_denied'],
 };
@@ -119,14 +121,14 @@ const backgroundList: ApiOperation = {
 function responseOperations(path: string): Described[] {
   return [
     {
-      ...{ method: 'get', path, id: 'getResponse', summary: 'Shows a stored response, or its events' },
+      ...{ method: 'get', path, id: 'getResponse', summary: 'Get a stored response or its events' },
       description:
-        'With `stream=true` the events of a response that is made in the background, from the one behind `starting_after` on, until it ends.',
+        'With `stream=true`, the response contains the events of a background response after `starting_after`, until it ends.',
       parameters: [
         inResponse,
         include,
-        inQuery('stream', 'Whether its events are sent.', { schema: { type: 'boolean' } }),
-        inQuery('starting_after', 'Number of an event.', { schema: { type: 'integer', minimum: 0 } }),
+        inQuery('stream', 'Whether to return the events.', { schema: { type: 'boolean' } }),
+        inQuery('starting_after', 'Sequence number of an event.', { schema: { type: 'integer', minimum: 0 } }),
       ],
       answers: [
         { status: 200, description: 'The response.', content: [...json(response), { type: 'text/event-stream', schema: event }] },
@@ -134,21 +136,21 @@ function responseOperations(path: string): Described[] {
       errors: [...errors, 'invalid_request'],
     },
     {
-      ...{ method: 'delete', path, id: 'deleteResponse', summary: 'Deletes a stored response, also one that has not ended' },
+      ...{ method: 'delete', path, id: 'deleteResponse', summary: 'Delete a stored response, even if it is in progress' },
       parameters: [inResponse],
-      answers: [{ status: 200, description: 'It is gone.', content: json(deletedAs('response')) }],
+      answers: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('response')) }],
       errors,
     },
     {
       ...{ method: 'post', path: `${path}/cancel`, id: 'cancelResponse' },
-      summary: 'Cancels a response that is made in the background',
+      summary: 'Cancel a background response',
       parameters: [inResponse],
-      answers: [{ status: 200, description: 'The response, as it ended.', content: json(response) }],
+      answers: [{ status: 200, description: 'The canceled response.', content: json(response) }],
       errors: [...errors, 'invalid_request'],
     },
     {
       ...{ method: 'get', path: `${path}/input_items`, id: 'listInputItems' },
-      summary: 'Lists what a response was made of, earlier responses included',
+      summary: 'List the input items of a response, including those of earlier responses',
       parameters: [inResponse, ...paging],
       answers: [{ status: 200, description: 'A page.', content: json(itemList) }],
       errors: [...errors, 'invalid_request'],
@@ -164,7 +166,7 @@ function conversationOperations(base: string): Described[] {
   const hello = { items: [{ role: 'user', content: 'Hello' }] };
   return [
     {
-      ...{ method: 'post', path: base, id: 'createConversation', summary: 'Makes a conversation' },
+      ...{ method: 'post', path: base, id: 'createConversation', summary: 'Create a conversation' },
       body: json(newConversation, {
         begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } },
       }),
@@ -173,46 +175,46 @@ function conversationOperations(base: string): Described[] {
       errors: [...keyErrors, ...bodyErrors],
     },
     {
-      ...{ method: 'get', path, id: 'getConversation', summary: 'Shows a conversation' },
+      ...{ method: 'get', path, id: 'getConversation', summary: 'Get a conversation' },
       ...{ parameters: [inConversation], answers: answers, errors },
     },
     {
-      ...{ method: 'post', path, id: 'changeConversation', summary: 'Changes the metadata of a conversation' },
+      ...{ method: 'post', path, id: 'changeConversation', summary: 'Change the metadata of a conversation' },
       ...{
         parameters: [inConversation],
         body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
         answers: answers,
-        errors: inBody,
+        errors: updateErrors,
       },
     },
     {
-      ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Deletes a conversation with its items' },
+      ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Delete a conversation and its items' },
       parameters: [inConversation],
-      answers: [{ status: 200, description: 'It is gone.', content: json(deletedAs('conversation.deleted')) }],
+      answers: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('conversation.deleted')) }],
       errors,
     },
     {
-      ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'Lists the items of a conversation' },
-      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...ofItems, 'invalid_request'] },
+      ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'List the items of a conversation' },
+      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...itemErrors, 'invalid_request'] },
     },
     {
-      ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Adds items to a conversation' },
+      ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Add items to a conversation' },
       ...{
         parameters: [inConversation, include],
         body: json(added, { hello: { summary: 'A message', value: hello } }),
         answers: page,
-        errors: inBody,
+        errors: updateErrors,
       },
     },
     {
-      ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Shows an item of a conversation' },
+      ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Get an item of a conversation' },
       parameters: [inConversation, inItem, include],
       answers: [{ status: 200, description: 'The item.', content: json(item) }],
-      errors: ofItems,
+      errors: itemErrors,
     },
     {
-      ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Deletes an item of a conversation' },
-      ...{ parameters: [inConversation, inItem], answers: answers, errors: ofItems },
+      ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Delete an item of a conversation' },
+      ...{ parameters: [inConversation, inItem], answers: answers, errors: itemErrors },
     },
   ];
 }

@@ -3,38 +3,38 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { ItemPage, ItemQuery } from '#domain/responses/conversation-store.ts';
 import { toVisibleItem } from '#domain/responses/stored-items.ts';
 
-/** Parameters of an address as they came: text, or a list of them where one was given again. */
+/** Raw query parameters: a string, or a list if the parameter is repeated. */
 export type Query = Readonly<Record<string, unknown>>;
 
 const maxItems = 100;
 const usualItems = 20;
 
-/** Which items of a list are asked for. Throws invalid_request with the name of the parameter. */
+/** Parses the paging parameters of a list. Throws `invalid_request` with the name of the parameter. */
 export function readItemQuery(query: Query): ItemQuery {
   const order = readText(query, 'order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc') throw createQueryError('order', 'must be asc or desc');
   return { limit: readLimit(query), order, after: readText(query, 'after'), before: readText(query, 'before') };
 }
 
-/** What else is to be shown, given as `include` or `include[]`, once or more often. */
+/** Returns the values of `include` and `include[]`, which may be repeated. */
 export function readInclude(query: Query): ReadonlySet<string> {
   const includes = [query.include, query['include[]']].flat().filter((value) => value !== undefined);
   return new Set(includes.map(String));
 }
 
-/** One text; undefined if it is absent. */
+/** Returns a string parameter, or undefined if it is missing or empty. */
 function readText(query: Query, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw createQueryError(name, 'may be given once');
+  if (typeof value !== 'string') throw createQueryError(name, 'must occur only once');
   return value;
 }
 
-/** A whole number, from 0. */
+/** Returns an integer parameter of at least 0. */
 export function readNumber(query: Query, name: string): number | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw createQueryError(name, 'must be a whole number');
+  if (!/^\d{1,15}$/.test(text)) throw createQueryError(name, 'must be an integer');
   return Number(text);
 }
 
@@ -48,13 +48,13 @@ export function createQueryError(param: string, claim: string): ParleyError {
   return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }
 
-/** A page of a list that is there as a whole, the earliest first. */
+/** Returns a page of a complete list, which must be sorted from oldest to newest. */
 export function toPage(all: readonly JsonObject[], { limit, order, after, before }: ItemQuery): ItemPage {
   const items = order === 'asc' ? all : all.toReversed();
   const from = after === undefined ? 0 : findPosition(items, 'after', after) + 1;
   const to = before === undefined ? items.length : findPosition(items, 'before', before);
   const within = items.slice(from, Math.max(from, to));
-  // Asked for what is ahead of an item, the nearest to it are meant.
+  // With only `before`, the page contains the items closest to that item.
   const page = before !== undefined && after === undefined ? within.slice(-limit) : within.slice(0, limit);
   return { items: page, hasMore: within.length > page.length };
 }
@@ -66,10 +66,10 @@ function findPosition(items: readonly JsonObject[], param: 'after' | 'before', i
 }
 
 export function unknownItem(param: 'after' | 'before'): ParleyError {
-  return createQueryError(param, 'names no item of this list');
+  return createQueryError(param, 'is not the ID of an item in this list');
 }
 
-/** A page of items as it is answered. */
+/** Returns a page of items in the format of the response. */
 export function toItemList({ items, hasMore }: ItemPage, include: ReadonlySet<string>): JsonObject {
   return toList(
     items.map((item) => toVisibleItem(item, include)),
@@ -77,7 +77,7 @@ export function toItemList({ items, hasMore }: ItemPage, include: ReadonlySet<st
   );
 }
 
-/** Any page as it is answered. */
+/** Returns any page in the format of the response. */
 export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const first_id = data[0]?.id ?? null;
   const last_id = data.at(-1)?.id ?? null;
@@ -86,6 +86,6 @@ export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObjec
 
 function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualItems;
-  if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be a whole number from 1 to ${maxItems}`);
+  if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be an integer from 1 to ${maxItems}`);
   return limit;
 }

@@ -32,17 +32,20 @@ export interface StoredRoutesDeps {
   readonly responses: ResponseStore;
   readonly runs: BackgroundRuns;
   readonly clock: Clock;
-  /** Called once a response was ended by its user, for the node that answers it, if it is another. */
+  /** Called after a user ended a response, to notify another node that may run it. */
   readonly notifyEnded: (id: string) => void;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
-  /** Responses that callers of this node may know of and the store may not, by their ids: each resolves once it does. */
+  /**
+   * Responses whose IDs were already sent to callers of this node but that may not be stored yet, by ID. Each promise resolves
+   * when the response is stored.
+   */
   readonly starting: ReadonlyMap<string, Promise<unknown>>;
-  /** Whether the key that a caller came with is no longer in force. */
+  /** Returns whether the caller's key is no longer valid. */
   readonly hasEnded: (caller: Caller) => boolean;
 }
 
-/** Chains are read as a whole: as much of them as a request may hold. */
+/** Maximum size of a chain, which is read completely. A request may have this size. */
 const maxChainBytes = 256 * 1024 ** 2;
 
 /**
@@ -57,10 +60,10 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const query = request.query as Query;
       const after = readNumber(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
-      if (after !== undefined && !isStreamed) throw createQueryError('starting_after', 'needs stream=true');
+      if (after !== undefined && !isStreamed) throw createQueryError('starting_after', 'requires stream=true');
       const stored = await find(deps, location);
       if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
-      if (!stored.isBackground) throw createQueryError('stream', 'can be true for a response that was made in the background');
+      if (!stored.isBackground) throw createQueryError('stream', 'is supported only for background responses');
       reply.hijack();
       const isOver = () => deps.hasEnded(caller);
       await streamRun(deps, reply.raw, { location, after: after ?? -1, headers: { 'x-request-id': request.id }, isOver });
@@ -84,8 +87,8 @@ async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<
   const location = await resolveLocation(deps, request);
   const stored = await find(deps, location);
   if (!stored.isBackground)
-    throw createRequestError('response_id', 'names a response that was not made in the background: close its connection');
-  // What is asked of this node's own run is over at once; then the store knows what came until then.
+    throw createRequestError('response_id', 'is not a background response. To cancel it, close its connection');
+  // Cancels a run on this node first, so that the store contains all of its events.
   await deps.runs.cancel(location.id);
   const cancelled = await deps.responses.cancel(location);
   if (cancelled === undefined) throw notStored('response', location.id);
@@ -130,7 +133,7 @@ async function resolveLocation(deps: StoredRoutesDeps, request: FastifyRequest):
   return (await identifyRequest(deps, request)).location;
 }
 
-/** Who was told of a response a moment ago finds it. */
+/** Waits until a response that was just created is stored. */
 async function identifyRequest(
   { identify, starting }: StoredRoutesDeps,
   { raw, params }: FastifyRequest,
@@ -143,26 +146,26 @@ async function identifyRequest(
   return { location: { id, subject: caller.subject }, caller };
 }
 
-/** Whatever is not there, or is another user's. */
+/** Returns the error for an object that does not exist or belongs to another user. */
 export function notStored(what: 'response' | 'conversation' | 'item', id: string): ParleyError {
-  return new ParleyError('response_not_found', `No stored ${what} of yours has the id ${JSON.stringify(id.slice(0, 100))}.`);
+  return new ParleyError('response_not_found', `You have no stored ${what} with the ID ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
-/** Characters of what was asked that a list shows. */
+/** Maximum number of characters of the question in a list. */
 const maxShownChars = 200;
 
-/** A page of what was made in the background, as it is answered. */
+/** Returns a page of background responses in the format of the response. */
 function toBackgroundList(listed: readonly StoredResponse[], limit: number): JsonObject {
   return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
 }
 
-/** What is told of a response in a list. */
+/** Returns the list entry of a response. */
 function toSummary({ id, status, response, input }: StoredResponse): JsonObject {
   const { object, created_at, completed_at = null, model, background, error = null } = response;
   return { id, object, status, created_at, completed_at, model, background, error, asked: toQuestion(input) };
 }
 
-/** How the last message that a user said begins; null if the request brought none. */
+/** Returns the start of the last user message, or null if the request contains none. */
 function toQuestion(input: readonly JsonObject[]): string | null {
   const userMessage = input.findLast(({ type = 'message', role }) => type === 'message' && role === 'user');
   if (userMessage === undefined) return null;

@@ -6,7 +6,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { OfferedTools } from './offered-tools.ts';
 
-/** Types of tools whose calls the client runs, by the type of the call. Functions and custom tools are known by their names. */
+/** Types of tools that the client runs, by the type of the call. Functions and custom tools are identified by name instead. */
 const clientRunTools: Readonly<Record<string, readonly string[]>> = {
   apply_patch_call: ['apply_patch'],
   computer_call: ['computer', 'computer_use_preview'],
@@ -14,7 +14,7 @@ const clientRunTools: Readonly<Record<string, readonly string[]>> = {
   shell_call: ['shell'],
 };
 
-/** The calls that `tool_choice` of the type `allowed_tools` allows in a relayed reply. */
+/** Calls that `tool_choice` of the type `allowed_tools` allows in a relayed reply. */
 export class AllowedCalls {
   readonly #tools: OfferedTools;
   readonly #types: ReadonlySet<unknown>;
@@ -31,7 +31,7 @@ export class AllowedCalls {
     return new AllowedCalls(tools, new Set(listed.map(({ type }) => type)));
   }
 
-  /** Throws upstream_failed if a frame of an upstream of the dialect has a call of a tool outside the list. */
+  /** Throws `upstream_failed` if a relayed frame contains a call of a tool outside the list. */
   require({ bytes, native }: Frame): void {
     if (native === undefined || !bytes.includes('_call"')) return;
     if (native.isWhole) return this.#requireIn(tryParseJson(fromLatin1(bytes)));

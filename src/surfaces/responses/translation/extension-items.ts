@@ -12,7 +12,7 @@ interface OpenStage {
   readonly close: (done: StageItem) => void;
 }
 
-/** What a reply has beside its text, as items of its own, as far as the caller asks for them (docs/responses.md). */
+/** Converts content apart from the text to separate items, if the client includes them (docs/responses.md). */
 export class ExtensionItems {
   readonly #output: Output;
   readonly #included: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export class ExtensionItems {
     this.#rest.add(toChunk(itemInput));
   }
 
-  /** Closes what is open. */
+  /** Closes open stages and adds attachments and controls. */
   end(): void {
     for (const [index, stage] of this.#stages) this.#closeStage(index, stage, 'incomplete');
     if (!this.#hasRest) return;

@@ -8,21 +8,21 @@ import { toMcpName } from './mcp-servers.ts';
 interface Answer {
   readonly approve: boolean;
   readonly reason: string;
-  /** It came with this request. */
+  /** Whether the answer is part of this request. */
   readonly isNew: boolean;
 }
 
 const unanswered = 'The call was not made: the user has not said whether it may be.';
 const noResult = 'The call was allowed, and nobody knows what came of it.';
 
-/** What users were asked about calls of remote servers, and what they said. */
+/** Approval requests for calls to MCP servers, and the users' answers. */
 export class McpApprovals {
   readonly #requests = new Map<string, JsonObject>();
   readonly #answers = new Map<string, Answer>();
-  /** Requests whose call was made. */
+  /** Approval requests whose call was run. */
   readonly #created = new Set<string>();
 
-  /** `shift` is how many of the items were there before this request. Throws invalid_request for an answer to nothing. */
+  /** `shift` is the number of items before this request. Throws `invalid_request` for an answer without an approval request. */
   constructor(items: readonly AnyItem[], { shift, getPath }: { shift: number; getPath: (item: AnyItem) => string }) {
     items.forEach((rawItem, index) => {
       const item = rawItem as JsonObject;
@@ -33,7 +33,10 @@ export class McpApprovals {
     });
   }
 
-  /** What a request for approval is in the conversation: nothing if its call was made, else a call with what the model is told; of one that is to be made, without. */
+  /**
+   * Returns how to represent an approval request in the conversation. Undefined if its call was run. The result contains the
+   * output for the model, or undefined output if the call must run now.
+   */
   find(request: string): { readonly output: string | undefined } | undefined {
     if (this.#created.has(request)) return undefined;
     const answer = this.#answers.get(request);
@@ -42,14 +45,17 @@ export class McpApprovals {
     return { output: answer.isNew ? undefined : noResult };
   }
 
-  /** The calls that are to be made now. Throws invalid_request for one whose server the request does not name. */
+  /** Returns the calls to run now. Throws `invalid_request` if the request does not contain the server of a call. */
   approved(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
     return [...this.#requests].flatMap(([id, { server_label, name, arguments: args }]) => {
       const approval = this.find(id);
       if (approval === undefined || approval.output !== undefined) return [];
       const label = String(server_label);
       if (!servers.some(({ settings }) => settings.name === label))
-        throw createRequestError('tools', `must have the MCP server ${JSON.stringify(label)}, of which a call was approved`);
+        throw createRequestError(
+          'tools',
+          `must contain the MCP server ${JSON.stringify(label)}, because one of its calls was approved`,
+        );
       return [
         {
           ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
@@ -64,13 +70,13 @@ export class McpApprovals {
     if (!this.#requests.has(request) && isNew)
       throw createRequestError(
         `${at}.approval_request_id`,
-        'names no request for approval ahead of it; send the mcp_approval_request too, or previous_response_id',
+        'does not refer to an earlier approval request. Also send the mcp_approval_request, or previous_response_id',
       );
     this.#answers.set(request, { approve: approve === true, reason: typeof reason === 'string' ? reason : '', isNew });
   }
 }
 
-/** What a vendor wants back with its call. */
+/** Returns the vendor's signature, which must be sent back with the call. */
 function findRest(id: string, messages: readonly Message[]): JsonObject {
   const { extra_content: signed } = messages.flatMap(getToolCalls).find((call) => call.id === id) ?? {};
   return signed === undefined ? {} : { extra_content: signed };

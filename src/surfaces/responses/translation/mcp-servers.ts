@@ -7,16 +7,16 @@ import { isMcpTool, type ResponsesTool } from '#contract/responses/tools.ts';
 import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
 import { flattened } from './offered-tools.ts';
 
-/** What decides on the servers of a request. */
+/** Context for checking the MCP servers of a request. */
 interface Naming {
   /** Hosts that the configuration allows. */
   readonly hosts: readonly string[];
-  /** The conversation, with tools that stand in it. */
+  /** Items of the conversation, which may contain tools. */
   readonly items: readonly AnyItem[];
   readonly getPath: (item: AnyItem) => string;
 }
 
-/** The MCP servers that a request names. Throws invalid_request for one that is not allowed. */
+/** Returns the MCP servers of a request. Throws `invalid_request` for a server that is not allowed. */
 export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPath }: Naming): RemoteServer[] {
   const { tools = [], tool_choice: choice } = request;
   const matches = [
@@ -56,7 +56,7 @@ function requireHost({ server_url }: McpTool, { hosts, at }: { hosts: readonly s
   if (hosts.some((allowed) => [host, hostname].includes(allowed.toLowerCase()))) return;
   throw createRequestError(
     `${at}.server_url`,
-    `is at ${host}, which is none of the hosts that responses.mcpServers of the configuration allows; have it added, or leave the tool out`,
+    `is on the host ${host}, which the configuration does not allow. Add it to responses.mcpServers, or remove the tool`,
   );
 }
 
@@ -78,17 +78,19 @@ function toRemoteServer(server: McpTool, isAllowed: (name: string) => boolean): 
   };
 }
 
-/** The name that a model knows a tool of a server by. */
+/** Returns the name of a server's tool for the model. */
 export function toMcpName(label: string, name: string): string {
   return flattened(name, label);
 }
 
-/** Of an empty filter all are meant. */
+/** An empty filter matches all tools. */
 function isMeant({ name, isReadOnly }: RemoteToolFacts, { tool_names: names, read_only: readOnly }: McpToolFilter): boolean {
   return (names?.includes(name) ?? true) && (readOnly === undefined || readOnly === isReadOnly);
 }
 
-/** What is in both filters needs it; so does what is in none, unless only one says what does. */
+/**
+ * Tools that match both filters need approval. Tools that match no filter also need it, unless only the `always` filter exists.
+ */
 function needsApproval(tool: RemoteToolFacts, approval: NonNullable<McpTool['require_approval']>): boolean {
   if (typeof approval === 'string') return approval === 'always';
   const { always, never } = approval;
@@ -96,7 +98,7 @@ function needsApproval(tool: RemoteToolFacts, approval: NonNullable<McpTool['req
   return never === undefined ? always === undefined : !isMeant(tool, never);
 }
 
-/** A choice among tools may leave out a server, or some of its tools. */
+/** Returns a filter for the tools of a server. `allowed_tools` may exclude the server or some of its tools. */
 function toAllowed({ server_label: label }: McpTool, choice: ResponsesRequest['tool_choice']): (name: string) => boolean {
   if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return () => true;
   const ownTools = choice.tools.filter((tool) => isJsonObject(tool) && tool.type === 'mcp' && tool.server_label === label);

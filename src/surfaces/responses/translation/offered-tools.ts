@@ -13,36 +13,36 @@ const longest = 64;
 const hashLength = 8;
 const plainName = /[^a-zA-Z0-9_-]/g;
 
-/** What a function of the compat wire stands for in the dialect. */
+/** The original tool of a function in the chat completions request. */
 export interface OfferedTool {
   readonly kind: 'function' | 'custom';
   readonly name: string;
   readonly namespace?: string;
-  /** The function as the compat wire offers it. */
+  /** Function in the chat completions request. */
   readonly offer: JsonObject;
 }
 
 /**
- * Tools that a model may call, under names that the compat wire takes: those of a namespace are flattened, long ones
- * shortened, and all of them known again in the reply.
+ * Tools that a model may call, under names that are valid in chat completions. Flattens namespaces, shortens long names, and
+ * restores the names in the reply.
  */
 export class OfferedTools {
   readonly #byFlatName = new Map<string, OfferedTool>();
   readonly #flatNames = new Map<string, string>();
   #allowed: ReadonlySet<string> | undefined;
 
-  /** Offers a tool; one that only upstreams of the dialect know is none here. */
+  /** Offers a tool. Ignores types that only upstreams of the Responses API support. */
   add(tool: ResponsesTool): void {
     if (isNamespaceTool(tool)) for (const inner of tool.tools) this.#offer(inner, tool);
     else if (isFunctionTool(tool) || isCustomTool(tool)) this.#offer(tool);
   }
 
-  /** Limits the calls of a reply to these names on the compat wire. */
+  /** Restricts the calls of a reply to these flat names. */
   restrictTo(flatNames: ReadonlySet<string>): void {
     this.#allowed = flatNames;
   }
 
-  /** Whether a reply may call the tool of that name on the compat wire. */
+  /** Returns whether a reply may call the tool with this flat name. */
   isAllowed(flatName: string): boolean {
     return this.#allowed?.has(flatName) ?? true;
   }
@@ -51,22 +51,22 @@ export class OfferedTools {
     return this.#byFlatName.size === 0;
   }
 
-  /** By their names on the compat wire. */
+  /** All tools by flat name. */
   get all(): ReadonlyMap<string, OfferedTool> {
     return this.#byFlatName;
   }
 
-  /** The name that a tool has on the compat wire, whether it is offered or only in the conversation. */
+  /** Returns the flat name of a tool, even if it occurs only in the conversation and is not offered. */
   getFlatName(name: string, namespace?: string): string {
     return this.#flatNames.get(toKey(name, namespace)) ?? flattened(name, namespace);
   }
 
-  /** The same, if it is offered. */
+  /** Returns the flat name of an offered tool. */
   offeredAs(name: string, namespace?: string): string | undefined {
     return this.#flatNames.get(toKey(name, namespace));
   }
 
-  /** What a name in a reply stands for; a model may also call what nobody offered. */
+  /** Returns the tool for a flat name in a reply. A model may also call a tool that was not offered. */
   of(flatName: string): Omit<OfferedTool, 'offer'> {
     return this.#byFlatName.get(flatName) ?? { kind: 'function', name: flatName };
   }
@@ -101,18 +101,21 @@ function toFunction(tool: FunctionTool | CustomTool): JsonObject {
   };
 }
 
-/** A grammar cannot be held to here: the model is told of it. */
+/** Chat completions do not support grammars, so the description includes the grammar. */
 function toDescription({ description = '', format }: CustomTool): string {
   if (format?.type !== 'grammar' || format.definition === undefined) return description;
   return `${description}\n\nThe input must follow this ${format.syntax ?? 'lark'} grammar:\n${format.definition}`.trimStart();
 }
 
-/** The input of a custom tool as the arguments of its function. */
+/** Returns the function arguments for the input of a custom tool. */
 export function toArguments(input: string): string {
   return JSON.stringify({ input });
 }
 
-/** The same back. A model that does not keep to the form is taken at its word. */
+/**
+ * Returns the custom tool input from function arguments. If the arguments have an unexpected format, falls back to their only
+ * string, or to the complete arguments.
+ */
 export function toInput(args: string): string {
   const value = tryParseJson(args);
   if (!isJsonObject(value)) return args;
@@ -125,7 +128,7 @@ function toKey(name: string, namespace = ''): string {
   return JSON.stringify([namespace, name]);
 }
 
-/** A name of a namespace as one name that the compat wire takes. */
+/** Returns a flat name for a tool in a namespace that is valid in chat completions. */
 export function flattened(name: string, namespace: string | undefined): string {
   const fullName = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
   const plain = fullName.replace(plainName, '_');

@@ -20,18 +20,18 @@ import type { Piece } from './to-pieces.ts';
 const maxItems = 10_000;
 
 export interface OutputFacts {
-  /** What ids of items are made of: unique to the response. */
+  /** Key for item IDs, unique to the response. */
   readonly key: string;
   readonly tools: OfferedTools;
-  /** Seals thoughts for the next turn. */
+  /** Seals reasoning for the next turn. */
   readonly seal: (thoughts: Thoughts) => string;
-  /** Whether the caller is given what is sealed, and not only the store. */
+  /** Whether the client receives sealed content. Otherwise, it is only stored. */
   readonly showsSealed: boolean;
   /** Whether the response can be read later. */
   readonly isStored: boolean;
 }
 
-/** A part of an item of the output. */
+/** Position of a content part in the output. */
 export interface TextPlace {
   readonly item_id: string;
   readonly output_index: number;
@@ -59,7 +59,7 @@ interface OpenCall {
   text: string;
 }
 
-/** The output of a response as it comes together: each item is opened, filled and closed, and events tell of it. */
+/** Output of a response in progress. Opens, fills, and closes each item, and emits the corresponding events. */
 export class Output {
   readonly items: OutputItem[] = [];
   readonly #facts: OutputFacts;
@@ -68,9 +68,9 @@ export class Output {
   readonly #calls = new Map<number, OpenCall>();
   readonly #closedCalls = new Set<number>();
   #suppressedCall: string | undefined;
-  /** What vendors signed of calls, by their ids. */
+  /** Vendor signatures of calls, by call ID. */
   #signedCalls: Record<string, unknown> | undefined;
-  /** What is sealed and not shown, by the ids of the items. */
+  /** Sealed content that is not visible, by item ID. */
   readonly #hidden = new Map<string, string>();
   #events: UnnumberedEvent[] = [];
 
@@ -78,7 +78,7 @@ export class Output {
     this.#facts = facts;
   }
 
-  /** Whether a call has arguments that are not whole. */
+  /** Whether the arguments of a call are incomplete. */
   get hasHalfCall(): boolean {
     return [...this.#calls.values()].some(({ args }) => !args.isEmpty && !args.isWhole);
   }
@@ -92,12 +92,12 @@ export class Output {
     return this.#suppressedCall;
   }
 
-  /** Signatures of calls, if a vendor gave any. */
+  /** Vendor signatures of calls, by call ID. Undefined if there are none. */
   get signedCalls(): Readonly<Record<string, unknown>> | undefined {
     return this.#signedCalls;
   }
 
-  /** The items as they are to come back with the next turn. */
+  /** Items for the next turn, including hidden sealed content. */
   get storedItems(): readonly OutputItem[] {
     return this.items.map((item) => {
       const encrypted_content = this.#hidden.get(item.id);
@@ -105,7 +105,7 @@ export class Output {
     });
   }
 
-  /** The events since the last time. */
+  /** Returns the events since the previous call. */
   takeEvents(): readonly UnnumberedEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -126,7 +126,7 @@ export class Output {
     }
   }
 
-  /** Sources of the text that was said last; nothing if there is none. */
+  /** Adds citations to the current text. Does nothing without text. */
   cite(citations: readonly UrlCitation[]): void {
     const open = this.#message;
     if (open?.part?.type !== 'output_text') return;
@@ -136,34 +136,34 @@ export class Output {
     }
   }
 
-  /** Where text is added to as it comes; undefined if more than that has to be told. */
+  /** Position of the current text. Undefined if other events are needed first. */
   get openText(): TextPlace | undefined {
     const open = this.#message;
     return open?.part?.type === 'output_text' ? inContent(open) : undefined;
   }
 
-  /** Adds to the text that is being said, whose events somebody else tells. */
+  /** Appends to the current text without an event. The caller sends the events. */
   addText(text: string): void {
     if (this.#message?.part?.type === 'output_text') this.#message.part.text += text;
   }
 
-  /** The text that is being said. */
+  /** Current text. */
   get text(): string {
     return this.#message?.part?.type === 'output_text' ? this.#message.part.text : '';
   }
 
-  /** Opens an item of a type that has no events of its own; returns how it is closed. */
+  /** Opens an item of a type without its own events. Returns a function that closes it. */
   open<Item extends OutputItem>(item: Item): (done: Item) => void {
     return this.openAt(item).done;
   }
 
-  /** Opens an item whose events its owner tells. */
+  /** Opens an item whose events the caller emits. */
   openAt<Item extends OutputItem>(item: Item): { readonly at: number; readonly done: (done: Item) => void } {
     const at = this.#push(item);
     return { at, done: (done) => this.#done(at, done) };
   }
 
-  /** Notes what a vendor signed of a call, by the id that it has in the next turn. */
+  /** Stores the vendor signature of a call. `id` is the call ID in the next turn. */
   sign(id: string, signed: unknown): void {
     this.#signedCalls = { ...this.#signedCalls, [id]: signed };
   }
@@ -172,17 +172,17 @@ export class Output {
     this.#events.push(event);
   }
 
-  /** A whole item. */
+  /** Adds a complete item. */
   put(item: OutputItem): void {
     this.#done(this.#push(item, item), item);
   }
 
-  /** An item with what the caller is to send back, and nothing to read. */
+  /** Adds an item with sealed content that the client must send back. */
   putSealed(encrypted_content: string): void {
     this.put({ type: 'reasoning', id: this.newId('rs'), summary: [], encrypted_content });
   }
 
-  /** Closes what is open; what was cut short says so. */
+  /** Closes the open items with this status. Calls with complete arguments are always closed as completed. */
   close(status: ItemStatus = 'completed'): void {
     this.#closeThought(status);
     this.#closeMessage(status);
@@ -238,7 +238,7 @@ export class Output {
     this.#done(message.at, message.item);
   }
 
-  /** A signature is over the whole block: what is thought after it is another item. */
+  /** A signature covers the complete block. Later reasoning belongs to another item. */
   #think({ text, block }: Piece & { kind: 'thought' }): void {
     this.#closeMessage();
     this.#closeCalls();
@@ -304,7 +304,7 @@ export class Output {
     this.#closeCompleteCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
     const { key } = this.#facts;
-    // The call of an old-form reply has no ID.
+    // A `function_call` in the deprecated form has no ID.
     const call_id = id ?? (isFunctionCall ? toFunctionCallId(key) : `call_${key}${index}`);
     const item: CallItem =
       kind === 'custom'
@@ -315,7 +315,7 @@ export class Output {
     return open;
   }
 
-  /** The input of a custom tool is known only once its arguments are whole. */
+  /** Emits no deltas for a custom tool, whose input is known only after its arguments are complete. */
   #fill(open: OpenCall, text: string): void {
     if (text === '') return;
     open.text += text;
@@ -348,10 +348,10 @@ export class Output {
     this.#done(open.at, item);
   }
 
-  /** `shown` is the item as it is now: it may go on growing. */
+  /** `snapshot` is a copy of the item for the event, because the item may still change. */
   #push(item: OutputItem, snapshot = structuredClone(item)): number {
     const at = this.items.push(item) - 1;
-    if (at >= maxItems) throw new ParleyError('upstream_failed', `The answer has more than ${maxItems} items.`);
+    if (at >= maxItems) throw new ParleyError('upstream_failed', `The reply has more than ${maxItems} items.`);
     this.emit({ type: 'response.output_item.added', output_index: at, item: snapshot });
     return at;
   }

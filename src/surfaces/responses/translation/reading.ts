@@ -4,23 +4,26 @@ import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
 import type { TextPlace } from './output.ts';
 
-/** What a response is once its reply is over. */
+/** Result of reading a finished reply. */
 export interface Ending {
-  /** Those that are still owed, ahead of the last. */
+  /** Remaining events before the last one. */
   readonly events: readonly UnnumberedEvent[];
-  /** Of the response: what was said, what was used, how it ended. */
+  /** Fields of the response: output, usage, and status. */
   readonly fields: Partial<ResponseObject>;
   readonly items: readonly ResultItem[];
 }
 
-/** How the frames of one reply are read as a response. */
+/** Converts the frames of one reply to a response. */
 export interface Reading {
-  /** What a part of the reply means. */
+  /** Returns the events of a frame. */
   consume(frame: Frame): readonly UnnumberedEvent[];
-  /** Takes a frame that only adds to the text being said; gives where that is. Undefined, with nothing taken, for any other. */
+  /**
+   * Consumes a frame that only extends the current text, and returns the position of the text. Returns undefined and consumes
+   * nothing for other frames.
+   */
   takeText(frame: Frame): TextPlace | undefined;
-  /** A reply that ended well. Throws upstream_failed for one that leaves something half. */
+  /** Ends a complete reply. Throws `upstream_failed` if it contains an incomplete item. */
   end(): Ending;
-  /** A reply that broke off. */
+  /** Ends a failed reply. */
   breakOff(): Ending;
 }

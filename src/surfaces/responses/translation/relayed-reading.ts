@@ -18,10 +18,13 @@ export interface RelayedFacts {
   readonly showsSealed: boolean;
 }
 
-/** Reads what an upstream of the dialect sends as a response of Parley's own: its state rests here, and what it sealed is sealed for the caller. */
+/**
+ * Converts the reply of a Responses API upstream to Parley's own response. Parley stores the state, and seals content that the
+ * upstream encrypted.
+ */
 export class RelayedReading implements Reading {
   readonly #facts: RelayedFacts;
-  /** As it ended. */
+  /** Final response of the upstream. */
   #response: JsonObject | undefined;
   readonly #items: ResultItem[] = [];
   readonly #sealed = new Map<string, string>();
@@ -49,7 +52,8 @@ export class RelayedReading implements Reading {
   takeText(): undefined {}
 
   end(): Ending {
-    if (this.#response === undefined) throw new ParleyError('upstream_failed', 'The upstream ended without a whole response.');
+    if (this.#response === undefined)
+      throw new ParleyError('upstream_failed', 'The upstream ended the reply without a complete response.');
     return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };
   }
 
@@ -58,7 +62,7 @@ export class RelayedReading implements Reading {
     return { events: [], fields: { output }, items: this.#items };
   }
 
-  /** The opening of a response is told by Parley itself, and so is its end. */
+  /** Skips the first and last events of the response, which Parley creates. */
   #consume(value: JsonObject, events: UnnumberedEvent[]): void {
     const { type, item, sequence_number: _number, ...fields } = value;
     if (openings.has(type)) return;
@@ -81,7 +85,7 @@ export class RelayedReading implements Reading {
     this.#response = { ...response, output: items.map((item) => this.#toVisible(item)), ...(usage !== undefined && { usage }) };
   }
 
-  /** The same text is sealed once: an item is told when it is whole, and again at the end. */
+  /** Seals each text only once, because an item occurs both when it is complete and in the final response. */
   #toSealed(item: JsonObject): JsonObject {
     const { encrypted_content: encrypted } = item;
     if (typeof encrypted !== 'string' || encrypted === '') return item;
@@ -102,20 +106,20 @@ export class RelayedReading implements Reading {
 
 const texts: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
 
-/** An event with the fields that its type demands, and that some servers of the dialect leave out. */
+/** Adds required fields that some Responses API servers omit from events. */
 function toCompleteEvent(event: JsonObject): JsonObject {
   if (texts.has(event.type)) return { ...event, logprobs: event.logprobs ?? [] };
   if (isJsonObject(event.part)) return { ...event, part: toCompletePart(event.part) };
   return event;
 }
 
-/** The same of an item of an output. */
+/** Adds required fields that some servers omit from output items. */
 function toCompleteItem(item: JsonObject): JsonObject {
   if (item.type !== 'message' || !Array.isArray(item.content)) return item;
   return { ...item, content: item.content.map((part) => (isJsonObject(part) ? toCompletePart(part) : part)) };
 }
 
-/** The same of what a response used. */
+/** Adds required fields that some servers omit from usage. */
 function toCompleteUsage(usage: unknown): unknown {
   if (!isJsonObject(usage)) return usage;
   const { input_tokens_details: input, output_tokens_details: output } = usage;

@@ -11,7 +11,7 @@ interface OpenCall {
   readonly done: (item: McpCallItem) => void;
 }
 
-/** What is done with servers that the request named, as items with their events. */
+/** Converts activity of the request's MCP servers to items and events. */
 export class RemoteItems {
   readonly #output: Output;
   readonly #calls = new Map<string, OpenCall>();
@@ -43,7 +43,7 @@ export class RemoteItems {
     }
   }
 
-  /** Calls of which nobody knows what came. */
+  /** Closes calls without a result as incomplete. */
   breakOff(): void {
     for (const { item, done } of this.#calls.values()) done({ ...item, status: 'incomplete' });
     this.#calls.clear();

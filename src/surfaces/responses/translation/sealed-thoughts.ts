@@ -5,21 +5,21 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksMessages, speaksResponses, type Upstream } from '#domain/upstreams/upstream.ts';
 
-/** What an answer leaves for the next turn that its text does not say. All of it travels sealed. */
+/** Content of a reply that the next turn needs in addition to the text. It is always sealed. */
 export interface Thoughts {
-  /** Signed blocks, as the compat wire has them. */
+  /** Signed blocks in the chat completions format. */
   readonly thinking_blocks?: readonly unknown[];
-  /** Plain thoughts, for vendors that take them back so. */
+  /** Unsigned reasoning, for vendors that accept it in requests. */
   readonly reasoning_content?: string;
-  /** What a vendor signed of the text. */
+  /** Vendor signature of the text. */
   readonly extra_content?: unknown;
-  /** The same of calls, by their ids. */
+  /** Vendor signatures of calls, by call ID. */
   readonly calls?: Readonly<Record<string, unknown>>;
-  /** What an application gave to be remembered. */
+  /** State of an application. */
   readonly state?: JsonObject;
-  /** What an upstream of the dialect sealed itself, as it came. */
+  /** Content that a Responses API upstream encrypted, unchanged. */
   readonly encrypted_content?: string;
-  /** What a compaction stands for. */
+  /** Summary in a compaction item. */
   readonly summary?: string;
 }
 
@@ -33,7 +33,7 @@ export function isSealed(item: object): item is SealedItem {
   return 'encrypted_content' in item && item.encrypted_content !== undefined;
 }
 
-/** Seals what only one user may send back, to the same kind of upstream. */
+/** Seals content that only the same user may send back, and only to the same kind of upstream. */
 export class ThoughtSeal {
   readonly #seal: Seal;
   readonly #path: string;
@@ -61,7 +61,7 @@ export class ThoughtSeal {
     const path = `${at}.encrypted_content`;
     const { kind, ...thoughts } = this.#opened(sealed, path);
     if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
-    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model; leave the item out');
+    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model. Remove the item');
     return undefined;
   }
 
@@ -72,10 +72,10 @@ export class ThoughtSeal {
     } catch (cause) {
       if (!(cause instanceof SealError)) throw cause;
     }
-    throw invalidSealed(at, 'was changed, or was not given to you here; leave the item out');
+    throw invalidSealed(at, 'was modified or belongs to another user. Remove the item');
   }
 
-  /** Of a deployment with upstreams of several kinds, the one whose form it has. */
+  /** If the upstreams have several kinds, the format of the content determines the kind. */
   #getKind({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
     const [first = anyKind, ...rest] = this.#kinds;
     if (summary !== undefined) return anyKind;
@@ -89,7 +89,7 @@ export class ThoughtSeal {
 /** Kind of a summary, which any deployment understands. */
 const anyKind = 'any';
 
-/** Which kinds of upstreams a deployment has: what one has signed, only its kind takes back. */
+/** Returns the kinds of a deployment's upstreams. An upstream accepts only signatures of its own kind. */
 function listKinds({ upstreams, kind, quickApp }: Deployment): string[] {
   if (quickApp !== undefined || kind === 'application') return ['application'];
   return [...new Set(upstreams.map(getKind))];

@@ -10,23 +10,23 @@ import { toMcpName } from './mcp-servers.ts';
 import { OfferedTools } from './offered-tools.ts';
 import { type Conversing, toMessages } from './to-messages.ts';
 
-/** A request with everything that it goes on from. */
+/** A request with its complete conversation. */
 export interface Resolved extends Omit<Conversing, 'tools'> {
   readonly request: ResponsesRequest;
-  /** What was said so far, and the input. */
+  /** Earlier items and the input. */
   readonly items: readonly AnyItem[];
 }
 
 export interface Translated {
   readonly request: ChatRequest;
   readonly tools: OfferedTools;
-  /** Names of fields that are left out. */
+  /** Names of omitted fields. */
   readonly ignored: readonly string[];
 }
 
-/** Fields that the compat wire has under the same name. */
+/** Fields with the same name in chat completions. */
 const same = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'user', 'safety_identifier', 'stream'] as const;
-/** Those that the answer itself keeps to, or that say nothing to a model. */
+/** Fields that are handled. All others are reported as ignored. */
 const forwardedFields: ReadonlySet<string> = new Set([
   ...same,
   ...['model', 'input', 'instructions', 'include', 'stream_options', 'store', 'background', 'metadata', 'previous_response_id'],
@@ -34,7 +34,7 @@ const forwardedFields: ReadonlySet<string> = new Set([
   ...['prompt_cache_key', 'prompt_cache_retention', 'service_tier'],
 ]);
 
-/** A request of the dialect in the inner language. Throws invalid_request for what cannot be told there. */
+/** Converts a request to chat completions. Throws `invalid_request` for content that cannot be converted. */
 export function toChatRequest({ request, items, ...conversing }: Resolved): Translated {
   checkCalls(items, conversing.getPath);
   const { offered: tools, fields, ignored } = toChatTools(request, listTools(request, items), conversing.isNative);
@@ -61,12 +61,12 @@ function sameFields(request: ResponsesRequest): JsonObject {
   return Object.fromEntries(same.filter((field) => request[field] !== undefined).map((field) => [field, request[field]]));
 }
 
-/** What is asked for by name; `auto` and `default` are what an upstream does anyway, and some know no such field. */
+/** Omits `auto` and `default`, which describe the upstream's default and which some upstreams reject. */
 function toTier({ service_tier }: ResponsesRequest): JsonObject {
   return service_tier === undefined || service_tier === 'auto' || service_tier === 'default' ? {} : { service_tier };
 }
 
-/** Models that take an effort take this bound under its newer name only. */
+/** Models with a reasoning effort accept this limit only under its newer name. */
 function toBound({ max_output_tokens: bound, reasoning }: ResponsesRequest): Partial<ChatRequest> {
   if (bound === undefined) return {};
   return reasoning?.effort === undefined ? { max_tokens: bound } : { max_completion_tokens: bound };
@@ -102,7 +102,7 @@ const ownNames: ReadonlyMap<string, string> = new Map([
   [thoughtFields.signed, 'input.reasoning'],
 ]);
 
-/** The name that a field of the compat wire has in the dialect. */
+/** Returns the Responses API name of a chat completions field. */
 export function toOwnName(field: string): string {
   return ownNames.get(field) ?? field;
 }
@@ -113,7 +113,10 @@ const outputs: Readonly<Record<string, string>> = {
 };
 const calls: ReadonlySet<string> = new Set(Object.values(outputs));
 
-/** Every call has its output behind it, and every output its call ahead of it. Throws invalid_request with the place of the first that has not. */
+/**
+ * Requires that each call is followed by its output, and each output is preceded by its call. Throws `invalid_request` with the
+ * path of the first violation.
+ */
 function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => string): void {
   const waiting = new Map<string, AnyItem>();
   for (const item of items) {
@@ -125,7 +128,7 @@ function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => strin
       waiting.set(id, item);
     } else if (callType !== undefined) {
       if (waiting.get(id)?.type !== callType)
-        throw createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, and no ${callType} ahead of it has that id`);
+        throw createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, but no earlier ${callType} has that ID`);
       waiting.delete(id);
     }
   }
@@ -133,28 +136,31 @@ function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => strin
 }
 
 function unanswered(item: AnyItem, id: string, getPath: (item: AnyItem) => string): Error {
-  return createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, and no output of that call follows`);
+  return createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, but the output of that call is missing`);
 }
 
 function formatId(id: string): string {
   return JSON.stringify(id.length > 64 ? `${id.slice(0, 64)}…` : id);
 }
 
-/** The tools of a request as the compat wire takes them. */
+/** Tools of a request in the chat completions format. */
 interface ChatTools {
   readonly offered: OfferedTools;
   readonly fields: Partial<ChatRequest>;
-  /** Names of what is left out, such as `tools.web_search`. */
+  /** Names of omitted tools, such as `tools.web_search`. */
   readonly ignored: readonly string[];
 }
 
-/** All tools of a request: those that stand in its input count too. */
+/** Returns all tools of a request, including those in its input. */
 function listTools({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: readonly AnyItem[]): readonly ResponsesTool[] {
   const added = items.filter((item): item is AdditionalTools => item.type === 'additional_tools');
   return added.length === 0 ? tools : [...tools, ...added.flatMap((item) => item.tools)];
 }
 
-/** Throws invalid_request for a choice that cannot be kept to, unless an upstream of the dialect may be asked. */
+/**
+ * Converts the tools. Throws `invalid_request` if `tool_choice` cannot be satisfied, unless an upstream of the Responses API may
+ * be used.
+ */
 function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[], isNative: boolean): ChatTools {
   const runsRemote = tools.some(isMcpTool);
   const offered = new OfferedTools();
@@ -165,7 +171,7 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
   const offers = [...offered.all].filter(([name]) => offered.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
-      throw createRequestError('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
+      throw createRequestError('tool_choice', 'requires a call, but this deployment cannot call any of the tools');
     return { offered, fields: {}, ignored: unsupported };
   }
   const { parallel_tool_calls } = request;
@@ -180,7 +186,7 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
   };
 }
 
-/** Whether a choice is among tools that the upstream itself knows. */
+/** Returns whether the choice may refer to a tool that only the upstream supports. */
 function isOthers(choice: ResponsesRequest['tool_choice'], otherTypes: readonly string[]): boolean {
   if (typeof choice !== 'object' || choice.type === 'allowed_tools') return false;
   return otherTypes.length > 0 || !['function', 'custom'].includes(choice.type);
@@ -188,7 +194,7 @@ function isOthers(choice: ResponsesRequest['tool_choice'], otherTypes: readonly 
 
 interface Allowed {
   readonly choice?: unknown;
-  /** Names on the compat wire; absent: all. */
+  /** Flat names of the allowed tools. Undefined allows all. */
   readonly names?: ReadonlySet<string>;
 }
 
@@ -200,7 +206,7 @@ function toAllowed(choice: ResponsesRequest['tool_choice'], offered: OfferedTool
   return { choice: { type: 'function', function: { name } } };
 }
 
-/** A server as a whole cannot be forced: any tool is. */
+/** A choice of a server without a tool name becomes `required`, because chat completions cannot force a call to one server. */
 function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
   if (typeof name !== 'string') return 'required';
   return { type: 'function', function: { name: toMcpName(String(label), name) } };
@@ -208,7 +214,8 @@ function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
 
 function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): Allowed {
   if (mode !== 'auto' && mode !== 'required') throw createRequestError('tool_choice.mode', 'must be "auto" or "required"');
-  if (!Array.isArray(tools) || tools.length === 0) throw createRequestError('tool_choice.tools', 'must name at least one tool');
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw createRequestError('tool_choice.tools', 'must contain at least one tool');
   const allowedNames = tools.flatMap((tool, index) => {
     const at = `tool_choice.tools[${index}]`;
     if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
@@ -226,7 +233,7 @@ function namesIn({ name }: JsonObject, offered: OfferedTools, at: string): strin
 
 function resolveName({ type, name, namespace }: JsonObject, offered: OfferedTools, at: string): string {
   if (type !== 'function' && type !== 'custom')
-    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment cannot call`);
+    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment does not support`);
   const flatName = offered.offeredAs(String(name), typeof namespace === 'string' ? namespace : undefined);
   if (flatName === undefined) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
   return flatName;

@@ -3,14 +3,14 @@ import { type ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseError } from '#contract/responses/response.ts';
 
-/** The event of a fault: its fields, and once more the four of every error. */
+/** Returns the event of an error. Its `error` field repeats the fields of the error body. */
 export function toErrorEvent(error: ParleyError): UnnumberedEvent {
   const { type, message, param, code, display_message } = toErrorBody(error).error;
   const details = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
   return { type: 'error', code, message, param, error: details };
 }
 
-/** The fault as a response has it in itself. */
+/** Returns the `error` field of a response. */
 export function toResponseError({ status, publicCode, message }: ParleyError): ResponseError {
   return { code: isKnownCode(publicCode) ? publicCode : getCode(status), message };
 }

@@ -17,10 +17,10 @@ import { type OfferedTools, toArguments } from './offered-tools.ts';
 import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
 import { isTextPart, type MessageContent, textPart, toContent, toMessageContent, toText } from './to-parts.ts';
 
-/** Texts of one message are paragraphs. */
+/** Separator between several texts of one message. */
 const paragraph = '\n\n';
 
-/** What the translation of a conversation goes by. */
+/** Context for the translation of a conversation. */
 export interface Conversing {
   readonly tools: OfferedTools;
   /**
@@ -28,14 +28,20 @@ export interface Conversing {
    * invalid_encrypted_content.
    */
   readonly open: (item: SealedItem, at: string) => Thoughts;
-  /** Where an item of the conversation stands in the request. */
+  /** Returns the path of an item in the request. */
   readonly getPath: (item: AnyItem) => string;
-  /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
+  /**
+   * Whether an upstream of the Responses API may be used, which receives the original items. If so, items that cannot be
+   * translated are skipped.
+   */
   readonly isNative: boolean;
   readonly approvals: McpApprovals;
 }
 
-/** The items of a conversation as messages of the compat wire. Throws invalid_request for what cannot be told there. */
+/**
+ * Converts the items of a conversation to chat completions messages. Throws `invalid_request` for content that cannot be
+ * converted.
+ */
 export function toMessages(items: readonly AnyItem[], conversing: Conversing): Message[] {
   const messages = new Messages(conversing);
   for (const item of items) messages.add(item, conversing.getPath(item));
@@ -45,7 +51,7 @@ export function toMessages(items: readonly AnyItem[], conversing: Conversing): M
   );
 }
 
-/** A reply of the assistant as it comes together. */
+/** An assistant message under construction. */
 interface Reply extends Message {
   role: 'assistant';
 }
@@ -53,13 +59,13 @@ interface Reply extends Message {
 class Messages {
   readonly all: Message[] = [];
   readonly #conversing: Conversing;
-  /** Names of called tools, by the id of the call. */
+  /** Names of called tools by call ID. */
   readonly #called = new Map<string, string>();
-  /** The reply that goes on with the next item of the assistant. */
+  /** Assistant message that the next assistant item extends. */
   #reply: Reply | undefined;
-  /** The last message of the assistant in `all`. */
+  /** Last assistant message in `all`. */
   #lastReply: Reply | undefined;
-  /** What vendors signed of calls, by the id of the call. */
+  /** Vendor signatures of calls, by call ID. */
   readonly #signed = new Map<string, unknown>();
 
   constructor(conversing: Conversing) {
@@ -69,7 +75,7 @@ class Messages {
   add(item: AnyItem, at: string): void {
     if (!isOwnItem(item)) {
       if (this.#conversing.isNative) return;
-      throw createRequestError(`${at}.type`, `is ${item.type}, ${wayOut}`);
+      throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupported}`);
     }
     switch (item.type) {
       case 'message':
@@ -110,7 +116,7 @@ class Messages {
     switch (item.type) {
       case 'item_reference':
         if (this.#conversing.isNative) return;
-        throw createRequestError(`${at}.id`, 'names an item that is not stored; send the item itself');
+        throw createRequestError(`${at}.id`, 'refers to an item that is not stored. Send the item itself');
       case 'mcp_call':
         this.#callRemote(item, toRemoteResult(item));
         return;
@@ -151,7 +157,10 @@ class Messages {
     else this.all.push({ role: 'system', content: toText(parts, paragraph) });
   }
 
-  /** Every message of the assistant is one, but what it says beside calls stays with them: their results follow. */
+  /**
+   * Creates one message per assistant item. Text next to calls is added to their message instead, because the results must
+   * follow directly.
+   */
   #addReplyText(parts: readonly ContentPart[]): void {
     const text = toText(parts, paragraph);
     const reply = this.#reply;
@@ -163,7 +172,7 @@ class Messages {
     this.#addCall(call_id, this.#conversing.tools.getFlatName(name, namespace), args);
   }
 
-  /** A call that was made here, with its result; without one it is still to be made. */
+  /** Adds a call that Parley ran, with its result. A call without a result has not been run yet. */
   #callRemote({ id: itemId, server_label, name, arguments: args }: JsonObject, output: string | undefined): void {
     const id = typeof itemId === 'string' && itemId !== '' ? itemId : `mcp_${this.all.length}`;
     this.#addCall(id, toMcpName(String(server_label), String(name)), String(args));
@@ -187,12 +196,12 @@ class Messages {
       function: { name: flatName, arguments: args },
       ...(signed !== undefined && { extra_content: signed }),
     };
-    // Pushed, not copied: a request may have tens of thousands of calls.
+    // Appends in place, because a request may have tens of thousands of calls.
     if (reply.tool_calls === undefined) reply.tool_calls = [call];
     else (reply.tool_calls as unknown[]).push(call);
   }
 
-  /** What of a result is no text follows as words of the user. */
+  /** Adds a tool result. Its non-text content follows in a user message. */
   #result({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
     const { parts, attachments } = this.#toContent(output, `${at}.output`);
@@ -213,7 +222,7 @@ class Messages {
     });
   }
 
-  /** Results stand directly behind the calls they answer. */
+  /** Inserts a result directly after the calls and earlier results. */
   #addResult(result: Message): void {
     const last = this.all.at(-1);
     const isShown = last?.role === 'user' && this.all.at(-2)?.role === 'tool';
@@ -242,7 +251,7 @@ class Messages {
     if (extra_content !== undefined) reply.extra_content = extra_content;
   }
 
-  /** The signature of a call may come behind it, or ahead of it. */
+  /** The signature of a call may precede or follow the call. */
   #sign(id: string, signed: unknown): void {
     this.#signed.set(id, signed);
     for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? [])
@@ -272,10 +281,11 @@ class Messages {
   }
 }
 
-const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this API';
+const unsupported =
+  'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
 const summaryHeading = 'What was said so far, in short:';
 
-/** What the model was told of a call of a server. */
+/** Returns the output of a server's call for the model. */
 function toRemoteResult({ output, error }: JsonObject): string {
   if (typeof output === 'string') return output;
   return typeof error === 'string' ? error : 'The call broke off, and nobody knows what came of it.';
@@ -285,12 +295,12 @@ function hasContent({ content }: Message): boolean {
   return typeof content === 'string' && content !== '';
 }
 
-/** Throws invalid_request: a message of the assistant has no images and files in the compat wire. */
+/** Throws `invalid_request` for images and files in an assistant message, which chat completions do not support. */
 function requireTexts(content: string | readonly InputPart[], at: string): void {
   if (typeof content === 'string') return;
   const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
   if (index < 0) return;
-  const claim = `is ${content[index]?.type}, which a message of the assistant cannot have; send it in a message of the user`;
+  const claim = `is ${content[index]?.type}, which is not supported in assistant messages. Send it in a user message`;
   throw createRequestError(`${at}[${index}].type`, claim);
 }
 

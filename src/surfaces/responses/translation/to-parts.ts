@@ -2,10 +2,10 @@ import type { Attachment, ContentPart } from '#contract/chat/message.ts';
 import { createRequestError, requireUrlLength } from '#contract/errors/request-error.ts';
 import type { InputPart } from '#contract/responses/input-items.ts';
 
-/** What somebody says, as the compat wire has it. */
+/** Content of a message in the chat completions format. */
 export interface MessageContent {
   readonly parts: ContentPart[];
-  /** Files that are only known by where they are. */
+  /** Files that are available only by URL. */
   readonly attachments: Attachment[];
 }
 
@@ -27,8 +27,8 @@ const types: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parts of a message or of an output; `at` is their path. A file that only another vendor's store has is left out if the
- * request is native; else invalid_request is thrown.
+ * Converts the parts of a message or a tool output. `at` is their path. A file that is only in another vendor's store is omitted
+ * if the request is native. Otherwise, throws `invalid_request`.
  */
 export function toMessageContent(content: string | readonly InputPart[], at: string, isNative: boolean): MessageContent {
   const result: MessageContent = { parts: [], attachments: [] };
@@ -43,7 +43,7 @@ export function toMessageContent(content: string | readonly InputPart[], at: str
   return result;
 }
 
-/** Text only as one text, unless there is more than text. */
+/** Returns a string if all parts are text, otherwise the parts. */
 export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
   return parts.every(isTextPart) ? toText(parts, between) : [...parts];
 }
@@ -106,10 +106,10 @@ function imagePart(url: string, detail: string | undefined): ContentPart {
 function unreadable(id: string | undefined, at: string, instead: string) {
   return id === undefined
     ? createRequestError(`${at}.${instead}`, 'is required')
-    : createRequestError(`${at}.file_id`, `names a file that this deployment cannot read; send ${instead}`);
+    : createRequestError(`${at}.file_id`, `refers to a file that this deployment cannot read. Send ${instead}`);
 }
 
-/** Whether an address is that of a file which is stored here. */
+/** Returns whether the URL refers to a file stored in Parley. */
 function isStored(url: string): boolean {
   return url.startsWith('files/');
 }

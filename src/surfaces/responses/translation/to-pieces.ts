@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Delta, ToolCallDelta } from '#contract/chat/chunk.ts';
 
-/** A fragment of one item of an output. */
+/** A fragment of one output item. */
 export type Piece =
   | { readonly kind: 'text' | 'refusal'; readonly text: string }
   | { readonly kind: 'thought'; readonly text: string; readonly block?: JsonObject }
@@ -9,7 +9,7 @@ export type Piece =
       readonly kind: 'call';
       readonly index: number;
       readonly id?: string;
-      /** Whether it came as `function_call`, which has no id. */
+      /** Whether the call arrived as `function_call`, which has no ID. */
       readonly isFunctionCall?: true;
       readonly name?: string;
       readonly text: string;
@@ -18,7 +18,7 @@ export type Piece =
 
 type CallPiece = Piece & { kind: 'call' };
 
-/** What a delta of the compat wire adds to the output, in the order of the dialect: thoughts, text, calls. */
+/** Returns the pieces of a chat completions delta in the order of the Responses API: reasoning, text, calls. */
 export function toPieces(delta: Delta): Piece[] {
   const pieces = toThoughts(delta);
   if (isText(delta.content)) pieces.push({ kind: 'text', text: delta.content });
@@ -28,7 +28,10 @@ export function toPieces(delta: Delta): Piece[] {
   return pieces;
 }
 
-/** Thoughts come as plain text, or as blocks, which may be signed. A signed block repeats what came as text, or has it alone. */
+/**
+ * Converts reasoning, which arrives as plain text or as blocks that may be signed. A signed block repeats the earlier text or is
+ * its only source.
+ */
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
   const plain = [reasoning_content, reasoning].find(isText);

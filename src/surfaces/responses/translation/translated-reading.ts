@@ -29,11 +29,11 @@ export interface ReadingFacts extends OutputFacts {
   readonly request: ResponsesRequest;
   /** ID of the deployment. The state that it returns belongs only to this deployment. */
   readonly deployment: string;
-  /** Whether tools of servers that the request names are run for it. */
+  /** Whether Parley runs tools of the request's MCP servers. */
   readonly runsRemoteTools: boolean;
 }
 
-/** Reads a reply of the compat wire as a response. */
+/** Converts a chat completions reply to a response. */
 export class TranslatedReading implements Reading {
   readonly #facts: ReadingFacts;
   readonly #output: Output;
@@ -45,7 +45,7 @@ export class TranslatedReading implements Reading {
   #signedText: unknown;
   readonly #citations = new Citations();
   readonly #remote: RemoteItems | undefined;
-  /** What is said next begins a message of its own. */
+  /** Whether the next text starts a new message. */
   #isParted = false;
 
   constructor(facts: ReadingFacts) {
@@ -63,7 +63,7 @@ export class TranslatedReading implements Reading {
   takeText({ contentPieces: pieces }: Frame): TextPlace | undefined {
     const textPosition = pieces === undefined || this.#isParted ? undefined : this.#output.openText;
     if (textPosition === undefined || pieces === undefined) return undefined;
-    // Each piece must be the inside of a JSON string by itself, not only together with others.
+    // Each piece must be a valid JSON string body on its own, not only in combination with other pieces.
     const texts = tryParseJson(fromLatin1(`["${pieces.join('","')}"]`));
     if (!Array.isArray(texts) || texts.length !== pieces.length) return undefined;
     this.#output.addText(texts.join(''));
@@ -73,7 +73,7 @@ export class TranslatedReading implements Reading {
   end(): Ending {
     const reason = this.#incompleteReason();
     if (reason === undefined && this.#output.hasHalfCall)
-      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+      throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     const { suppressedCall, items } = this.#output;
     if (suppressedCall !== undefined && !items.some(({ type }) => answers.has(type))) throw callNotAllowed(suppressedCall);
     const status = reason === undefined ? 'completed' : 'incomplete';
@@ -85,7 +85,7 @@ export class TranslatedReading implements Reading {
     return this.#ending({ status, incomplete_details });
   }
 
-  /** Nothing is said of items that are half: a client would run a call whose end is told. */
+  /** Drops the events of incomplete items, because a client would run a call that is reported as finished. */
   breakOff(): Ending {
     this.#remote?.breakOff();
     this.#output.close('incomplete');
@@ -115,7 +115,7 @@ export class TranslatedReading implements Reading {
     this.#isParted = true;
   }
 
-  /** A paragraph of its own needs no lines ahead of it in a message of its own. */
+  /** Removes the empty lines before the first text of a new message. */
   #first(piece: Piece): Piece {
     if (piece.kind !== 'text') return piece;
     this.#isParted = false;
@@ -127,7 +127,7 @@ export class TranslatedReading implements Reading {
     return this.#finish === 'content_filter' ? 'content_filter' : undefined;
   }
 
-  /** What the next turn needs and no item shows: the caller carries it sealed, unless it rests with the stored response. */
+  /** Adds the hidden content for the next turn as sealed items, unless the stored response contains it. */
   #putCarried(): void {
     const { isStored, seal } = this.#facts;
     if (isStored) return;
@@ -159,7 +159,7 @@ export class TranslatedReading implements Reading {
     };
   }
 
-  /** What rests with a stored response. */
+  /** Returns hidden items that are stored with the response. */
   #carriedItems(): ResultItem[] {
     const { isStored, seal, deployment } = this.#facts;
     if (!isStored) return [];
@@ -171,14 +171,15 @@ export class TranslatedReading implements Reading {
   }
 }
 
-// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
+// Pattern bound: linear. An unclosed fence matches to the end of the text, and each backtick ends the search that the previous
+// one started.
 const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxCitations = 1_000;
 
 type Source = Pick<ResponseAttachment, 'title' | 'url' | 'reference_url'>;
 
-/** The sources of a text: where it has numbers in brackets for them, each bracket is a citation of its own. */
+/** Sources of a text. Each number in brackets becomes a citation. */
 class Citations {
   readonly #sources = new Map<number, Source>();
 
@@ -189,7 +190,7 @@ class Citations {
     }
   }
 
-  /** Numbers stand for the sources in their order; none if there are not as many of them. */
+  /** Assigns the sources to the numbers in ascending order. Returns no citations if the counts differ. */
   in(text: string): UrlCitation[] {
     const sources = [...this.#sources].sort(([left], [right]) => left - right).map(([, source]) => source);
     const cited = sources.filter((source) => getUrl(source) !== undefined);
@@ -203,7 +204,7 @@ class Citations {
   }
 }
 
-/** What an upstream of OpenAI's chat completions cites. */
+/** Returns the citations of an OpenAI chat completions upstream. */
 function listCitations({ annotations }: Delta): UrlCitation[] {
   return (Array.isArray(annotations) ? annotations : []).flatMap((annotation) => {
     const cited = isJsonObject(annotation) && annotation.type === 'url_citation' ? annotation.url_citation : undefined;
@@ -233,7 +234,7 @@ interface Mark {
   readonly end_index: number;
 }
 
-/** None of what stands in code. */
+/** Returns the citation marks outside of code. */
 function marksIn(text: string): Mark[] {
   const readable = text.replace(code, (span) => ' '.repeat(span.length));
   return [...readable.matchAll(marks)].slice(0, maxCitations).map((match) => {
@@ -246,7 +247,7 @@ function withoutAbsent(source: { [Key in keyof Source]: Source[Key] | undefined 
   return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined));
 }
 
-/** Counts as the dialect has them. */
+/** Converts usage to the Responses API. */
 function toResponseUsage({ prompt_tokens, completion_tokens, total_tokens, ...rest }: Usage): ResponseUsage {
   const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
   const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
