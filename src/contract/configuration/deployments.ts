@@ -47,7 +47,7 @@ export const UpstreamEntry = strict(
     ),
     apiVersion: Type.Optional(
       apiVersion(
-        'For `azure`: API version, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Default: none is sent. For `anthropic`: value of `anthropic-version`, which overrides the version of the client. Default: the version of the client, or `2023-06-01`.',
+        'For `azure`: API version, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. By default, the field is not sent. For `anthropic`: value of `anthropic-version`, which overrides the version of the client. Default: the version of the client, or `2023-06-01`.',
       ),
     ),
     api: Type.Union([Type.Enum([...apis, 'both']), Type.Array(Type.Enum(apis), { minItems: 1, uniqueItems: true })], {

@@ -308,7 +308,7 @@ export const PageSettings = strict(
     sharing: Type.Boolean({
       default: true,
       description:
-        'Whether users can share a conversation by a link that every user of this service can open. `false`: sharing is off, and existing links do not work. Conversations that only the browser stores cannot be shared.',
+        'Whether users can share a conversation by a link that every user of this service can open. `false`: sharing is disabled, and existing links do not work. Conversations that only the browser stores cannot be shared.',
     }),
     offline: Type.Boolean({
       default: true,
