@@ -1,4 +1,4 @@
-/** One metric as OpenTelemetry describes it. */
+/** A metric as OpenTelemetry describes it. */
 export interface Instrument {
   readonly name: string;
   readonly unit: string;
@@ -6,7 +6,7 @@ export interface Instrument {
 }
 
 export interface HistogramInstrument extends Instrument {
-  /** Upper ends of the buckets, ascending. */
+  /** Upper bounds of the buckets, ascending. */
   readonly boundaries: readonly number[];
 }
 
@@ -16,7 +16,10 @@ const secondsToFirst = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0
 const secondsBetween = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
-/** Names, units and buckets: OpenTelemetry's semantic conventions of HTTP and GenAI if they have one, `parley.` elsewhere. */
+/**
+ * Names, units, and buckets follow OpenTelemetry's semantic conventions for HTTP and GenAI. Metrics that these do not
+ * define start with `parley.`.
+ */
 export const histograms = {
   httpRequest: {
     name: 'http.server.request.duration',

@@ -8,7 +8,7 @@ import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
 import { JournalWriter, openJournal } from './open-journal.ts';
 
-/** A store that appends as it is told. */
+/** A store whose appends follow a script. */
 class ScriptedJournal implements Journal {
   append: () => Promise<void> = async () => undefined;
   readonly batches: (readonly { readonly id: string }[])[] = [];
@@ -61,7 +61,7 @@ const away = (): Promise<never> => Promise.reject(new Error('away'));
 
 const snapshot = toSnapshot(complete(Configuration, {}) as Configuration);
 
-describe('records on their way to the journal', () => {
+describe('journal records', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -81,7 +81,7 @@ describe('records on their way to the journal', () => {
     expect(journal.ids).toEqual(ids);
   });
 
-  it('wait while the store is away, and are written once it is back; both are told once', async () => {
+  it('wait during an outage, are written after it, and the log reports its start and end', async () => {
     const journal = new ScriptedJournal();
     const { writer, said } = open(journal);
     journal.append = away;
@@ -97,7 +97,7 @@ describe('records on their way to the journal', () => {
     expect(said.slice(1)).toEqual(['records of usage are written again; 0 were lost']);
   });
 
-  it('are lost once too many wait, which is told as long as it lasts', async () => {
+  it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
     const journal = new ScriptedJournal();
     const { writer, said } = open(journal, { maxWaiting: 3 });
     journal.append = away;
@@ -116,7 +116,7 @@ describe('records on their way to the journal', () => {
     expect(said.at(-1)).toBe('records of usage are written again; 2 were lost');
   });
 
-  it('of one kind do not wait for those of another', async () => {
+  it('of one kind do not wait for records of another kind', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     journal.appendUsage = () => new Promise(() => undefined);
@@ -134,7 +134,7 @@ describe('records on their way to the journal', () => {
     expect(journal.ids).toEqual(['two']);
   });
 
-  it('are written at the end, also those that came while others were being written', async () => {
+  it('are written on close, including those that arrive during a write', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     const slow = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ describe('records on their way to the journal', () => {
     expect(journal.ids).toEqual(['one', 'two']);
   });
 
-  it('of refused credentials are summed up: strangers fill no audit log', async () => {
+  it('of rejected credentials are summed up, so that strangers cannot fill the audit log', async () => {
     const journal = new ScriptedJournal();
     const { noteAudit, close } = openJournal({
       journal,
