@@ -1,7 +1,10 @@
 import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { type Attempts, type FailoverDeps, failover } from './failover.ts';
 
-/** The result of the first upstream that gives one, for work whose result comes in one piece. Rejects with what the caller may be told, or the signal's reason. */
+/**
+ * Returns the result of the first upstream that has one. For work whose result is a single item. Rejects with an
+ * error that the client may see, or with the reason of the signal.
+ */
 export async function fetchFromUpstreams<Result>(
   deps: FailoverDeps,
   attempts: Attempts<Result>,

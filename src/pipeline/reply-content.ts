@@ -27,7 +27,7 @@ export class ReplyContent {
     return this.#open.size > 0;
   }
 
-  /** Returns the completed content. Throws `UpstreamFault` for too many stages. */
+  /** Returns the completed content. Throws `UpstreamError` for too many stages. */
   toComplete(choice: number, content: ResponseCustomContent): ResponseCustomContent {
     const stages = this.#toList(`${choice}:stages`, content.stages, (stage, path, isNew) =>
       this.#toStage(stage, { choice, path, isNew }),
