@@ -4,7 +4,7 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
 import { type CallFacts, ReplyCalls } from './reply-calls.ts';
 
-/** The upstream's own head is kept. A missing one is completed where the reply is put in order. */
+/** Keeps the upstream's identity. `NormalizedReply` adds a missing one. */
 const noHead = { id: '', created: 0 };
 
 /**

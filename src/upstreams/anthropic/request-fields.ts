@@ -1,6 +1,9 @@
-/** What becomes of a top-level field of a chat request. */
+/** Rule for a top-level field of a chat request. */
 interface FieldRule {
-  /** `translated`: said in the dialect; `sent`: the dialect's own; `dropped`: the dialect has nothing of the kind. */
+  /**
+   * `translated`: expressed in the dialect. `sent`: the dialect's own field. `dropped`: the dialect has no
+   * equivalent.
+   */
   readonly fate: 'translated' | 'sent' | 'dropped';
   readonly description: string;
 }
@@ -13,7 +16,10 @@ const withoutLogprobs = 'the dialect gives no probabilities';
 const withoutPenalties = 'the dialect does not steer single tokens';
 const textOnly = 'the dialect answers in text';
 
-/** The fields of a chat request on their way to an upstream of the Messages dialect. One that is not listed is sent as it is. */
+/**
+ * Rules for the fields of a chat request to an upstream of the Messages dialect. A field that is not listed is sent
+ * unchanged.
+ */
 export const requestFields: ReadonlyMap<string, FieldRule> = new Map(
   Object.entries({
     model: translated("the upstream's own name"),
@@ -70,7 +76,7 @@ export const requestFields: ReadonlyMap<string, FieldRule> = new Map(
   }),
 );
 
-/** The fields that need no translation, with their values. */
+/** Returns the fields that need no translation, with their values. */
 export function pickSentFields(request: { readonly [key: string]: unknown }): { [key: string]: unknown } {
   const isSent = ([key, value]: [string, unknown]): boolean =>
     (value ?? null) !== null && (requestFields.get(key)?.fate ?? 'sent') === 'sent';
