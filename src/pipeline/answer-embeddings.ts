@@ -79,7 +79,7 @@ function sendToUpstreams(
       const { embed } = deps.protocols[upstream.protocol];
       const sent = toProgramFields(upstream, { common: toTraceHeaders(target, attempt), programs, account });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
-      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
+      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} does not support embeddings.`);
     },
   };
   return fetchFromUpstreams(deps, attempts, signal);

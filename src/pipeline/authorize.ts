@@ -82,17 +82,17 @@ async function requireVersion(
 ): Promise<Deployment> {
   const match = ownership?.owner === caller.subject ? await catalog.findVersion(id, version) : undefined;
   if (match !== undefined) return match;
-  throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or it is no longer kept.`);
+  throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or the version is no longer stored.`);
 }
 
 function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
   const { id, type } = deployment;
-  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it makes no embeddings');
-  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it makes embeddings, not chat completions');
+  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it does not support embeddings');
+  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it supports embeddings, not chat completions');
   const apis = listApis(deployment).map((api) => `/v1/${api}`);
-  return unsupported(id, `it is asked at ${apis.join(', ')}`);
+  return unsupported(id, `use ${apis.join(', ')}`);
 }
 
 function unsupported(id: string, instead: string): ParleyError {
-  return new ParleyError('operation_not_supported', `${id} cannot answer this: ${instead}.`);
+  return new ParleyError('operation_not_supported', `${id} does not support this operation: ${instead}.`);
 }

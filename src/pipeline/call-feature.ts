@@ -42,7 +42,7 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
     return await send(ownership === null ? deps.http : deps.guarded, request, { key, signal });
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    const message = `The program that serves this of ${deployment.id} gave no answer.`;
+    const message = `The endpoint for this feature of ${deployment.id} did not respond.`;
     throw new ParleyError('upstream_failed', message, { status: 502, cause: error });
   } finally {
     if (key !== undefined) await deps.perRequestKeys.revoke(key);

@@ -34,7 +34,7 @@ export async function countTokens(
     caller: call.caller,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
-      if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');
+      if (count === undefined) throw new ParleyError('internal_error', 'The upstream does not support token counting.');
       const estimated = new EstimatedCount(reply, () => estimateRequestTokens(request));
       return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, estimated);
     },

@@ -198,13 +198,13 @@ function getOutcome(error: unknown): AttemptOutcome {
 
 function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
   const upstreams = deployment.upstreams.filter(({ weight }) => weight > 0);
-  if (upstreams.length === 0) return notServed(`${deployment.id} has no upstream configured that may be asked.`);
+  if (upstreams.length === 0) return notServed(`${deployment.id} has no upstream with a weight above 0.`);
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
-  const again = `try again in ${retryAfterSeconds} s`;
+  const again = `Try again in ${retryAfterSeconds} s`;
   return loadBalancer.areAllRateLimited(upstreams, nowMs)
-    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, {
+    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited. ${again}.`, {
         retryAfterSeconds,
       })
-    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing; ${again}.`, { retryAfterSeconds });
+    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing. ${again}.`, { retryAfterSeconds });
 }

@@ -131,7 +131,7 @@ describe('NormalizedReply for a stream', () => {
     const endlessly = (): void => {
       for (let at = 0; at < 2000; at += 1) order.take(nothing);
     };
-    expect(endlessly).toThrow('ahead of a first choice');
+    expect(endlessly).toThrow('before the first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
     expect(() => run([event({ choices })])).toThrow('a choice with the index 10000');
     const below = { choices: [{ index: -1, delta: {}, finish_reason: null }] };

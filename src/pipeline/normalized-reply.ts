@@ -127,7 +127,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (heldChunks.length === 0) return;
     this.#early.push(heldChunks.length === frame.chunks.length ? frame : Frame.ofRawChunks(...heldChunks));
     this.#earlyBytes += frame.roughBytes;
-    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
+    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes before the first choice`);
   }
 
   /** Records the totals and the identity of a chunk. Returns whether it has more than totals. */

@@ -80,7 +80,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       });
     } catch (error) {
       if (error instanceof InvalidAmountError) throw error;
-      reportError('a call could not be counted', error);
+      reportError('Could not count a call against its limits', error);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(error);
     }
     const { statuses, claims: leasedClaims } = admission;
@@ -95,16 +95,14 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       claims: leasedClaims.claims,
       settle(used = noUsage) {
         if (used.completeUsage !== undefined) sizes.learn(deployment, request, used.completeUsage);
-        counters
-          .settle(account, leasedClaims, used)
-          .catch((error) => reportError('what a call used could not be counted', error));
+        counters.settle(account, leasedClaims, used).catch((error) => reportError('Could not count the usage of a call', error));
       },
     };
   };
 }
 
 function toUnknown(cause: unknown): ParleyError {
-  return new ParleyError('overloaded', 'Your limits cannot be checked at the moment; try again.', {
+  return new ParleyError('overloaded', 'Your limits cannot be checked at the moment. Try again.', {
     cause,
     retryAfterSeconds: 1,
   });

@@ -65,6 +65,6 @@ async function* loop(deps: AddonDeps, prepared: PreparedCall, { namedAddons, cal
     clock: deps.clock,
     signal,
     ...configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of an addon failed`, error),
+    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of an addon failed`, error),
   });
 }

@@ -80,7 +80,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
   const { target, request, conversation } = prepared;
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
-  if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
+  if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is not a quick app`);
   const beganMs = deps.clock.nowMs();
   const createSender = createSenderFactory(deps, running);
   const model = snapshot.deployments.get(app.model);
@@ -99,7 +99,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
     clock: deps.clock,
     signal,
     limits: snapshot.configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of ${deployment.id} failed`, error),
+    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of ${deployment.id} failed`, error),
   };
   const isTraced = call.wantsTrace === true && canTrace(call.caller, deployment);
   return isTraced ? traceRun(run, { startedMs: beganMs, price: (usage) => computeUsd(snapshot, usage) }) : runApp(run);

@@ -70,6 +70,6 @@ async function* loop(
     clock: deps.clock,
     signal,
     ...configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of a server that a request named failed`, error),
+    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of an MCP server in a request failed`, error),
   });
 }

@@ -60,7 +60,7 @@ export const histograms = {
   attempt: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
-    description: 'Duration of tries at upstreams.',
+    description: 'Duration of upstream attempts.',
     boundaries: secondsOfCalls,
   },
 } as const satisfies Record<string, HistogramInstrument>;
@@ -72,7 +72,7 @@ export const counters = {
 
 export const gauges = {
   inFlightCalls: { name: 'parley.open_calls', unit: '{call}', description: 'Calls under way.' },
-  openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers under way.' },
+  openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers in progress.' },
   upstreamState: {
     name: 'parley.upstream.state',
     unit: '',
@@ -81,7 +81,7 @@ export const gauges = {
   configurationFaults: {
     name: 'parley.configuration.faults',
     unit: '{fault}',
-    description: 'Faults of the configuration that was last refused; 0 when the newest one is in force.',
+    description: 'Errors in the configuration that was last rejected. 0 while the newest one is in force.',
   },
   memory: { name: 'process.memory.usage', unit: 'By', description: 'Resident memory.' },
   heap: { name: 'v8js.memory.heap.used', unit: 'By', description: 'Heap in use.' },
@@ -89,9 +89,9 @@ export const gauges = {
     name: 'parley.process.memory',
     unit: 'By',
     description:
-      'What of the resident memory the main thread holds: its heap with room to grow, array buffers, other memory outside of the heap.',
+      'Resident memory of the main thread: its heap including free space, array buffers, and other memory outside of the heap.',
   },
-  cacheSize: { name: 'parley.cache.size', unit: 'By', description: 'About how much a cache keeps; each has a bound.' },
+  cacheSize: { name: 'parley.cache.size', unit: 'By', description: 'Approximate size of a cache. Every cache has a limit.' },
   eventLoopDelay: {
     name: 'nodejs.eventloop.delay.p99',
     unit: 's',

@@ -58,7 +58,7 @@ export class AccountToken {
     // If the issuer rejects the claim with any status below 500, the service account is misconfigured.
     if (!reply.ok) throw createRejection(reply.status < 500 ? unauthorized : reply.status);
     const { access_token: token, expires_in: seconds } = isJsonObject(value) ? value : {};
-    if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The issuer of its token sent none.');
+    if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The issuer of its token sent no token.');
     this.#token = token;
     this.#endsAtMs = startedMs + (typeof seconds === 'number' ? seconds : 0) * 1000;
     return token;

@@ -68,7 +68,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
 function toAccount({ key, timeouts }: Upstream, http: HttpClient, clock: Pick<Clock, 'epochMs'>): Account {
   const parsedKey = key && readUpstreamKey('vertex', key.reveal());
   if (parsedKey === undefined || 'fault' in parsedKey || parsedKey.kind !== 'account')
-    throw new UpstreamError('broken', 'Its key must be the JSON of a service account, without which Vertex serves no Claude.');
+    throw new UpstreamError('broken', 'Its key must be the JSON of a service account, which Vertex requires for Claude.');
   const token = new AccountToken(parsedKey, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenBytes }), clock });
   return { token, projectId: parsedKey.projectId, privateKey: parsedKey.privateKey };
 }
@@ -87,7 +87,7 @@ function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: stri
 
 /** Regions of several locations have their own hosts. */
 function getHost(region: string): string {
-  if (!regionName.test(region)) throw new UpstreamError('broken', 'Its region is the name of none.');
+  if (!regionName.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
   if (region === 'global') return 'aiplatform.googleapis.com';
   return region === 'eu' || region === 'us' ? `aiplatform.${region}.rep.googleapis.com` : `${region}-aiplatform.googleapis.com`;
 }

@@ -5,7 +5,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 export function requireVectors({ data }: JsonObject): void {
   if (!Array.isArray(data)) throw createBrokenError('with JSON that has no embeddings');
   if (!data.every((item: unknown) => isVector(isJsonObject(item) ? item.embedding : undefined)))
-    throw createBrokenError('with an embedding that is no vector');
+    throw createBrokenError('with an embedding that is not a vector');
 }
 
 function isVector(embedding: unknown): boolean {

@@ -9,7 +9,7 @@ export function toJsonObject(bytes: string, bounds = defaultJsonBounds): JsonObj
   try {
     value = parseJson(fromLatin1(bytes), bounds);
   } catch (cause) {
-    throw new UpstreamError('broken', 'The upstream answered with what is not JSON.', { cause });
+    throw new UpstreamError('broken', 'The upstream answered with text that is not JSON.', { cause });
   }
   if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream answered with JSON that is not an object.');
   return value;

@@ -9,7 +9,7 @@ describe('toUpstreamError', () => {
     ['ETIMEDOUT', 'the connection timed out'],
     ['EHOSTUNREACH', 'there is no route to its host'],
     ['ENETUNREACH', 'there is no route to its host'],
-    ['ENOTFOUND', 'DNS does not know its host name'],
+    ['ENOTFOUND', 'its host name was not found in DNS'],
     ['CERT_HAS_EXPIRED', 'the TLS handshake failed (CERT_HAS_EXPIRED)'],
     ['EOTHER', 'the connection failed'],
   ])('reports the cause of %s without the address', (code, reason) => {

@@ -26,7 +26,7 @@ export function toUpstreamError(error: unknown): unknown {
     case 'first_byte_timeout':
       return new UpstreamError('timeout', 'The upstream did not answer in time.', { cause: error });
     case 'idle_timeout':
-      return new UpstreamError('broken', 'The upstream fell silent in the middle of its answer.', { cause: error });
+      return new UpstreamError('broken', 'The upstream stopped sending in the middle of its answer.', { cause: error });
     case 'body':
       return error.cause;
     case 'unsendable':
@@ -37,8 +37,8 @@ export function toUpstreamError(error: unknown): unknown {
 }
 
 const connectReasons: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'DNS does not know its host name',
-  EAI_AGAIN: 'DNS does not answer',
+  ENOTFOUND: 'its host name was not found in DNS',
+  EAI_AGAIN: 'DNS did not respond',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',

@@ -89,12 +89,12 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     writer.usage.add(record('two'));
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(said).toEqual(['records of usage cannot be written; up to 50000 wait for the store: away']);
+    expect(said).toEqual(['Cannot write usage records. Up to 50000 wait for the store: away']);
     expect(writer.losses()).toEqual([]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['one', 'two']);
-    expect(said.slice(1)).toEqual(['records of usage are written again; 0 were lost']);
+    expect(said.slice(1)).toEqual(['Writing usage records again. 0 were lost']);
   });
 
   it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
@@ -103,17 +103,17 @@ describe('journal records', () => {
     journal.append = away;
     for (const id of ['1', '2', '3', '4', '5']) writer.usage.add(record(id));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
+    expect(writer.losses()).toEqual(['2 usage records are lost: the store is unavailable and the queue is full']);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
     state.storesOpened({ shared: [], losses: () => writer.losses(), isWritable: () => true, areFilesElsewhere: () => false });
     expect(state.listIssues()).toMatchObject([
-      { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },
+      { code: 'records_lost', message: expect.stringMatching(/^2 usage records are lost/) },
     ]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['1', '2', '3']);
     expect(writer.losses()).toEqual([]);
-    expect(said.at(-1)).toBe('records of usage are written again; 2 were lost');
+    expect(said.at(-1)).toBe('Writing usage records again. 2 were lost');
   });
 
   it('of one kind do not wait for records of another kind', async () => {

@@ -60,8 +60,8 @@ export class JournalWriter {
 
   constructor({ journal, ...parts }: JournalWriterDeps) {
     const options = { ...defaults, ...parts };
-    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'records of usage' });
-    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'records of the audit log' });
+    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'usage records' });
+    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'audit records' });
   }
 
   /**
@@ -178,7 +178,7 @@ class RecordQueue<Item> {
   get loss(): string | undefined {
     return this.#lostCount === 0
       ? undefined
-      : `${this.#lostCount} ${this.#options.what} are lost: the store takes none, and no more can wait`;
+      : `${this.#lostCount} ${this.#options.what} are lost: the store is unavailable and the queue is full`;
   }
 
   add(record: Item): void {
@@ -231,7 +231,7 @@ class RecordQueue<Item> {
 
   #noteWritten(): void {
     const { note, what } = this.#options;
-    if (this.#isOut) note(`${what} are written again; ${this.#lostCount} were lost`);
+    if (this.#isOut) note(`Writing ${what} again. ${this.#lostCount} were lost`);
     this.#isOut = false;
     this.#lostCount = 0;
   }
@@ -239,7 +239,7 @@ class RecordQueue<Item> {
   /** Reports an outage once. */
   #noteOutage(error: unknown): void {
     const { maxWaiting, reportError, what } = this.#options;
-    if (!this.#isOut) reportError(`${what} cannot be written; up to ${maxWaiting} wait for the store`, error);
+    if (!this.#isOut) reportError(`Cannot write ${what}. Up to ${maxWaiting} wait for the store`, error);
     this.#isOut = true;
   }
 }

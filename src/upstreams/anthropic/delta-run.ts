@@ -85,7 +85,7 @@ export function toEventValue(event: string): JsonObject | UpstreamError | undefi
   const [data] = listEventData(event);
   if (data === undefined || data.trim() === '') return undefined;
   const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is no JSON object.');
+  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
   return findError(value) ?? (isJsonObject(value.delta) ? toEndError(value.delta) : undefined) ?? value;
 }
 

@@ -91,7 +91,7 @@ export class MessageReader {
 
   #openBlock(index: unknown, block: JsonObject): Chunk[] {
     if (this.#blocks.size >= maxBlocks)
-      throw new UpstreamError('broken', `The upstream sent more than ${maxBlocks} blocks at once.`);
+      throw new UpstreamError('broken', `The upstream sent more than ${maxBlocks} open blocks.`);
     switch (block.type) {
       case 'text':
         this.#blocks.set(index, { type: 'text' });

@@ -66,7 +66,7 @@ export function createMessagesProtocol({
     },
     countTokens(attempt, reply) {
       const body = nativeBody(attempt);
-      if (body === undefined) throw new UpstreamError('broken', 'Tokens are counted of a request in the Messages dialect only.');
+      if (body === undefined) throw new UpstreamError('broken', 'Token counting requires a request in the Messages dialect.');
       return send(attempt, 'messages/count_tokens', { body, dialect: countReply, reply });
     },
   };

@@ -187,7 +187,7 @@ describe('a stream of the Messages dialect', () => {
     async (event) => {
       const [start = ''] = fixture('text').split('event: ping');
       const { error: fault } = await translate([start, event]);
-      expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is no JSON object.' });
+      expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is not a JSON object.' });
     },
   );
 

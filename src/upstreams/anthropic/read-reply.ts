@@ -68,7 +68,7 @@ export const countReply: ReplyDialect<number> = {
   readComplete(bytes) {
     const { input_tokens: tokens } = toJsonObject(bytes);
     if (typeof tokens === 'number') return toCount(tokens);
-    throw new UpstreamError('broken', 'The upstream answered with JSON that is no count of tokens.');
+    throw new UpstreamError('broken', 'The upstream answered with JSON that is not a token count.');
   },
   readErrorReply,
 };
@@ -78,7 +78,7 @@ function toMessage(bytes: string): JsonObject {
   const error = findError(value) ?? toEndError(value);
   if (error !== undefined) throw error;
   if (Array.isArray(value.content)) return value;
-  throw new UpstreamError('broken', 'The upstream answered with JSON that is no message.');
+  throw new UpstreamError('broken', 'The upstream answered with JSON that is not a message.');
 }
 
 /** Returns the headers for the client: the remaining limits of the upstream, and its request ID. */
@@ -172,7 +172,7 @@ export class RelayedEvents implements EventReader {
 function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;
   if (!Array.isArray(content) || !content.every(isJsonObject))
-    throw new UpstreamError('broken', 'The upstream answered with JSON that is no message.');
+    throw new UpstreamError('broken', 'The upstream answered with JSON that is not a message.');
   const reader = new MessageReader(createdSeconds, model);
   const folded = new Accumulator();
   const feed = (event: JsonObject): void => {

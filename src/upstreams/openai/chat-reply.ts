@@ -130,7 +130,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Requires choices whose messages have content of a valid form. Throws `UpstreamError`. */
 function requireMessages({ choices }: JsonObject): void {
-  if (!Array.isArray(choices) || !choices.every(isJsonObject)) throw createFormatError('that is no chat completion');
+  if (!Array.isArray(choices) || !choices.every(isJsonObject)) throw createFormatError('that is not a chat completion');
   for (const { message, finish_reason: reason } of choices as readonly Fields[]) {
     // A message that a filter removed may be missing.
     if (isJsonObject(message)) requireValidContent(message);
@@ -140,10 +140,10 @@ function requireMessages({ choices }: JsonObject): void {
 
 /** Requires deltas of a valid form in an event. Missing parts may follow in another event. Throws `UpstreamError`. */
 function requireDeltas({ choices }: JsonObject): void {
-  if ((choices ?? null) !== null && !Array.isArray(choices)) throw createFormatError('whose choices are no list');
+  if ((choices ?? null) !== null && !Array.isArray(choices)) throw createFormatError('whose choices are not a list');
   for (const choice of Array.isArray(choices) ? choices : []) {
     if (!isJsonObject(choice) || choice.delta === undefined || choice.delta === null) continue;
-    if (!isJsonObject(choice.delta)) throw createFormatError('with a choice whose delta is no object');
+    if (!isJsonObject(choice.delta)) throw createFormatError('with a choice whose delta is not an object');
     const { content, tool_calls: calls, function_call: functionCall } = choice.delta;
     if ((typeof content !== 'string' && content !== undefined) || calls || functionCall) requireValidContent(choice.delta);
   }
@@ -151,10 +151,10 @@ function requireDeltas({ choices }: JsonObject): void {
 
 function requireValidContent({ content, tool_calls: calls, function_call: functionCall }: Fields): void {
   const isText = typeof content === 'string' || (content ?? null) === null;
-  if (!isText && !(Array.isArray(content) && content.every(isJsonObject))) throw createFormatError('whose content is no text');
+  if (!isText && !(Array.isArray(content) && content.every(isJsonObject))) throw createFormatError('whose content is not text');
   if ((calls ?? null) !== null && !(Array.isArray(calls) && calls.every(isCall)))
-    throw createFormatError('whose tool calls are none');
-  if ((functionCall ?? null) !== null && !isJsonObject(functionCall)) throw createFormatError('whose function call is none');
+    throw createFormatError('whose tool calls are malformed');
+  if ((functionCall ?? null) !== null && !isJsonObject(functionCall)) throw createFormatError('whose function call is malformed');
 }
 
 function isCall(call: unknown): boolean {

@@ -67,7 +67,7 @@ function toResponse(bytes: string): JsonObject {
   const value = toJsonObject(bytes);
   if (value.status === 'failed') throw toFailedError(value);
   if (Array.isArray(value.output)) return value;
-  throw new UpstreamError('broken', 'The upstream answered with JSON that is no response.');
+  throw new UpstreamError('broken', 'The upstream answered with JSON that is not a response.');
 }
 
 /** Maximum bytes that are held back before the first content event. */

@@ -20,7 +20,7 @@ export function toEventValue(event: string): JsonObject | UpstreamError | undefi
   const [data] = listEventData(event);
   if (data === undefined || data.trim() === '' || data.trim() === '[DONE]') return undefined;
   const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is no JSON object.');
+  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
   if (value.type === 'error') return toReportedError(value);
   return value.type === 'response.failed' ? toFailedError(value.response) : value;
 }

@@ -90,7 +90,7 @@ function toPart(part: ContentPart, path: string): JsonObject {
     return { type: 'input_image', image_url: url, ...(detail !== undefined && { detail }) };
   }
   if (type === 'file' && isJsonObject(file)) return { type: 'input_file', ...file };
-  throw new UpstreamError('refused', `${path}.type is ${type}, which this upstream does not take.`, {
+  throw new UpstreamError('refused', `${path}.type is ${type}, which this upstream does not support.`, {
     status: 400,
     param: `${path}.type`,
   });
