@@ -3,26 +3,26 @@ import { parseArgs } from 'node:util';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** What the command line asks for. */
+/** Options of the command line. */
 export interface Wish {
   readonly scenarios: readonly Scenario[];
   readonly seed: number;
   readonly minutes: number;
   readonly isShort: boolean;
   readonly inputs: number | undefined;
-  /** Only cases whose name has this in it; empty for all. */
+  /** Runs only cases whose name contains this text. Empty for all. */
   readonly match: string;
-  /** Where the result is written as JSON. */
+  /** Path of the JSON file for the result. */
   readonly jsonPath: string | undefined;
   readonly isHelp: boolean;
 }
 
-/** A command line that makes no sense: shown without a stack. */
+/** An invalid command line. Shown without a stack. */
 export class UsageError extends Error {}
 
 const defaultMinutes = 15;
 
-/** The text of `--help`. */
+/** Output of `--help`. */
 export const helpText = `npm run chaos -- [options]
 
 Does harm to services that it starts on this machine, and ends with 1 if anything is not as it must be: an answer or an end in time,
@@ -65,7 +65,7 @@ function pickScenarios(text: string | undefined): readonly Scenario[] {
   return scenarios.filter(({ name }) => names.includes(name));
 }
 
-/** Reads the command line; throws `UsageError`. */
+/** Reads the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   return {

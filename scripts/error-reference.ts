@@ -11,7 +11,7 @@ Every code that Parley gives. The shape of an error, and what becomes of the fau
 |---|---|---|---|
 `;
 
-/** The table of every code Parley gives, as Markdown. */
+/** Returns a Markdown table of all error codes. */
 export function errorReference(): string {
   const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind, says: errorMeanings[code as ErrorCode] }));
   const { type } = errorKinds.invalid_request;

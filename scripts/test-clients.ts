@@ -30,7 +30,7 @@ const { values } = parseArgs({
   options: { write: { type: 'boolean', default: false }, only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
 });
 
-/** Runs the suite and gives what is wrong, a line each. */
+/** Runs the suite. Returns the errors, one per line. */
 async function run(): Promise<readonly string[]> {
   const missing = await findMissing();
   if (missing.length > 0) return missing;
