@@ -181,7 +181,7 @@ export function prepareContender(name: ContenderName, grounds: Grounds): void {
   if (name === 'parley' || name === 'before') buildService(getRoot(name, grounds), grounds.node);
   if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
     throw new Error(
-      'nginx is not installed (Debian: apt-get install nginx-light); or leave it out: --only direct,bare,portkey,parley',
+      'nginx is not installed (Debian: apt-get install nginx-light). To leave it out, use: --only direct,bare,portkey,parley',
     );
   }
   const folder = join(grounds.bench, 'peers/portkey');

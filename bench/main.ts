@@ -83,7 +83,7 @@ async function measureAll(grounds: Grounds, load: string, wish: Wish): Promise<S
 
 function toDisturbance(samples: Samples): string {
   const disturbed = samples.countDisturbed(20);
-  const what = `In ${disturbed} of ${samples.all.length} runs others on the machine worked more than 20 % of a core`;
+  const what = `In ${disturbed} of ${samples.all.length} runs, other processes used more than 20 % of a core`;
   return disturbed ? `${what}: **disturbed**, judge with care or run again on a quiet machine.` : `${what}: undisturbed.`;
 }
 

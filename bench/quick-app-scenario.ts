@@ -12,7 +12,7 @@ const loop: Metric = { key: 'loopMicros', title: 'the loop alone, µs CPU a turn
  */
 export const quickAppScenario: Scenario = {
   name: 'quick-app',
-  title: 'Quick app: 200 runs at once, five turns with three paced REST tools each',
+  title: 'Quick app: 200 concurrent runs, five turns with three paced REST tools each',
   metrics: [
     loop,
     { key: 'turnMicros', title: 'a turn with its tools, µs CPU', digits: 0 },

@@ -66,7 +66,7 @@ function toFaultsPart(samples: Samples): string {
   const lines = faults.map(
     ({ round, scenario, contender, error }) => `- round ${round}, ${scenario}, ${titles[contender]}: ${error}`,
   );
-  return `## Invalid runs\n\nTheir numbers count for nothing.\n\n${lines.join('\n')}\n\n`;
+  return `## Invalid runs\n\nTheir numbers are not used.\n\n${lines.join('\n')}\n\n`;
 }
 
 /** Returns the complete report in Markdown. `facts` are lines about the machine and the programs. */

@@ -25,7 +25,7 @@ const rssHeld: Metric = { key: 'rssHeld', title: 'at 5,000, MB', digits: 0 };
 const perStream: Metric = { key: 'perStream', title: 'kB a stream', digits: 1 };
 
 const flowing: Metric = { key: 'flowing', title: 'streams flowing, %', digits: 1 };
-const othersMetric: Metric = { key: 'others', title: 'others on the machine, % of a core', digits: 0 };
+const othersMetric: Metric = { key: 'others', title: 'other processes, % of a core', digits: 0 };
 
 const millis = (nanos: number): number => nanos / 1e6;
 
@@ -71,7 +71,7 @@ function closedScenario(plan: { name: string; title: string; call: () => Call; c
 
 const latencyScenario: Scenario = {
   name: 'latency',
-  title: 'Unary, 1 kB, 500 req/s (open loop; latency counts from the instant a request was due)',
+  title: 'Unary, 1 kB, 500 req/s (open loop, latency from the scheduled send time)',
   metrics: [
     p50,
     p99,

@@ -77,7 +77,7 @@ async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Read
     console.log(
       `${name}: ${runs} runs, ${wrong} answered otherwise than they should${wrong > 0 ? `: ${[...statuses].join(', ')}` : ''}`,
     );
-  console.log(`${load.skipped} runs left out, since too many were under way`);
+  console.log(`${load.skipped} runs left out, because too many were in progress`);
   return readings;
 }
 

@@ -51,6 +51,6 @@ const names = flags.only?.split(',') ?? Object.keys(parts);
 const unknown = names.find((name) => !(name in parts));
 if (flags.help) console.info(help);
 else if (unknown !== undefined) {
-  console.error(`'${unknown}' is none of: ${Object.keys(parts).join(', ')}`);
+  console.error(`'${unknown}' is not one of: ${Object.keys(parts).join(', ')}`);
   process.exitCode = 1;
 } else await measureAll(names);

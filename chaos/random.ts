@@ -22,7 +22,7 @@ export class Random {
 
   /** Returns one of the values. Throws if there are none. */
   pick<Value>(values: readonly Value[]): Value {
-    if (values.length === 0) throw new Error('there is nothing to pick from');
+    if (values.length === 0) throw new Error('no values to pick from');
     return values[this.below(values.length)] as Value;
   }
 

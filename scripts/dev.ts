@@ -49,7 +49,7 @@ class RestartingService {
     child.on('exit', () => {
       this.#child = undefined;
       if (this.#isDue) this.start();
-      else if (!this.#isStopping) console.log('The service has ended; it starts again when a file in src changes.');
+      else if (!this.#isStopping) console.log('The service has ended. It restarts when a file in src changes.');
     });
   }
 

@@ -24,7 +24,7 @@ async function generate(isCheck: boolean): Promise<void> {
     const committed = await readFile(file, 'utf8').catch(() => undefined);
     if (committed === text) continue;
     if (isCheck) {
-      console.error(`${path} is not what its source says; run: node scripts/generate-docs.ts`);
+      console.error(`${path} is out of date. Run: node scripts/generate-docs.ts`);
       process.exitCode = 1;
     } else {
       await mkdir(dirname(file), { recursive: true });

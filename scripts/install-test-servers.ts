@@ -52,7 +52,7 @@ function bring(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   const packageList = names.join(' ');
   if (process.getuid?.() !== 0)
-    return `The tests need ${packageList}; install it first, on Debian as root with: apt-get install ${packageList}`;
+    return `The tests need ${packageList}. Install them first, on Debian as root with: apt-get install ${packageList}`;
   const { isGood, output } = install(names);
   return isGood ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
 }

@@ -113,7 +113,7 @@ function oddities(key: string): readonly CallerCase[] {
       answers: Array.from({ length: 200 }, () => [200]),
       mayEnd: false,
     },
-    { name: 'leaves with five under way', moves: [request.repeat(5), wait(2), disconnect], answers: [], mayEnd: true },
+    { name: 'disconnects with five in progress', moves: [request.repeat(5), wait(2), disconnect], answers: [], mayEnd: true },
     {
       name: 'waits for 100',
       moves: [post(key, '', [length, 'expect: 100-continue']), wait(100), body],

@@ -53,7 +53,7 @@ export function requireSane(title: string, { status, headers, body }: WireAnswer
   if (status === 500 || status === 0) throw new Error(`${title}: ${status} ${body.slice(0, 300)}`);
   if (status < 400 || body === '') return;
   if (!/content-type: *application\/json/i.test(headers))
-    throw new Error(`${title}: ${status} is no JSON: ${body.slice(0, 200)}`);
+    throw new Error(`${title}: ${status} is not JSON: ${body.slice(0, 200)}`);
   // Errors of JSON-RPC have their own form.
   if (body.includes('"jsonrpc"')) return;
   requireErrorShape(body);

@@ -82,7 +82,7 @@ async function replay(match: string, { log, inputs, node }: Pick<Ground, 'log'> 
   for (const index of match.split(',').map(Number)) {
     await node.peek();
     const came = await inputs.send(index).catch((error: Error) => error.message);
-    log(`input ${index}, ${inputs.titleAt(index)}: ${came}; blocked for ${Math.round((await node.peek()).blockedMs)} ms`);
+    log(`input ${index}, ${inputs.titleAt(index)}: ${came}, blocked for ${Math.round((await node.peek()).blockedMs)} ms`);
   }
   log(node.output.stdout);
 }
@@ -115,7 +115,7 @@ async function lookForBlocks(spans: readonly Span[], slow: readonly SlowTurn[], 
     slow.some((turn) => startMs < turn.endMs + slackMs && endMs > turn.endMs - turn.lateMs - slackMs),
   );
   const longest = Math.max(...slow.map(({ blockedMs }) => blockedMs));
-  log(`blocked for ${Math.round(longest)} ms in a batch; ${suspects.length} of its inputs are sent alone`);
+  log(`blocked for ${Math.round(longest)} ms in a batch; ${suspects.length} of its inputs are sent again alone`);
   tally.count('blocks looked into');
   for (const { index } of suspects) {
     let least = await blockedAlone(index, { node, inputs });

@@ -53,7 +53,7 @@ async function restart({ tally, log }: Ground, { port, ports, nodes, start, bala
   node.kill('SIGTERM');
   const { code } = await node.ended;
   tally.count('restarts');
-  tally.require(code === 0, () => `a node that was told to stop ended with ${code}: ${node.output.stderr.slice(-300)}`);
+  tally.require(code === 0, () => `a stopped node ended with ${code}: ${node.output.stderr.slice(-300)}`);
   requireQuietLog(node, tally);
   await node[Symbol.asyncDispose]();
   nodes.set(port, await start(port));

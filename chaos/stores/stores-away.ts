@@ -42,7 +42,7 @@ export const storesAway: Scenario = {
     let isOver = false;
     for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => isOver);
     const callers = new Callers(ground.tally, [direct.url, pooled.url], bucket);
-    if (!(await becomesWhole(callers))) throw new Error('not everything is served before the first outage');
+    if (!(await becomesWhole(callers))) throw new Error('some requests fail before the first outage');
     const outages = toOutages(stores, bouncer).filter(({ name }) => name.includes(ground.match));
     const selected = ground.isShort ? [outages[1], outages[4]].filter((outage) => outage !== undefined) : outages;
     callers.start();
@@ -68,7 +68,7 @@ async function endure({ tally, log, isShort }: Ground, callers: Callers, { name,
   const ms = performance.now() - beganMs;
   tally.count('outages');
   tally.peak('longest recovery ms', Math.round(ms));
-  tally.require(isWhole, () => `after ${name} not everything is served again`);
+  tally.require(isWhole, () => `after ${name} some requests still fail`);
   // Requests that started during the outage may end now.
   await sleep(1_000);
   callers.away = [];

@@ -86,7 +86,7 @@ export type Outcome = { readonly kind: 'answer'; readonly content: string } | { 
 /** Reads the result. Throws if it is incomplete or not in the form of its dialect. */
 export function readOutcome({ status, text, error, isStream }: CallResult, isMessages: boolean): Outcome {
   if (error !== undefined) throw new Error(`${error}, after ${status} ${text.slice(0, 200)}`);
-  if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text.slice(0, 300)}`);
+  if (text.includes('internal_error')) throw new Error(`an error of Parley: ${text.slice(0, 300)}`);
   if (status >= 400) {
     requireErrorShape(text);
     return { kind: 'error', status };

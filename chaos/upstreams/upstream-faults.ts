@@ -165,12 +165,12 @@ async function runCase(url: string, faultCase: Case, tally: Tally): Promise<void
     const outcome = readOutcome(result, isMessages);
     tally.count(outcome.kind === 'answer' ? 'answered' : 'refused');
     if (expects === 'answered' && (outcome.kind !== 'answer' || outcome.content !== goodText))
-      tally.addFault(`${title}: it is no harm, and was told as ${result.status} ${result.text.slice(0, 300)}`);
+      tally.addFault(`${title}: harmless, but answered with ${result.status} ${result.text.slice(0, 300)}`);
     if (expects === 'refused' && outcome.kind !== 'error')
-      tally.addFault(`${title}: told as a good answer: ${result.text.slice(0, 300)}`);
+      tally.addFault(`${title}: answered as if it were valid: ${result.text.slice(0, 300)}`);
     if (faultCase.statuses !== undefined && outcome.kind === 'error' && !faultCase.statuses.includes(outcome.status))
       tally.addFault(
-        `${title}: told as ${outcome.status}, not as ${faultCase.statuses.join(' or ')}: ${result.text.slice(0, 200)}`,
+        `${title}: answered with ${outcome.status}, not with ${faultCase.statuses.join(' or ')}: ${result.text.slice(0, 200)}`,
       );
   } catch (error) {
     tally.addFault(`${title}: ${error instanceof Error ? error.message : error}`);
