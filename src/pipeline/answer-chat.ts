@@ -46,8 +46,8 @@ export interface Responders {
 }
 
 /**
- * Returns the function that answers authorized calls. It checks the request, reserves its limits, and pushes the
- * reply, normalized and metered.
+ * Returns the function that answers authorized calls. It checks the request, reserves its limits, and pushes the reply,
+ * normalized and metered.
  */
 export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
   return (target, input, reply) => {
@@ -89,8 +89,8 @@ async function begin(
 }
 
 /**
- * Returns the call with the deployment's defaults in its request, checked against the features of the deployment.
- * Throws the 400 for an invalid request.
+ * Returns the call with the deployment's defaults in its request, checked against the features of the deployment. Throws the
+ * 400 for an invalid request.
  */
 function prepare(
   { states }: AnswerChatDeps,

@@ -19,8 +19,8 @@ export interface PassThroughDeps extends UpstreamDeps {
 }
 
 /**
- * Answers a call whose request is passed through: reserves its limits, calls the upstreams that serve the API, and
- * pushes the metered reply.
+ * Answers a call whose request is passed through: reserves its limits, calls the upstreams that serve the API, and pushes the
+ * metered reply.
  */
 export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassedFrame>): Answer {
   const { target, request: sentRequest } = input;
@@ -95,8 +95,8 @@ class CountedReply implements Sink<PassedFrame> {
 }
 
 /**
- * Returns the usage of a reply. If it has only a total, all tokens count as prompt tokens. Returns undefined if the
- * upstream reports seconds or nothing.
+ * Returns the usage of a reply. If it has only a total, all tokens count as prompt tokens. Returns undefined if the upstream
+ * reports seconds or nothing.
  */
 function toPassedUsage(usage: PassedUsage): Usage | undefined {
   const { total_tokens } = usage;
@@ -116,8 +116,8 @@ function estimatePromptTokens(request: PassThroughRequest): number {
 }
 
 /**
- * Returns the estimated tokens of texts at any depth. A number counts as a token, because completions accept token
- * IDs. Images count as 0.
+ * Returns the estimated tokens of texts at any depth. A number counts as a token, because completions accept token IDs. Images
+ * count as 0.
  */
 function estimateValueTokens(value: unknown): number {
   if (typeof value === 'number') return 1;

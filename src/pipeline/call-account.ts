@@ -14,9 +14,7 @@ const maxIgnoredFields = 1000;
 
 export interface AccountOptions {
   readonly target: Target;
-  /**
-   * The request with defaults. Its files are readable for the deployment. Undefined if the API has no conversation.
-   */
+  /** The request with defaults. Its files are readable for the deployment. Undefined if the API has no conversation. */
   readonly request?: ChatRequest;
   /** The request as the client sent it. Fields that come from defaults are not reported as ignored. */
   readonly sent: object;
@@ -27,8 +25,8 @@ export interface AccountOptions {
 }
 
 /**
- * The account of one call: its reservation, the usage of its reply, the identity of the deployment while it answers,
- * and the information about the reply for the client. Charges the usage once.
+ * The account of one call: its reservation, the usage of its reply, the identity of the deployment while it answers, and the
+ * information about the reply for the client. Charges the usage once.
  */
 export class CallAccount {
   readonly usage: UsageTotals;
@@ -113,8 +111,8 @@ export class CallAccount {
   }
 
   /**
-   * Charges the usage and releases the reservation. `used` is undefined if no upstream did any work. `isComplete` is
-   * true if the reply ended without an error. Later calls do nothing.
+   * Charges the usage and releases the reservation. `used` is undefined if no upstream did any work. `isComplete` is true if
+   * the reply ended without an error. Later calls do nothing.
    */
   settle(used: readonly ModelUsage[] | undefined, isComplete: boolean): void {
     if (this.#isSettled) return;

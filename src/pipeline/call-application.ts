@@ -15,10 +15,7 @@ export interface ApplicationDeps {
   readonly callUpstreams: CallUpstreams;
 }
 
-/**
- * Calls an application behind an endpoint, or the adapters of a model. Their per-request key is valid until the call
- * ends.
- */
+/** Calls an application behind an endpoint, or the adapters of a model. Their per-request key is valid until the call ends. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // An application or adapter receives the compat wire, regardless of the client's dialect.
   const programInput = { ...prepared, native: undefined };

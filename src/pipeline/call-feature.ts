@@ -27,10 +27,10 @@ const maxBytes = 16 * 1024 * 1024;
 const withoutContent: ReadonlySet<number> = new Set([204, 304]);
 
 /**
- * Calls the program that serves a feature of a deployment (docs/write-an-application.md, Feature endpoints). A
- * program of the configuration, or of the caller's own application, gets a per-request key that is valid until the
- * response. A program that another user saved gets no key, because Parley contacts its address before the caller has
- * sent anything to it. Calls to saved applications count as requests of the caller.
+ * Calls the program that serves a feature of a deployment (docs/write-an-application.md, Feature endpoints). A program of the
+ * configuration, or of the caller's own application, gets a per-request key that is valid until the response. A program that
+ * another user saved gets no key, because Parley contacts its address before the caller has sent anything to it. Calls to saved
+ * applications count as requests of the caller.
  */
 export async function callFeature(deps: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply> {
   const { caller, deployment } = request;

@@ -92,8 +92,8 @@ interface Sending {
 }
 
 /**
- * Returns the headers and query parameters for one upstream. Only applications and adapters receive those of the
- * client. A header that is configured for the upstream replaces the client's.
+ * Returns the headers and query parameters for one upstream. Only applications and adapters receive those of the client. A
+ * header that is configured for the upstream replaces the client's.
  */
 export function toProgramFields(
   upstream: Upstream,
@@ -129,8 +129,7 @@ interface Supported extends Sent {
 }
 
 /**
- * Returns the request without top-level fields that the upstream does not support. Removes them from both forms of
- * the request.
+ * Returns the request without top-level fields that the upstream does not support. Removes them from both forms of the request.
  */
 function withoutUnsupported({ request, native }: Sent, fields: readonly string[]): Supported {
   const ofRequest = fields.filter((field) => request[field] !== undefined);

@@ -17,8 +17,8 @@ interface CountInput extends ChatInput {
 }
 
 /**
- * Returns the number of tokens of a request. An upstream of the client's dialect counts them. If there is no such
- * upstream, or it does not count tokens, they are estimated. Counting is free.
+ * Returns the number of tokens of a request. An upstream of the client's dialect counts them. If there is no such upstream, or
+ * it does not count tokens, they are estimated. Counting is free.
  */
 export async function countTokens(
   deps: UpstreamDeps,

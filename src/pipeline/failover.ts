@@ -38,8 +38,8 @@ export interface Attempts<Item> {
 }
 
 /**
- * Calls one upstream after the other until one sends a first item. Failures after the first item are not retried. The
- * last failure is pushed as an error that the client may see.
+ * Calls one upstream after the other until one sends a first item. Failures after the first item are not retried. The last
+ * failure is pushed as an error that the client may see.
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
   const run = new Failover(deps, attempts, sink);
@@ -147,10 +147,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     if (this.#upstream !== undefined) this.#deps.loadBalancer.recordSuccess(this.#upstream, this.#requestedAtMs);
   }
 
-  /**
-   * Records the failure of an upstream. Further failures of an upstream in the same call do not count as new
-   * failures.
-   */
+  /** Records the failure of an upstream. Further failures of an upstream in the same call do not count as new failures. */
   #note(error: UpstreamError, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
@@ -175,8 +172,8 @@ function getOwnMessage({ kind, message }: UpstreamError): string | undefined {
 }
 
 /**
- * Whether other calls to the upstream would fail too. A malformed reply does not count, because the request itself
- * may cause it.
+ * Whether other calls to the upstream would fail too. A malformed reply does not count, because the request itself may cause
+ * it.
  */
 function isDown({ kind, status }: UpstreamError): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;

@@ -2,8 +2,8 @@ import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { type Attempts, type FailoverDeps, failover } from './failover.ts';
 
 /**
- * Returns the result of the first upstream that has one. For work whose result is a single item. Rejects with an
- * error that the client may see, or with the reason of the signal.
+ * Returns the result of the first upstream that has one. For work whose result is a single item. Rejects with an error that the
+ * client may see, or with the reason of the signal.
  */
 export async function fetchFromUpstreams<Result>(
   deps: FailoverDeps,

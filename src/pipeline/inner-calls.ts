@@ -46,9 +46,9 @@ export interface ServiceEmbed {
 }
 
 /**
- * Calls deployments from inside the service. Each call is authorized, limited, and recorded as a separate call. The
- * calls run through the pipeline, which itself needs this object for quick apps. Therefore the pipeline is connected
- * after it is complete.
+ * Calls deployments from inside the service. Each call is authorized, limited, and recorded as a separate call. The calls run
+ * through the pipeline, which itself needs this object for quick apps. Therefore the pipeline is connected after it is
+ * complete.
  */
 export class InnerCalls {
   readonly #deps: InnerCallsDeps;
@@ -91,8 +91,8 @@ export class InnerCalls {
   }
 
   /**
-   * Calls an embedding deployment as the service itself. The call needs no user role and is counted under its own
-   * subject. Rejects with a `ParleyError`.
+   * Calls an embedding deployment as the service itself. The call needs no user role and is counted under its own subject.
+   * Rejects with a `ParleyError`.
    */
   async embedForService({ deployment, request, signal }: ServiceEmbed): Promise<JsonObject> {
     const { telemetry, clock, newId } = this.#deps;

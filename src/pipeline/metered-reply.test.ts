@@ -22,9 +22,7 @@ const last = Frame.ofChunks(
   { ...head, choices: [], usage },
 );
 
-/**
- * Returns the events, in order, while a call with a per-request key is read to its end or canceled after one frame.
- */
+/** Returns the events, in order, while a call with a per-request key is read to its end or canceled after one frame. */
 async function happenings(
   frames: AsyncIterable<Frame>,
   { isLeft = false, isDeaf = false, leavesAtReport = false } = {},

@@ -15,9 +15,9 @@ interface StartedSink<Item> extends Sink<Item> {
 }
 
 /**
- * Passes a reply on. When the reply ends for any reason, charges its usage, releases the reservation, and reports the
- * usage to the call chain. The report arrives before the end of the reply, because an application that has read the
- * end may end its own call.
+ * Passes a reply on. When the reply ends for any reason, charges its usage, releases the reservation, and reports the usage to
+ * the call chain. The report arrives before the end of the reply, because an application that has read the end may end its own
+ * call.
  */
 export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly ignored: ReadonlySet<string>;
@@ -140,8 +140,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   /**
-   * Returns undefined for a reply that failed before it started. A reply that was canceled before it started has
-   * usage, because the upstream was working.
+   * Returns undefined for a reply that failed before it started. A reply that was canceled before it started has usage, because
+   * the upstream was working.
    */
   #used(): readonly ModelUsage[] | undefined {
     const wasAtWork = this.#reply.hasStarted || (this.#isCancelled && this.#account.isAdmitted);

@@ -35,8 +35,8 @@ export interface ReplyFacts extends CallFacts {
 }
 
 /**
- * Normalizes a reply for the wire: a role first, one finish reason for each choice, then `usage` and `statistics`
- * once, in a last chunk without choices. Events that need no change pass with their bytes.
+ * Normalizes a reply for the wire: a role first, one finish reason for each choice, then `usage` and `statistics` once, in a
+ * last chunk without choices. Events that need no change pass with their bytes.
  */
 export class NormalizedReply implements Sink<RawFrame> {
   readonly #next: Sink<Frame>;
@@ -45,10 +45,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   #identity: ReplyIdentity;
   /** Whether any part of the reply has arrived. */
   hasStarted = false;
-  /**
-   * Frames that are held back until the first choice arrives, because the role goes first and all chunks have the
-   * same ID.
-   */
+  /** Frames that are held back until the first choice arrives, because the role goes first and all chunks have the same ID. */
   #early: RawFrame[] = [];
   #earlyBytes = 0;
   #isComplete = false;
@@ -87,9 +84,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#withIdentity(early));
   }
 
-  /**
-   * Pushes the missing finish reasons and the totals, then the end. Called if the upstream ended without an error.
-   */
+  /** Pushes the missing finish reasons and the totals, then the end. Called if the upstream ended without an error. */
   end(): void {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#isStreamed || !this.#isComplete) {
@@ -308,9 +303,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       if (reason !== null) going.push(...this.#closedStages(content, 'completed', index));
   }
 
-  /**
-   * Returns the chunk without usage, statistics, and repeated finish reasons. Returns undefined if the rest is empty.
-   */
+  /** Returns the chunk without usage, statistics, and repeated finish reasons. Returns undefined if the rest is empty. */
   #withoutTotals(chunk: Chunk): Chunk | undefined {
     let repeated: Set<ChunkChoice> | undefined;
     for (const choice of chunk.choices) {

@@ -14,8 +14,8 @@ interface ListNumbers {
 }
 
 /**
- * Completes the `custom_content` of one reply. Attachments, stages, and controls get an `index`, stages get a name and a status,
- * and an attachment has either `data` or `url`. Objects that need no change are returned unchanged.
+ * Completes the `custom_content` of one reply. Attachments, stages, and controls get an `index`, stages get a name and a
+ * status, and an attachment has either `data` or `url`. Objects that need no change are returned unchanged.
  */
 export class ReplyContent {
   readonly #lists = new Map<string, ListNumbers>();

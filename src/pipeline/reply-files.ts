@@ -22,9 +22,9 @@ const maxOpenChars = 8_193;
 const maxParsedChars = 4 * 1024 * 1024;
 
 /**
- * The first step of every reply. It removes references to stored resources that the deployment may not read.
- * Otherwise a client would send them back with the conversation and grant access to them. A caller with a per-request
- * key gets the right to read the files that remain. A frame passes after every node has that right.
+ * The first step of every reply. It removes references to stored resources that the deployment may not read. Otherwise a client
+ * would send them back with the conversation and grant access to them. A caller with a per-request key gets the right to read
+ * the files that remain. A frame passes after every node has that right.
  */
 export class ReplyFiles implements Sink<RawFrame> {
   readonly #answered: Answered;

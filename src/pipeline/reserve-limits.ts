@@ -46,15 +46,15 @@ export interface LimitReservation {
   /** Reserved amounts. */
   readonly claims: readonly Claim[];
   /**
-   * Counts the usage of the call, or 0 if it is undefined, and releases the reservation. Must be called once, when
-   * the call ends. Neither waits nor throws. Undefined if there are no limits.
+   * Counts the usage of the call, or 0 if it is undefined, and releases the reservation. Must be called once, when the call
+   * ends. Neither waits nor throws. Undefined if there are no limits.
    */
   readonly settle?: (used: Used | undefined) => void;
 }
 
 /**
- * Admits a call if its limits have capacity in addition to the calls in progress, counts it as a request, and
- * reserves its estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
+ * Admits a call if its limits have capacity in addition to the calls in progress, counts it as a request, and reserves its
+ * estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
  */
 export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Promise<LimitReservation>;
 

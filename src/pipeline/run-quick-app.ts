@@ -34,10 +34,7 @@ export interface QuickAppDeps {
   readonly catalog: Catalog;
   readonly states: RunStates;
   readonly toolSources: (configuration: Configuration) => ToolSources;
-  /**
-   * Called with the deployments that an application names and that do not exist, as a graph of the application's
-   * edges.
-   */
+  /** Called with the deployments that an application names and that do not exist, as a graph of the application's edges. */
   readonly noteGraph: (graph: DependencyGraph) => void;
   /** Called with the error of a tool, whose reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
@@ -53,8 +50,8 @@ export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Si
 }
 
 /**
- * Returns the conversation with a quick app, including the state from its earlier replies. Throws `invalid_request`
- * for a state that this caller did not receive, and `control_not_offered`.
+ * Returns the conversation with a quick app, including the state from its earlier replies. Throws `invalid_request` for a state
+ * that this caller did not receive, and `control_not_offered`.
  */
 export function openConversation(
   states: RunStates,

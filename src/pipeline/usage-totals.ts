@@ -96,9 +96,9 @@ export class UsageTotals {
   }
 
   /**
-   * Returns the tokens of each model that count against limits and are recorded. A quick app, and any application
-   * that a user saved, is billed only for its inner calls, which Parley metered. Any other usage that it declares is
-   * an unverified claim of its owner.
+   * Returns the tokens of each model that count against limits and are recorded. A quick app, and any application that a user
+   * saved, is billed only for its inner calls, which Parley metered. Any other usage that it declares is an unverified claim of
+   * its owner.
    */
   billed(): readonly ModelUsage[] {
     const { deployment, inner } = this.#facts;
@@ -114,10 +114,7 @@ export class UsageTotals {
     return { ...usage, cost: computeCost({ pricing }, usage) / unitsPerUsd };
   }
 
-  /**
-   * Returns the reported usage. If it covers only the start of the reply, its completion tokens are raised to the
-   * estimate.
-   */
+  /** Returns the reported usage. If it covers only the start of the reply, its completion tokens are raised to the estimate. */
   #reported(): Usage | undefined {
     if (this.#usage === undefined || !this.#isPartial) return this.#usage;
     const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#chars));
@@ -142,8 +139,8 @@ export class UsageTotals {
   }
 
   /**
-   * Returns the tokens that the program of a saved application declares, marked as declared. If it declares none,
-   * returns the usage of its inner calls.
+   * Returns the tokens that the program of a saved application declares, marked as declared. If it declares none, returns the
+   * usage of its inner calls.
    */
   #declared(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);

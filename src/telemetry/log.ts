@@ -21,9 +21,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * The log of a node, as lines of JSON. Known secrets are removed from fields and messages. Content is never logged.
- */
+/** The log of a node, as lines of JSON. Known secrets are removed from fields and messages. Content is never logged. */
 export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
@@ -104,8 +102,8 @@ interface DescribedError {
 }
 
 /**
- * Describes an error with its causes. Messages from outside, such as those of an upstream or the excerpt of a JSON
- * parser, may quote what users wrote. They are left out unless `includesForeignText` is set.
+ * Describes an error with its causes. Messages from outside, such as those of an upstream or the excerpt of a JSON parser, may
+ * quote what users wrote. They are left out unless `includesForeignText` is set.
  */
 export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {
   if (!(error instanceof Error))
@@ -140,8 +138,8 @@ function getFrames(error: Error): string[] {
 }
 
 /**
- * Removes secrets from a log text: the known secrets, then text that looks like one. This is a last safeguard,
- * because no secret should reach the log.
+ * Removes secrets from a log text: the known secrets, then text that looks like one. This is a last safeguard, because no
+ * secret should reach the log.
  */
 export function redact(text: string, secrets: Iterable<Secret>): string {
   let result = text;

@@ -26,8 +26,8 @@ interface TraceDeps {
   /** Whether to record a trace that starts here. Undefined records every trace. */
   readonly isSampled: ((traceId: string) => boolean) | undefined;
   /**
-   * Whether spans are exported. If not, the client's `traceparent` is passed on unchanged, so that no span is missing
-   * from its trace.
+   * Whether spans are exported. If not, the client's `traceparent` is passed on unchanged, so that no span is missing from its
+   * trace.
    */
   readonly hasSpans: boolean;
 }

@@ -12,9 +12,7 @@ const resolutionMs = 20;
 export interface LiveState {
   /** All configured upstreams. */
   readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'off' | 'rejectsWith'>>;
-  /**
-   * Number of errors in the configuration that was last rejected. It is 0 while the newest configuration is in force.
-   */
+  /** Number of errors in the configuration that was last rejected. It is 0 while the newest configuration is in force. */
   readonly configurationFaults: () => number;
 }
 

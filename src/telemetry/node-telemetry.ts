@@ -25,9 +25,7 @@ export interface TelemetryOptions {
   readonly version: string;
   /** Listeners that are notified when a call ends. */
   readonly listeners: readonly CallListener[];
-  /**
-   * Key of the pseudonyms. With the same secret, a user has the same pseudonym on all nodes and after every restart.
-   */
+  /** Key of the pseudonyms. With the same secret, a user has the same pseudonym on all nodes and after every restart. */
   readonly secret: string;
 }
 

@@ -26,8 +26,7 @@ interface OpenLog {
 }
 
 /**
- * Opens the log of the process on its stdout. `lines.close` writes the buffered lines. They are also written on a
- * sudden exit.
+ * Opens the log of the process on its stdout. `lines.close` writes the buffered lines. They are also written on a sudden exit.
  */
 export function openLog(level: LogLevel, secrets: () => Iterable<Secret>): OpenLog {
   const destination = pino.destination({ dest: stdout, sync: false, minLength: 1, maxLength: maxWaitingBytes });
@@ -51,8 +50,8 @@ const maxWaitMs = 100;
 const fullLength = 64 * 1024;
 
 /**
- * Buffers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once for each
- * call. Use `close` for an orderly stop and `flush` for a sudden exit.
+ * Buffers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once for each call. Use
+ * `close` for an orderly stop and `flush` for a sudden exit.
  */
 export class LineBuffer {
   readonly #stream: TextStream;
@@ -116,8 +115,8 @@ interface CallLogOptions {
 }
 
 /**
- * Writes one line of JSON for each call, with the user, the deployment, and the duration. The line never has content,
- * keys, or header fields.
+ * Writes one line of JSON for each call, with the user, the deployment, and the duration. The line never has content, keys, or
+ * header fields.
  */
 export class CallLog implements CallListener {
   readonly #options: CallLogOptions;

@@ -3,18 +3,13 @@ import type { Labels } from './series.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * OpenTelemetry exporters that the environment selects. The exporters themselves read addresses, headers, and
- * timeouts.
- */
+/** OpenTelemetry exporters that the environment selects. The exporters themselves read addresses, headers, and timeouts. */
 export interface OtlpSettings {
   readonly metrics: boolean;
   readonly traces: boolean;
   readonly metricIntervalMs: number;
   readonly spanDelayMs: number;
-  /**
-   * Fraction of the traces starting here that are recorded, from 0 to 1. If the client decided, its decision applies.
-   */
+  /** Fraction of the traces starting here that are recorded, from 0 to 1. If the client decided, its decision applies. */
   readonly ratio: number;
 }
 

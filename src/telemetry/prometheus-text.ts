@@ -7,9 +7,9 @@ export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
 const unitWords: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' };
 
 /**
- * Writes metrics in the text format of Prometheus by OpenTelemetry's rules: dots become underscores, and names end
- * with the unit and `_total`. The labels of a series are formatted once and cached with the series. For many series,
- * this costs about a thirtieth of OpenTelemetry's own serializer.
+ * Writes metrics in the text format of Prometheus by OpenTelemetry's rules: dots become underscores, and names end with the
+ * unit and `_total`. The labels of a series are formatted once and cached with the series. For many series, this costs about a
+ * thirtieth of OpenTelemetry's own serializer.
  */
 export class PrometheusText {
   readonly #labels = new WeakMap<Labels, string>();

@@ -12,8 +12,8 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
 
 /**
- * Every series of this node. Labels come only from the configuration and from closed sets. An ID that the
- * configuration does not name counts as `_OTHER`, and so does one beyond 1,000 deployments and 2,000 upstreams.
+ * Every series of this node. Labels come only from the configuration and from closed sets. An ID that the configuration does
+ * not name counts as `_OTHER`, and so does one beyond 1,000 deployments and 2,000 upstreams.
  */
 export class SeriesStore {
   readonly http = new HttpSeries();

@@ -28,8 +28,8 @@ export class Histogram {
   }
 
   /**
-   * Counts a value in the first bucket whose upper bound is not exceeded. A negative value, which clocks may produce,
-   * counts as 0.
+   * Counts a value in the first bucket whose upper bound is not exceeded. A negative value, which clocks may produce, counts as
+   * 0.
    */
   record(value: number): void {
     const { boundaries, counts } = this;

@@ -19,10 +19,7 @@ interface TokenDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
-/**
- * The access token of a Google Cloud service account (RFC 7523). It is fetched when it is needed, with one request at
- * a time.
- */
+/** The access token of a Google Cloud service account (RFC 7523). It is fetched when it is needed, with one request at a time. */
 export class AccountToken {
   readonly #account: Account;
   readonly #deps: TokenDeps;

@@ -23,8 +23,8 @@ interface Account {
 }
 
 /**
- * Creates the protocol for Claude on Google's Vertex AI: the Messages dialect at a URL with the model and the method,
- * and the token of a service account. `endpoint` is the base URL ending in /publishers/anthropic.
+ * Creates the protocol for Claude on Google's Vertex AI: the Messages dialect at a URL with the model and the method, and the
+ * token of a service account. `endpoint` is the base URL ending in /publishers/anthropic.
  */
 export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
   const accounts = new WeakMap<Upstream, Account>();

@@ -55,8 +55,8 @@ function getFirst(list: unknown): JsonObject | undefined {
 }
 
 /**
- * Returns the error that an event or a reply with the status 200 means, in any dialect. Returns undefined if there is
- * no error. Some upstreams send `choices` with an error. A message without choices counts as an error.
+ * Returns the error that an event or a reply with the status 200 means, in any dialect. Returns undefined if there is no error.
+ * Some upstreams send `choices` with an error. A message without choices counts as an error.
  */
 export function findError(value: JsonObject): UpstreamError | undefined {
   const { object, type, error, choices, candidates } = value;

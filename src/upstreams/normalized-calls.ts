@@ -8,8 +8,8 @@ import { type CallFacts, ReplyCalls } from './reply-calls.ts';
 const noHead = { id: '', created: 0 };
 
 /**
- * Repairs the calls and finish reasons of a reply (`ReplyCalls`) for consumers that read it before `NormalizedReply`: tool loops
- * and the conversion to function calls. Frames that need no repair pass unchanged.
+ * Repairs the calls and finish reasons of a reply (`ReplyCalls`) for consumers that read it before `NormalizedReply`: tool
+ * loops and the conversion to function calls. Frames that need no repair pass unchanged.
  */
 export class NormalizedCalls implements Sink<RawFrame> {
   readonly #calls: ReplyCalls;

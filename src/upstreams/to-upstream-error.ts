@@ -7,8 +7,7 @@ export function createUnansweredError(cause?: unknown): UpstreamError {
 }
 
 /**
- * Converts an HTTP error that occurred before any part of the reply. A connection that closes this early counts as
- * unreachable.
+ * Converts an HTTP error that occurred before any part of the reply. A connection that closes this early counts as unreachable.
  */
 export function toEarlyError(error: unknown): unknown {
   return error instanceof HttpError && error.kind === 'closed' ? createUnansweredError(error) : toUpstreamError(error);

@@ -11,10 +11,7 @@ const maxErrorReplyBytes = 64 * 1024;
 const maxTurnMs = 10;
 /** Events are read in pieces of about this length, and the time is measured after each piece. */
 const pieceLength = 8 * 1024;
-/**
- * Time that the rest of a reply may take after its end mark. Its connection can be reused only after the rest has
- * arrived.
- */
+/** Time that the rest of a reply may take after its end mark. Its connection can be reused only after the rest has arrived. */
 const restMs = 500;
 
 /** Readers for the replies of one dialect. They throw an `UpstreamError` for replies that they cannot read. */
@@ -22,18 +19,15 @@ export interface ReplyDialect<Item = RawFrame> {
   /** Reads the events of one reply with these headers. Undefined if there are no streamed replies. */
   readEvents?(headers: ReplyHeaders): EventReader<Item>;
   /**
-   * Returns a function that passes a reply on in pieces of latin1 bytes. Returns undefined for a reply that must be
-   * read completely first.
+   * Returns a function that passes a reply on in pieces of latin1 bytes. Returns undefined for a reply that must be read
+   * completely first.
    */
   readPieces?(headers: ReplyHeaders): ((piece: string) => Item) | undefined;
   /** Called with the headers of every reply, including error replies. */
   onHeaders?: (headers: ReplyHeaders) => void;
   /** Reads a reply in one JSON text. The bytes are latin1. */
   readComplete(bytes: string, headers: ReplyHeaders): Item;
-  /**
-   * Returns the error for a reply with a status other than 200. Its text is latin1 bytes, and empty if it is not
-   * available.
-   */
+  /** Returns the error for a reply with a status other than 200. Its text is latin1 bytes, and empty if it is not available. */
   readErrorReply(refusal: ErrorReply): UpstreamError;
 }
 
@@ -48,8 +42,8 @@ export interface EventReader<Item = RawFrame> {
   /** Whether the end of the reply has been read. */
   readonly hasEnded: boolean;
   /**
-   * Pushes the frames for complete events, in order. If an event is an error, throws `UpstreamError` after the frames
-   * of the events before it.
+   * Pushes the frames for complete events, in order. If an event is an error, throws `UpstreamError` after the frames of the
+   * events before it.
    */
   read(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
   /** Returns whether an event ends the reply. Some upstreams close directly after it, without its empty line. */
@@ -57,8 +51,8 @@ export interface EventReader<Item = RawFrame> {
 }
 
 /**
- * Sends a request and pushes the reply, streamed or in one JSON text. A stream that closes without its end mark, or
- * has an error event, fails. A stream that closes before its first event counts as unanswered.
+ * Sends a request and pushes the reply, streamed or in one JSON text. A stream that closes without its end mark, or has an
+ * error event, fails. A stream that closes before its first event counts as unanswered.
  */
 export function sendForReply<Item>(
   http: HttpClient,
@@ -176,10 +170,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     else end();
   }
 
-  /**
-   * Reads complete events until the time of this turn is used. Otherwise, a flood of small events would block the
-   * event loop.
-   */
+  /** Reads complete events until the time of this turn is used. Otherwise, a flood of small events would block the event loop. */
   #readEvents(events: string): void {
     const reader = this.#events;
     if (reader === undefined) return;

@@ -21,9 +21,9 @@ export function withChoices(protocol: ChatProtocol): ChatProtocol {
 }
 
 /**
- * Runs `n` replies concurrently and merges them under their own `choices[].index`, with the sum of their usage. If
- * one fails, all are canceled. Frames are held back until each reply has started. An earlier failure is therefore
- * handled like that of a single reply, and another upstream may be tried.
+ * Runs `n` replies concurrently and merges them under their own `choices[].index`, with the sum of their usage. If one fails,
+ * all are canceled. Frames are held back until each reply has started. An earlier failure is therefore handled like that of a
+ * single reply, and another upstream may be tried.
  */
 export function fanOut(n: number, start: (choice: Sink<RawFrame>) => Handle, sink: Sink<RawFrame>): Handle {
   const merged = new MergedReplies(n, sink);

@@ -44,10 +44,7 @@ interface JournalWriterDeps {
   readonly note: (message: string) => void;
   /** Milliseconds for which records are gathered before a write. Default: 1000. */
   readonly waitMs?: number;
-  /**
-   * Maximum number of records of one kind that wait during an outage. Further records are counted and lost. Default:
-   * 50,000.
-   */
+  /** Maximum number of records of one kind that wait during an outage. Further records are counted and lost. Default: 50,000. */
   readonly maxWaiting?: number;
 }
 
@@ -64,10 +61,7 @@ export class JournalWriter {
     this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'audit records' });
   }
 
-  /**
-   * Returns one message for each kind of record that is being lost. The list is empty if all records are written or
-   * wait.
-   */
+  /** Returns one message for each kind of record that is being lost. The list is empty if all records are written or wait. */
   losses(): readonly string[] {
     return [this.usage, this.audit].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   }
@@ -79,8 +73,8 @@ export class JournalWriter {
 }
 
 /**
- * Sums up rejected credentials, so that a client that tries many keys cannot fill the audit log. Writes one record
- * for each reason and period.
+ * Sums up rejected credentials, so that a client that tries many keys cannot fill the audit log. Writes one record for each
+ * reason and period.
  */
 class RefusalCounter {
   readonly #note: (code: string, count: number) => void;
@@ -212,8 +206,8 @@ class RecordQueue<Item> {
   }
 
   /**
-   * Writes the records that wait now. Records that arrive meanwhile wait for the next round, because each write would
-   * be tiny otherwise. A batch that fails waits as well. Writing a batch twice is harmless.
+   * Writes the records that wait now. Records that arrive meanwhile wait for the next round, because each write would be tiny
+   * otherwise. A batch that fails waits as well. Writing a batch twice is harmless.
    */
   async #writeAll(): Promise<void> {
     try {

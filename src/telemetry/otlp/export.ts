@@ -34,10 +34,7 @@ export interface Export {
 const maxExportMs = 30_000;
 const maxComplaintChars = 500;
 
-/**
- * Starts to send metrics and spans to a collector. OpenTelemetry reads addresses, headers, and timeouts from the
- * environment.
- */
+/** Starts to send metrics and spans to a collector. OpenTelemetry reads addresses, headers, and timeouts from the environment. */
 export function startExport(parts: ExportDeps): Export {
   logComplaints(parts.log);
   const reader = parts.settings.metrics ? exportMetrics(parts) : undefined;

@@ -8,8 +8,8 @@ const version = '2023-06-01';
 const betaName = /^[\w.-]+$/;
 
 /**
- * Creates the protocol for upstreams with the URLs and the credentials of Anthropic's API. `endpoint` is the base URL
- * ending in /v1.
+ * Creates the protocol for upstreams with the URLs and the credentials of Anthropic's API. `endpoint` is the base URL ending in
+ * /v1.
  */
 export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
   return createMessagesProtocol({
@@ -34,9 +34,7 @@ interface HeaderParts {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/**
- * Returns the headers of a request. Configured headers replace the client's, except for betas, which are combined.
- */
+/** Returns the headers of a request. Configured headers replace the client's, except for betas, which are combined. */
 export function toHeaders(
   { upstream, request, native, headers }: Attempt,
   { isStreamed, credentials }: HeaderParts,

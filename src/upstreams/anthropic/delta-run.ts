@@ -14,8 +14,8 @@ const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
 ]);
 
 /**
- * Finds the deltas of one block of a stream without parsing them. The deltas differ only in their text, so the bytes
- * before the text are learned once and compared. Some upstreams add spaces after the text to hide its length.
+ * Finds the deltas of one block of a stream without parsing them. The deltas differ only in their text, so the bytes before the
+ * text are learned once and compared. Some upstreams add spaces after the text to hide its length.
  */
 export class DeltaRun {
   #prefix = '';
@@ -23,8 +23,8 @@ export class DeltaRun {
   textBytes = 0;
 
   /**
-   * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts
-   * to `pieces`, as the bytes of JSON strings without their quotes.
+   * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts to
+   * `pieces`, as the bytes of JSON strings without their quotes.
    */
   read(events: string, from: number, pieces?: string[]): number {
     this.textBytes = 0;
@@ -44,8 +44,8 @@ export class DeltaRun {
   }
 
   /**
-   * Uses an event, which must be a delta of this type, as the pattern of later events. Returns whether the event has
-   * the required form.
+   * Uses an event, which must be a delta of this type, as the pattern of later events. Returns whether the event has the
+   * required form.
    */
   learn(event: string, type: unknown): boolean {
     const key = keys.get(type);
@@ -65,9 +65,7 @@ function findClosing(text: string, start: number): number {
   return position === text.length || text.indexOf('\n', start) < position ? -1 : position;
 }
 
-/**
- * Returns the end of the event whose text ends at `closed`. Returns -1 if the event has more fields after the text.
- */
+/** Returns the end of the event whose text ends at `closed`. Returns -1 if the event has more fields after the text. */
 function findEventEnd(text: string, closed: number): number {
   if (closed === -1 || text.slice(closed, closed + 2) !== '"}') return -1;
   let position = closed + 2;
@@ -76,8 +74,8 @@ function findEventEnd(text: string, closed: number): number {
 }
 
 /**
- * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an
- * event without data.
+ * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an event
+ * without data.
  */
 export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
   const namedError = findNamedError(event);

@@ -17,10 +17,7 @@ type OpenBlock =
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'other' };
 
-/**
- * Translates the events of one streamed reply to chunks. Upstreams are not trusted: values of an unexpected form are
- * ignored.
- */
+/** Translates the events of one streamed reply to chunks. Upstreams are not trusted: values of an unexpected form are ignored. */
 export class MessageReader {
   #head: ReplyHead;
   #hasStarted = false;

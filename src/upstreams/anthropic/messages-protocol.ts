@@ -24,9 +24,7 @@ interface Address {
 export interface MessagesProtocolDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
-  /**
-   * Returns the request for one kind of endpoint, or a function that first waits for a token. Throws `UpstreamError`.
-   */
+  /** Returns the request for one kind of endpoint, or a function that first waits for a token. Throws `UpstreamError`. */
   readonly resolveAddress: (
     attempt: Attempt,
     operation: Operation,
@@ -35,9 +33,9 @@ export interface MessagesProtocolDeps {
 }
 
 /**
- * Creates the protocol for upstreams that speak the Messages dialect over HTTP. Requests in the dialect are relayed,
- * all others are translated. The upstream streams only if the client does, because a complete reply has its own
- * status and is parsed only once.
+ * Creates the protocol for upstreams that speak the Messages dialect over HTTP. Requests in the dialect are relayed, all others
+ * are translated. The upstream streams only if the client does, because a complete reply has its own status and is parsed only
+ * once.
  */
 export function createMessagesProtocol({
   http,
@@ -82,10 +80,7 @@ function toRequest({ upstream }: Attempt, { url, headers, body }: Address): Http
   return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
 }
 
-/**
- * Returns the client's own body with the model name of the upstream. Returns undefined if the client speaks another
- * dialect.
- */
+/** Returns the client's own body with the model name of the upstream. Returns undefined if the client speaks another dialect. */
 function nativeBody({ native, upstream }: Attempt): JsonObject | undefined {
   return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
 }
@@ -96,10 +91,7 @@ const handledFields: ReadonlySet<string> = new Set(['stream_options', 'n', 'addo
 const neutralValues: readonly unknown[] = [null, undefined, false, 'none'];
 const penaltyFields: ReadonlySet<string> = new Set(['presence_penalty', 'frequency_penalty']);
 
-/**
- * Returns the fields of a chat request that have no effect in `body`, which is the same request in the Messages
- * dialect.
- */
+/** Returns the fields of a chat request that have no effect in `body`, which is the same request in the Messages dialect. */
 function ignoredFields(request: ChatRequest, body: MessagesRequest): string[] {
   return Object.entries(request)
     .filter(([field, value]) => !isNeutral(field, value) && isIgnored(field, value, body))

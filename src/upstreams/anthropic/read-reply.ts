@@ -92,9 +92,8 @@ function toCallerHeaders(headers: ReplyHeaders): Record<string, string> {
 const maxBufferedBytes = 1024 * 1024;
 
 /**
- * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The
- * counts of other events are recorded. The start is held back until a later event, so that an immediate error is the
- * first item.
+ * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The counts of
+ * other events are recorded. The start is held back until a later event, so that an immediate error is the first item.
  */
 export class RelayedEvents implements EventReader {
   readonly isEndMark = isMessageStop;
@@ -166,8 +165,8 @@ export class RelayedEvents implements EventReader {
 }
 
 /**
- * Returns a complete reply of the dialect as a completion, equal to the sum of its stream. Throws `UpstreamError` if
- * the reply is not a message.
+ * Returns a complete reply of the dialect as a completion, equal to the sum of its stream. Throws `UpstreamError` if the reply
+ * is not a message.
  */
 function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;

@@ -17,8 +17,7 @@ const withoutPenalties = 'the dialect has no penalties or token bias';
 const textOnly = 'the dialect answers in text';
 
 /**
- * Rules for the fields of a chat request to an upstream of the Messages dialect. A field that is not listed is sent
- * unchanged.
+ * Rules for the fields of a chat request to an upstream of the Messages dialect. A field that is not listed is sent unchanged.
  */
 export const requestFields: ReadonlyMap<string, FieldRule> = new Map(
   Object.entries({

@@ -53,8 +53,8 @@ function toMaxTokens(request: ChatRequest, { maxCompletionTokens }: ModelContext
 }
 
 /**
- * The dialect limits the temperature to 1. Its newer models accept either value, but not both. With thinking, neither
- * is allowed.
+ * The dialect limits the temperature to 1. Its newer models accept either value, but not both. With thinking, neither is
+ * allowed.
  */
 function toSampling({ temperature: requestedTemperature, top_p }: ChatRequest, thinks: boolean): Partial<MessagesRequest> {
   if (thinks) return {};
@@ -133,8 +133,8 @@ function hasThoughtlessCall(messages: readonly MessageParam[]): boolean {
 type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
 /**
- * Returns the tools and the tool choice. The dialect requires tools if the conversation has calls, even if the model
- * may not call any. In that case the called tools are offered with the choice `none`.
+ * Returns the tools and the tool choice. The dialect requires tools if the conversation has calls, even if the model may not
+ * call any. In that case the called tools are offered with the choice `none`.
  */
 export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {
   const { tools, choice: requestedChoice } = selectTools(request);

@@ -49,8 +49,8 @@ interface AssistantTurn {
 }
 
 /**
- * Separates the system messages and joins the others to turns. Throws `UpstreamError` with the status 400 for content
- * that the dialect does not support.
+ * Separates the system messages and joins the others to turns. Throws `UpstreamError` with the status 400 for content that the
+ * dialect does not support.
  */
 export function toConversation(messages: readonly Message[]): Conversation {
   const turns = new Turns();
@@ -175,8 +175,8 @@ function toThought({ type, thinking, signature, data }: JsonObject): readonly Th
 const nativeTypes: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'container_upload']);
 
 /**
- * Returns the blocks of a message's content. Texts of only white space are removed, because the dialect rejects them.
- * Throws `UpstreamError` with the status 400 for an unsupported part.
+ * Returns the blocks of a message's content. Texts of only white space are removed, because the dialect rejects them. Throws
+ * `UpstreamError` with the status 400 for an unsupported part.
  */
 export function toBlocks(content: Message['content'], path: string): ContentBlock[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];

@@ -13,8 +13,8 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<StopReason, Fi
 ]);
 
 /**
- * Returns the finish reason of a reply. A successful reply with calls ends with `tool_calls`, regardless of the
- * upstream's reason.
+ * Returns the finish reason of a reply. A successful reply with calls ends with `tool_calls`, regardless of the upstream's
+ * reason.
  */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
   const finishReason = finishReasons.get(reason) ?? 'stop';
@@ -23,8 +23,8 @@ export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason
 }
 
 /**
- * Converts the counts of the dialect to those of the compat wire, whose prompt includes the tokens read from and
- * written to the cache.
+ * Converts the counts of the dialect to those of the compat wire, whose prompt includes the tokens read from and written to the
+ * cache.
  */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {
   const {

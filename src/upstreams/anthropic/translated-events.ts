@@ -21,9 +21,8 @@ interface Slot {
 const noSlot: Slot = { block: undefined, before: '', after: '' };
 
 /**
- * Translates events to frames of the compat wire. A run of deltas is written without being parsed, because a JSON
- * string is the same in both dialects. The role is held back until a later event, so that an immediate error is the
- * first item.
+ * Translates events to frames of the compat wire. A run of deltas is written without being parsed, because a JSON string is the
+ * same in both dialects. The role is held back until a later event, so that an immediate error is the first item.
  */
 export class TranslatedEvents implements EventReader {
   readonly isEndMark = isMessageStop;

@@ -112,8 +112,8 @@ const mark = /^(\[\d{1,4}\]) /m;
 const head = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
 
 /**
- * Returns the passages of a result that begin with a number such as [1], with that number as the source. Returns
- * other results as one passage without a source.
+ * Returns the passages of a result that begin with a number such as [1], with that number as the source. Returns other results
+ * as one passage without a source.
  */
 function splitPassages(result: string): Passage[] {
   const [, ...parts] = result.split(mark);
@@ -140,8 +140,8 @@ interface ToolScore {
 }
 
 /**
- * Measured with MiniLM over 16 tools and 32 questions (pick-tool.test.ts). The weakest correct pair scores 0.30, the
- * strongest wrong one 0.27.
+ * Measured with MiniLM over 16 tools and 32 questions (pick-tool.test.ts). The weakest correct pair scores 0.30, the strongest
+ * wrong one 0.27.
  */
 const minScore = 0.29;
 const sharedWordBonus = 0.08;
@@ -165,8 +165,8 @@ export async function scoreTools(question: string, tools: readonly OfferedTool[]
 }
 
 /**
- * Returns the nearest tool if it is near enough. If no tool is near, or the question lacks an argument of the nearest
- * tool, returns a search tool.
+ * Returns the nearest tool if it is near enough. If no tool is near, or the question lacks an argument of the nearest tool,
+ * returns a search tool.
  */
 export function findFittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
   const [best] = scores;
@@ -176,8 +176,8 @@ export function findFittingTool(question: string, scores: readonly ToolScore[]):
 }
 
 /**
- * Splits several questions, such as "What is the weather in Paris and what time is it in Tokyo?". Returns other text
- * as one question.
+ * Splits several questions, such as "What is the weather in Paris and what time is it in Tokyo?". Returns other text as one
+ * question.
  */
 export function splitClauses(question: string): string[] {
   const clauses = question

@@ -100,9 +100,7 @@ interface Continuation {
 
 const continuePattern = /\bcut (off|short)\b.{0,80}\b(go on|continue)\b/is;
 
-/**
- * Returns the answer that the last message asks to continue, as the page does. Returns undefined for other messages.
- */
+/** Returns the answer that the last message asks to continue, as the page does. Returns undefined for other messages. */
 function findContinuation({ messages }: ChatRequest): Continuation | undefined {
   const [reply, last] = messages.slice(-2);
   if (last?.role !== 'user' || reply?.role !== 'assistant' || !continuePattern.test(getText(last))) return undefined;

@@ -20,17 +20,14 @@ const destinations = new Map([
 ]);
 
 /**
- * Returns arguments for a JSON Schema from the words of the question. The object has the required properties and
- * those that the question mentions.
+ * Returns arguments for a JSON Schema from the words of the question. The object has the required properties and those that the
+ * question mentions.
  */
 export function fillArguments(schema: JsonObject, question: string): JsonObject {
   return fillObject(schema, findClues(question, listChoices(schema)), maxDepth);
 }
 
-/**
- * Returns whether a required argument would be a guess: the question mentions none of its values and has no text for
- * it.
- */
+/** Returns whether a required argument would be a guess: the question mentions none of its values and has no text for it. */
 export function wantsArgument(schema: JsonObject, question: string): boolean {
   const filled = fillArguments(schema, question);
   return listParameters(schema).some(({ name, schema: { const: constant, default: defaultValue, enum: values }, isRequired }) => {

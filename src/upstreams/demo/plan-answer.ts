@@ -67,10 +67,7 @@ function answerUnknown({ conversation, offer }: Situation): Answer {
 const maxPreviewChars = 300;
 const maxAttached = 20;
 
-/**
- * Quotes the attachments of the question. Runs before a tool is picked, because a user who attaches a text asks about
- * it.
- */
+/** Quotes the attachments of the question. Runs before a tool is picked, because a user who attaches a text asks about it. */
 async function quoteAttached(situation: Situation): Promise<Answer | undefined> {
   const { conversation, offer } = situation;
   return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, maxAttached), situation);
@@ -126,10 +123,7 @@ export async function planAnswer(situation: Situation): Promise<Answer> {
   return answerUnknown(situation);
 }
 
-/**
- * Returns the content in the form of `response_format`: unchanged, as a JSON object, or as an object of the given
- * schema.
- */
+/** Returns the content in the form of `response_format`: unchanged, as a JSON object, or as an object of the given schema. */
 export function toFormat(content: string, request: ChatRequest, question: string): string {
   const { response_format: format } = request;
   if (!isJsonObject(format) || content === '') return content;

@@ -134,8 +134,8 @@ const maxQuestionChars = 600;
 const fencePattern = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**
- * Fenced text (""" or ```) and lines that begin with > are quoted. In text that is too long for a question, the last
- * line with a question mark is the question, or else the last line. The rest is quoted too.
+ * Fenced text (""" or ```) and lines that begin with > are quoted. In text that is too long for a question, the last line with
+ * a question mark is the question, or else the last line. The rest is quoted too.
  */
 function splitQuestion(message: string): SplitQuestion {
   const text =

@@ -22,8 +22,8 @@ const dataStart = 'data: '.length;
 const lineEnds = 2;
 
 /**
- * Reads the events of a chat reply up to `[DONE]`. Events with only a piece of text differ only in that text. The
- * bytes before and after it are learned once and compared, so that runs of such events pass without being parsed.
+ * Reads the events of a chat reply up to `[DONE]`. Events with only a piece of text differ only in that text. The bytes before
+ * and after it are learned once and compared, so that runs of such events pass without being parsed.
  */
 export class ChatEvents implements EventReader {
   hasEnded = false;
@@ -90,8 +90,8 @@ export class ChatEvents implements EventReader {
 }
 
 /**
- * Returns an event without comments and fields other than data. The bytes are empty for the end mark and for an event
- * without data. Throws the error if the event's name is `error`.
+ * Returns an event without comments and fields other than data. The bytes are empty for the end mark and for an event without
+ * data. Throws the error if the event's name is `error`.
  */
 function toDataOnly(event: string): { bytes: string; isLast: boolean } {
   if (event === endEvent) return { bytes: '', isLast: true };

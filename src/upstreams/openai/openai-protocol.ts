@@ -55,9 +55,7 @@ const azure: Dialect = {
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
-/**
- * An application. `endpoint` is the full URL. The body is sent unchanged, except that streams request token counts.
- */
+/** An application. `endpoint` is the full URL. The body is sent unchanged, except that streams request token counts. */
 const application: Dialect = {
   url: getEndpoint,
   credentials: (key) => ({ 'api-key': key }),
@@ -96,8 +94,8 @@ class RequestBases extends WeakMap<Upstream, RequestBase> {
 }
 
 /**
- * Creates the protocol for upstreams that speak the OpenAI chat wire over HTTP. `responses` is used for those that
- * serve the Responses API.
+ * Creates the protocol for upstreams that speak the OpenAI chat wire over HTTP. `responses` is used for those that serve the
+ * Responses API.
  */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects, responses?: ChatProtocol): ChatProtocol {
   const dialect = dialects[name];
@@ -155,8 +153,8 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
 }
 
 /**
- * Returns whether a request is sent to the Responses API. This is the case if the client speaks it, or if the
- * upstream does not serve chat completions.
+ * Returns whether a request is sent to the Responses API. This is the case if the client speaks it, or if the upstream does not
+ * serve chat completions.
  */
 function isForResponses(apis: readonly UpstreamApi[], native: NativeRequest | undefined): boolean {
   return apis.includes('responses') && (native?.dialect === 'responses' || !apis.includes('chat'));
@@ -184,8 +182,7 @@ interface PassThroughBody {
   readonly body: HttpBody;
   readonly contentType: string;
   /**
-   * Whether to hide the usage event of a stream, which the client did not request. Parley always requests it from the
-   * upstream.
+   * Whether to hide the usage event of a stream, which the client did not request. Parley always requests it from the upstream.
    */
   readonly hidesUsage: boolean;
 }
@@ -225,8 +222,8 @@ function removeThoughts(request: ChatRequest): ChatRequest {
 }
 
 /**
- * Returns the request with messages that strict servers accept, as far as the upstream is configured as strict. User
- * messages are joined only in translated requests, because a chat client chose its messages itself.
+ * Returns the request with messages that strict servers accept, as far as the upstream is configured as strict. User messages
+ * are joined only in translated requests, because a chat client chose its messages itself.
  */
 function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
   const thinking = acceptsReasoning(upstream) ? request.messages : removeReasoning(request.messages);
@@ -252,8 +249,8 @@ function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
 }
 
 /**
- * Adds thoughts to each assistant message if there are calls. The thoughts are missing if another model made the
- * calls or the client dropped them.
+ * Adds thoughts to each assistant message if there are calls. The thoughts are missing if another model made the calls or the
+ * client dropped them.
  */
 function addReasoning(messages: Message[]): Message[] {
   const hasCalls = messages.some((message) => getToolCalls(message).length > 0);

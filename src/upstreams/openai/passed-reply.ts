@@ -119,8 +119,8 @@ function isUsageOnly({ choices, usage }: JsonObject): boolean {
 }
 
 /**
- * Returns the number of characters of text in a completion, a transcript, or a piece of one. The last event of a
- * transcript is not counted, because it repeats the text of the earlier events.
+ * Returns the number of characters of text in a completion, a transcript, or a piece of one. The last event of a transcript is
+ * not counted, because it repeats the text of the earlier events.
  */
 function countChars({ choices, text, delta, type }: JsonObject): number {
   let chars = getLength(delta);

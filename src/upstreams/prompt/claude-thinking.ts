@@ -17,8 +17,8 @@ export function isEffort(effort: unknown): boolean {
 }
 
 /**
- * Returns the thinking budget of an effort for a reply of at most `maxTokens`. Returns undefined if the budget would
- * be too small.
+ * Returns the thinking budget of an effort for a reply of at most `maxTokens`. Returns undefined if the budget would be too
+ * small.
  */
 export function toBudget(effort: unknown, maxTokens: number): number | undefined {
   const budget = Math.min(budgets.get(effort) ?? 0, Math.floor(maxTokens * maxFraction));

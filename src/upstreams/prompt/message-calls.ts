@@ -40,10 +40,7 @@ export interface PendingCall {
   readonly name: string;
 }
 
-/**
- * Call IDs of a conversation. Makes each ID unique and valid in the dialect, and finds the name of the call for a
- * result.
- */
+/** Call IDs of a conversation. Makes each ID unique and valid in the dialect, and finds the name of the call for a result. */
 export class PendingCalls {
   readonly #idPattern: RegExp;
   readonly #used = new Set<string>();

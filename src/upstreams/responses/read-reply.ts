@@ -79,8 +79,8 @@ const deltaKey = '"delta":"';
 const partHead = /^event: response\.[a-z_]+\.[a-z_]+\n/;
 
 /**
- * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The
- * start is held back until a later event, so that an immediate error is the first item.
+ * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The start is
+ * held back until a later event, so that an immediate error is the first item.
  */
 class RelayedEvents implements EventReader {
   readonly isEndMark = isEndMark;
@@ -161,10 +161,7 @@ class DeltaEvents {
     return dataEnd + 2;
   }
 
-  /**
-   * Uses the name line of an event as the pattern of later events if it is a delta. Returns whether the pattern
-   * changed.
-   */
+  /** Uses the name line of an event as the pattern of later events if it is a delta. Returns whether the pattern changed. */
   learn(event: string): boolean {
     const [head] = deltaHead.exec(event) ?? [];
     if (head === undefined || head === this.#head) return false;

@@ -11,8 +11,8 @@ const endTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.
 const openingTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
 
 /**
- * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an
- * event without data and for the end mark after the last event.
+ * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an event
+ * without data and for the end mark after the last event.
  */
 export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
   const namedError = findNamedError(event);

@@ -8,8 +8,8 @@ const maxCalls = 10_000;
 type Head = Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
 
 /**
- * Translates the events of one streamed response to chunks. Upstreams are not trusted: values of an unexpected form
- * are ignored.
+ * Translates the events of one streamed response to chunks. Upstreams are not trusted: values of an unexpected form are
+ * ignored.
  */
 export class ResponseReader {
   #head: Head;

@@ -19,8 +19,8 @@ const carriedFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Converts a request of the compat wire to the dialect, with `store` off. Throws `UpstreamError` with the status 400
- * for content that the dialect does not support.
+ * Converts a request of the compat wire to the dialect, with `store` off. Throws `UpstreamError` with the status 400 for
+ * content that the dialect does not support.
  */
 export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {
   const { messages } = toPlainMessages(request);
