@@ -90,7 +90,7 @@ const withheld = '(not logged: it may quote content)';
 /** An upstream may put any text into its error code. Only short identifiers are logged. */
 const isCode = /^[\w.-]{1,64}$/;
 
-/** An error as it is logged. */
+/** Log fields of an error. */
 interface DescribedError {
   readonly name: string;
   readonly message: string;
@@ -102,7 +102,7 @@ interface DescribedError {
 }
 
 /**
- * Describes an error with its causes. Messages from outside, such as those of an upstream or the excerpt of a JSON parser, may
+ * Describes an error with its causes. Messages from outside, such as upstream messages or a JSON parser's excerpt, may
  * quote what users wrote. They are left out unless `includesForeignText` is set.
  */
 export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {

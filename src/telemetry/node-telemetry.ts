@@ -90,7 +90,7 @@ function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
   return {
     ids: new TraceIds((bytes) => void randomFillSync(bytes)),
     hasSpans: traces,
-    // Decided by the last 56 bits of the ID, so that all nodes decide alike (OpenTelemetry's consistent sampling).
+    // Decided by the last 56 bits of the ID, so that all nodes make the same decision (OpenTelemetry's consistent sampling).
     isSampled: ratio >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
   };
 }

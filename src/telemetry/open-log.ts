@@ -33,7 +33,7 @@ export function openLog(level: LogLevel, secrets: () => Iterable<Secret>): OpenL
   const lines = new LineBuffer(destination);
   const flush = (): void => lines.flush();
   process.on('exit', flush);
-  // If the reader of stdout is gone, the node continues without a log.
+  // If the reader of stdout has closed it, the node continues without a log.
   destination.on('error', () => process.off('exit', flush));
   return { log: createLog({ level, sink: lines, secrets }), lines };
 }

@@ -42,7 +42,7 @@ interface JournalWriterDeps {
   readonly reportError: (message: string, error: unknown) => void;
   /** Called when an outage ends. */
   readonly note: (message: string) => void;
-  /** Milliseconds for which records are gathered before a write. Default: 1000. */
+  /** Milliseconds between two writes. Default: 1000. */
   readonly waitMs?: number;
   /** Maximum number of records of one kind that wait during an outage. Further records are counted and lost. Default: 50,000. */
   readonly maxWaiting?: number;
@@ -50,7 +50,7 @@ interface JournalWriterDeps {
 
 const defaults = { waitMs: 1000, maxWaiting: 50_000 };
 
-/** Writes records in batches, apart from the calls: adding a record neither waits nor throws. */
+/** Writes records in batches, apart from the calls: adding a record does not wait or throw. */
 export class JournalWriter {
   readonly usage: RecordQueue<UsageRecord>;
   readonly audit: RecordQueue<AuditRecord>;
