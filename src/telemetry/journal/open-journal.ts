@@ -42,7 +42,7 @@ interface JournalWriterDeps {
   readonly reportError: (message: string, error: unknown) => void;
   /** Called when an outage ends. */
   readonly note: (message: string) => void;
-  /** Milliseconds between two writes. Default: 1000. */
+  /** Milliseconds that a record waits for further ones before a write. Default: 1000. */
   readonly waitMs?: number;
   /** Maximum number of records of one kind that wait during an outage. Further records are counted and lost. Default: 50,000. */
   readonly maxWaiting?: number;
