@@ -1,6 +1,6 @@
 /**
- * What it costs to let a call in: key, role, consent, limits. `node bench/admit.ts` says it on stderr; with `--json` the
- * values go to stdout, for the harness. Needs redis-server.
+ * Measures the cost of admitting a call: key, role, consent, and limits. `node bench/admit.ts` prints the result on
+ * stderr. With `--json`, the values go to stdout for the harness. Needs redis-server.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -64,7 +64,7 @@ function readSnapshot(): ConfigSnapshot {
 
 type LetIn = (key: string, deployment: string) => Promise<unknown>;
 
-/** Everything a call passes before it is answered, but for its body. */
+/** Returns all checks of a call before it is answered, except those of its body. */
 function gate(
   { limits, perRequestKeys }: { limits: LimitStore; perRequestKeys: PerRequestKeys },
   consents = new MemoryConsentStore(),
@@ -96,7 +96,7 @@ function gate(
   };
 }
 
-/** Microseconds of the best round. */
+/** Returns the microseconds of the best round. */
 async function measure(work: () => Promise<unknown>): Promise<number> {
   for (let index = 0; index < calls; index += 1) await work();
   let best = Number.POSITIVE_INFINITY;
@@ -121,7 +121,7 @@ async function measureInMemory(): Promise<{ micros: number; consentMicros: numbe
   return { micros: await measure(() => letIn(key, 'm')), consentMicros: await measure(() => letIn(chainKey, 'app')) };
 }
 
-/** Commands that go to Redis for a call, and how long one waits for them. */
+/** Counts the commands to Redis for a call, and measures the wait for them. */
 async function measureShared(): Promise<{ roundTrips: number; sharedMicros: number }> {
   await using server = await startRedis();
   const note = (message: string, error?: unknown): void => console.error(message, error);
@@ -151,7 +151,7 @@ async function measureShared(): Promise<{ roundTrips: number; sharedMicros: numb
   return { roundTrips: (commands - 1) / sharedCalls, sharedMicros };
 }
 
-/** How many pieces of work are done a second, so many of them at a time. */
+/** Returns the number of completed operations per second, with this many concurrent ones. */
 async function perSecond(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
   let next = 0;
   const started = process.hrtime.bigint();
@@ -162,7 +162,7 @@ async function perSecond(count: number, work: (index: number) => Promise<unknown
   return (count * 1e9) / Number(process.hrtime.bigint() - started);
 }
 
-/** Consents that are on the disk, a second: into the store, and through the door with this process as its caller. */
+/** Measures durable consents per second: directly in the store, and over HTTP with this process as the client. */
 async function measureConsents(): Promise<{ stored: number; posted: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-admit-'));
   const { database, close } = await openSqlite(join(folder, 'bench.db'));
@@ -204,7 +204,7 @@ const lines: readonly (readonly [what: string, value: number, unit: string])[] =
   ['the same by Redis: commands', roundTrips, 'a call'],
   ['the same by Redis: waited', sharedMicros, 'µs a call'],
   [`consents into SQLite, ${atOnce} at once`, stored, 'a second'],
-  [`consents through the door, ${atOnce} at once, asked by the same process`, posted, 'a second'],
+  [`consents over HTTP, ${atOnce} at once, from the same process`, posted, 'a second'],
 ];
 for (const [what, value, unit] of lines) console.error(`${what.padEnd(72)} ${value.toFixed(2).padStart(10)} ${unit}`);
 if (process.argv.includes('--json'))

@@ -4,46 +4,46 @@ import { type ContenderName, contenderNames } from './contenders.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** What the command line asks for. */
+/** Options of the command line. */
 export interface Wish {
   contenders: readonly ContenderName[];
   scenarios: readonly Scenario[];
   rounds: number;
-  /** Factor on the length of every run. */
+  /** Factor for the duration of every run. */
   scale: number;
   niceness: number;
   writePath: string | undefined;
-  /** Another checkout of Parley to measure beside this one. */
+  /** Path of another checkout of Parley to compare with. */
   before: string | undefined;
   isHelp: boolean;
 }
 
-/** A command line that makes no sense: shown without a stack. */
+/** An invalid command line. Shown without a stack. */
 export class UsageError extends Error {}
 
-/** The text of `--help`. */
+/** Output of `--help`. */
 export const helpText = `npm run bench -- [options]
 
-Measures direct, nginx, bare Node, Portkey and Parley in turns on one core and prints a report in Markdown.
+Measures a direct connection, nginx, bare Node, Portkey, and Parley in turn on one core. Prints a report in Markdown.
 
-  --only NAME       a contender, or several with commas: ${contenderNames.join(', ')}
-  --scenario NAME   a load, or several with commas: ${scenarios.map(({ name }) => name).join(', ')}
-  --against FOLDER  another checkout of Parley, its packages installed, measured beside this one
-  --rounds N        rounds (5)
-  --quick           one round of runs a third as long
-  --nice=N          niceness of what is measured (0); --nice=-15 as root keeps the others of a shared machine out of the way
-  --write FILE      writes the report to a file as well
-  --help            this text
+  --only NAME       one or more contenders, separated by commas: ${contenderNames.join(', ')}
+  --scenario NAME   one or more loads, separated by commas: ${scenarios.map(({ name }) => name).join(', ')}
+  --against FOLDER  another checkout of Parley with installed packages, which is measured as well
+  --rounds N        number of rounds (default: 5)
+  --quick           one round with runs of a third of the duration
+  --nice=N          niceness of the measured processes (default: 0). --nice=-15 as root gives them precedence on a shared machine
+  --write FILE      also writes the report to a file
+  --help            prints this text
 
 Needs Linux with two cores, a C compiler, taskset, nginx (apt-get install nginx-light). Portkey is installed by npm ci on first use.
-Ends with 1 when a goal was missed or a run of Parley was invalid.
+Exits with 1 if a goal was missed or a run of Parley was invalid.
 `;
 
 function pick<T>(text: string | undefined, all: readonly T[], getName: (item: T) => string): readonly T[] {
   if (text === undefined) return all;
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !all.some((item) => getName(item) === name));
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is none of: ${all.map(getName).join(', ')}`);
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' is not one of: ${all.map(getName).join(', ')}`);
   return all.filter((item) => names.includes(getName(item)));
 }
 
@@ -60,13 +60,13 @@ function parse(args: string[]) {
   }
 }
 
-/** Reads the command line; throws `UsageError`. */
+/** Reads the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
-  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError(`--rounds '${values.rounds}' is no number of rounds`);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError(`--rounds '${values.rounds}' is not a number of rounds`);
   const niceness = Number(values.nice ?? 0);
-  if (!Number.isInteger(niceness)) throw new UsageError(`--nice '${values.nice}' is no integer`);
+  if (!Number.isInteger(niceness)) throw new UsageError(`--nice '${values.nice}' is not an integer`);
   const before = values.against === undefined ? undefined : resolve(values.against);
   return {
     contenders: pick(values.only, contenderNames, (name) => name).filter((name) => name !== 'before' || before !== undefined),

@@ -1,6 +1,7 @@
 /**
- * What lists and searches of conversations take: `npm run bench:chats -- [--rows N] [--engine PostgreSQL]`. Fills a database with
- * conversations of many users, of whom one has 10,000 and one a tenth of all, and measures the store among them.
+ * Measures lists and searches of conversations: `npm run bench:chats -- [--rows N] [--engine PostgreSQL]`. Fills a
+ * database with conversations of many users, then measures the store. One user has 10,000 conversations and another a
+ * tenth of all.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -50,7 +51,10 @@ async function fill(): Promise<void> {
   console.info(`${flags.engine}: ${rows} conversations of ${listUsers().length} users written in ${seconds} s`);
 }
 
-/** All that is found of the latest 10,000, as the page asks for it; and how many requests that took. */
+/**
+ * Returns the number of matches in the latest 10,000 conversations, requested like the page does, and the number of
+ * requests.
+ */
 async function searchAll(store: SqlChatStore, subject: string, word: string): Promise<{ found: number; requests: number }> {
   const query: ChatSearchQuery = { words: [word], limit: 100, archived: false, after: undefined };
   let found = 0;

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import type { Spread } from './statistics.ts';
 
-/** A goal with what was measured; `isMet` is undefined when its contenders were not run. */
+/** A goal with its measured value. `isMet` is undefined if its contenders were not run. */
 export interface Verdict {
   title: string;
   target: string;
@@ -17,9 +17,9 @@ interface Goal {
   title: string;
   scenario: string;
   key: string;
-  /** The contender Parley's value is divided by; without it the value itself is judged. */
+  /** The contender whose value divides Parley's value. If it is undefined, the value itself is judged. */
   per?: ContenderName;
-  /** The scenario whose value of Parley's own it is divided by. */
+  /** The scenario whose value for Parley is the divisor. */
   perScenario?: string;
   least?: number;
   most?: number;
@@ -27,7 +27,7 @@ interface Goal {
   digits: number;
 }
 
-/** What is judged in ratios to a contender of the same round. */
+/** Returns a goal for the ratio to a contender in the same round. */
 const of = (per: ContenderName, scenario: string, key: string, bound: { least: number } | { most: number }, digits = 2) => ({
   scenario,
   key,
@@ -37,7 +37,7 @@ const of = (per: ContenderName, scenario: string, key: string, bound: { least: n
   digits,
 });
 
-/** What is judged in ratios to relayed streams of chat. */
+/** Returns a goal for the ratio to relayed chat streams. */
 const ofStreams = (scenario: string, most: number) => ({
   scenario,
   key: 'cpuPerChunk',
@@ -74,12 +74,19 @@ const goals: readonly Goal[] = [
   { title: 'Messages dialect translated, CPU a chunk, of a relayed chat stream', ...ofStreams('messages-translated', 2.2) },
   { title: 'Responses relayed, CPU a chunk, of a relayed chat stream', ...ofStreams('responses-relayed', 1.15) },
   { title: 'Responses translated, CPU a chunk, of a relayed chat stream', ...ofStreams('responses-translated', 2.5) },
-  { title: 'a call let in, in memory', scenario: 'admit', key: 'micros', most: 5, unit: ' µs', digits: 2 },
-  { title: 'a call let in, with a consent, in memory', scenario: 'admit', key: 'consentMicros', most: 5, unit: ' µs', digits: 2 },
-  { title: 'commands to Redis a call let in', scenario: 'admit', key: 'roundTrips', most: 1, unit: '', digits: 2 },
+  { title: 'admitting a call, in memory', scenario: 'admit', key: 'micros', most: 5, unit: ' µs', digits: 2 },
+  {
+    title: 'admitting a call with a consent, in memory',
+    scenario: 'admit',
+    key: 'consentMicros',
+    most: 5,
+    unit: ' µs',
+    digits: 2,
+  },
+  { title: 'commands to Redis for each admitted call', scenario: 'admit', key: 'roundTrips', most: 1, unit: '', digits: 2 },
   { title: 'durable consents into SQLite a second', scenario: 'admit', key: 'stored', least: 1000, unit: '', digits: 0 },
   { title: 'the loop of a quick app, CPU a turn', scenario: 'quick-app', key: 'loopMicros', most: 1000, unit: ' µs', digits: 0 },
-  { title: 'stages in time, 200 quick apps at once', scenario: 'quick-app', key: 'inTime', least: 99, unit: ' %', digits: 1 },
+  { title: 'stages in time, 200 concurrent quick apps', scenario: 'quick-app', key: 'inTime', least: 99, unit: ' %', digits: 1 },
   { title: 'seconds to ready, embedded default', scenario: 'start', key: 'seconds', most: 0.8, unit: ' s', digits: 2 },
   { title: 'memory idle, the service', scenario: 'start', key: 'serviceMb', most: 110, unit: ' MB', digits: 0 },
   { title: 'memory idle, the add-in gateway', scenario: 'start', key: 'addinMb', most: 70, unit: ' MB', digits: 0 },
@@ -101,7 +108,7 @@ function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {
   return { title, target, digits, measured, isMet };
 }
 
-/** Judges the medians against what Parley has to show. */
+/** Compares the medians with the goals. */
 export function judgeGoals(samples: Samples): Verdict[] {
   return goals.flatMap((goal) => {
     const scenario = scenarios.find(({ name }) => name === goal.scenario);

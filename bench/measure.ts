@@ -3,10 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports process times to user space in hundredths of a second on every architecture. */
 const microsPerTick = 10_000;
 
-/** What a process and all its descendants have used of the processor, and hold and were given of memory. */
+/** Processor time and memory of a process and all its descendants. */
 export interface Usage {
   cpuMicros: number;
-  /** Pages of memory that were given to it anew, without a disk: the same on a busy machine as on a quiet one. */
+  /**
+   * Newly assigned pages of memory, without disk reads. The number is the same on a busy machine as on a quiet one.
+   */
   pageFaults: number;
   rssBytes: number;
 }
@@ -29,15 +31,18 @@ function listChildren(pid: number): number[] {
   return tasks.flatMap((task) => readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number));
 }
 
-/** What all processors of the machine have worked since its start, time stolen by a hypervisor included. */
+/** Returns the processor time of the entire machine since its start, including time stolen by a hypervisor. */
 export function readMachineMicros(): number {
   const [user, nice, system, , , , , steal] = readText('/proc/stat').slice(5).trimStart().split(' ').map(Number);
   return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (steal ?? 0)) * microsPerTick;
 }
 
-/** Sums `/proc` over a process tree: user and system time, page faults, resident memory. A process that has ended counts as zero. */
+/**
+ * Sums `/proc` over a process tree: user and system time, page faults, and resident memory. A process that has ended
+ * counts as zero.
+ */
 export function readUsage(pid: number): Usage {
-  // The name of a process may hold spaces: fields are counted behind its closing bracket.
+  // The name of a process may contain spaces, so fields are counted after its closing bracket.
   const stat = readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);

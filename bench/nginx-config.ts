@@ -1,6 +1,9 @@
 import { type Manner, manners } from './requests.ts';
 
-/** What every nginx configuration of the harness depends on. `isRoot`: workers need a user who may write into the folder. */
+/**
+ * Parameters of every nginx configuration of the harness. If `isRoot` is set, the workers need a user with write
+ * access to the folder.
+ */
 interface Place {
   folder: string;
   port: number;
@@ -15,9 +18,9 @@ export interface AddinNginxSetting extends Place {
   upstreamPort: number;
 }
 
-/** What one kind of gateway adds to the frame. */
+/** The parts that one kind of gateway adds. */
 interface Gateway {
-  /** The one of the log's fields that says who called. */
+  /** The log field that identifies the client. */
   who: string;
   maps: string;
   upstreams: Readonly<Record<string, number>>;
@@ -34,7 +37,7 @@ function toUpstream([name, port]: [string, number]): string {
   }`;
 }
 
-/** One worker with kept-alive upstreams, a 15-field log and no buffering of replies. */
+/** Returns a configuration with one worker, kept-alive upstreams, a 15-field log, and unbuffered replies. */
 function toConfig({ folder, port, isRoot }: Place, { who, maps, upstreams, server }: Gateway): string {
   const logFields = [
     '$time_iso8601 $remote_addr $request_method $uri $status $request_time $upstream_response_time $upstream_connect_time',
@@ -74,7 +77,7 @@ http {
 `;
 }
 
-/** A gateway for models: a check of the caller's key, and the upstream's own in its place. */
+/** Returns a gateway for models, which checks the client's key and replaces it with the upstream's. */
 export function toNginxConfig(setting: NginxSetting): string {
   const all = Object.keys(manners) as Manner[];
   const toLocation = (path: string, target: string): string => `
@@ -112,7 +115,7 @@ const corsFields = [
 const hiddenCors = ['Allow-Origin', 'Allow-Credentials', 'Allow-Methods', 'Allow-Headers', 'Expose-Headers', 'Max-Age'];
 const hiddenFields = [...hiddenCors.map((name) => `Access-Control-${name}`), 'Vary', 'Set-Cookie'];
 
-/** The rules of the add-in gateway in nginx. docs/addin.md explains them. */
+/** Returns the rules of the add-in gateway for nginx. docs/addin.md explains them. */
 export function toAddinNginxConfig(setting: AddinNginxSetting): string {
   return toConfig(setting, {
     who: '$http_origin',

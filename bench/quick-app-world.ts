@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Calls of the model in which it calls all tools; one more gives the answer. */
+/** Number of model calls that call all tools. One more call returns the answer. */
 export const toolTurns = 5;
 /** Milliseconds that each tool takes. */
 export const toolPaces: readonly (readonly [name: string, ms: number])[] = [
@@ -20,7 +20,7 @@ const result = JSON.stringify({
 /** A model and its tools, on one port. */
 export interface World {
   readonly url: string;
-  /** `performance.now()` of each answer of a tool, by `toKey`. */
+  /** `performance.now()` of each tool's answer, by `toKey`. */
   readonly answeredAtMs: Map<string, number>;
   close(): void;
 }
@@ -59,7 +59,7 @@ interface ModelRequest {
   readonly tools?: readonly unknown[];
 }
 
-/** A run is known by the number in its only message of the user. */
+/** A run is identified by the number in its only user message. */
 async function answerAsModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { messages, tools } = JSON.parse(await text(request)) as ModelRequest;
   const turn = messages.filter(({ role }) => role === 'assistant').length;

@@ -7,7 +7,7 @@ import { readMachineMicros, readUsage, type Usage } from './measure.ts';
 import { type Call, toRawRequest } from './requests.ts';
 import { toSpread } from './statistics.ts';
 
-/** Percentiles in nanoseconds as the load generator prints them. */
+/** Percentiles in nanoseconds, as the load generator prints them. */
 interface Percentiles {
   count: number;
   p50: number;
@@ -23,7 +23,7 @@ interface LoadResult {
   errors: number;
   reconnects: number;
   events: number;
-  /** Held streams that had their first chunk when the window began. */
+  /** Held streams that had received their first chunk when the window started. */
   flowing: number;
   latency: Percentiles;
   firstChunk: Percentiles;
@@ -31,23 +31,25 @@ interface LoadResult {
   firstError: string;
 }
 
-/** One run of the load generator and what the contender used in its window. Memory is the median of samples, in bytes. */
+/**
+ * One run of the load generator, and the contender's usage in its window. Memory is the median of samples, in bytes.
+ */
 export interface LoadRun {
   result: LoadResult;
   cpuMicros: number;
   pageFaults: number;
   rssBytes: number;
   stepRssBytes: number;
-  /** What processes that are not of this run worked meanwhile, of one core in per cent. */
+  /** Work of other processes during the run, in percent of one core. */
   othersShare: number;
 }
 
-/** A run whose replies were not all as asked for: its numbers count for nothing. */
+/** A run with a wrong reply. Its numbers are not used. */
 export class InvalidRun extends Error {}
 
 type Line = { mark: string } | { result: LoadResult };
 
-/** Watches a contender between the marks of a run. */
+/** Measures a contender between the marks of a run. */
 class Watch {
   readonly #pid: number | undefined;
   readonly #samples = { step: [] as number[], window: [] as number[] };
@@ -93,7 +95,7 @@ class Watch {
   }
 }
 
-/** Runs the load generator on a contender; throws `InvalidRun` when one reply was not as asked for. */
+/** Runs the load generator on a contender. Throws `InvalidRun` if a reply was wrong. */
 export async function runLoad(
   grounds: Grounds,
   load: string,

@@ -11,7 +11,7 @@ export interface Metric {
   digits: number;
 }
 
-/** Everything a scenario needs to run once. `scale` shortens a quick run. */
+/** Context of one run of a scenario. `scale` shortens a quick run. */
 interface Stage {
   grounds: Grounds;
   load: string;
@@ -26,13 +26,16 @@ export interface Scenario {
   metrics: readonly Metric[];
   /** The metric whose ratios to the peers are printed. */
   compared: Metric;
-  /** Where set, the contenders are gateways for browser add-ins (docs/addin.md) before the upstream of this manner. */
+  /**
+   * If it is set, the contenders are gateways for browser add-ins (docs/addin.md) in front of the upstream of this
+   * manner.
+   */
   addinManner?: Manner;
-  /** Where set, there is nothing to compare it with. */
+  /** The only contender, if there are no peers to compare with. */
   only?: ContenderName;
-  /** Who cannot do it. */
+  /** The contender that does not support the scenario. */
   without?: ContenderName;
-  /** Whether it tells what Node itself takes. */
+  /** Whether the scenario also measures Node alone. */
   hasBare?: boolean;
   run(stage: Stage): Promise<Values>;
 }

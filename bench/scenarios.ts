@@ -25,7 +25,7 @@ const rssHeld: Metric = { key: 'rssHeld', title: 'at 5,000, MB', digits: 0 };
 const perStream: Metric = { key: 'perStream', title: 'kB a stream', digits: 1 };
 
 const flowing: Metric = { key: 'flowing', title: 'streams flowing, %', digits: 1 };
-const othersMetric: Metric = { key: 'others', title: 'others on the machine, % of a core', digits: 0 };
+const othersMetric: Metric = { key: 'others', title: 'other processes, % of a core', digits: 0 };
 
 const millis = (nanos: number): number => nanos / 1e6;
 
@@ -38,10 +38,10 @@ function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
   };
 }
 
-/** Before anything is measured, so that contenders with a compiler in them run as they do for the rest of their days. */
+/** Warm-up before the measurement, so that contenders with a JIT compiler reach their final speed. */
 const warmSeconds = 6;
 
-/** As many calls as go through at once over a number of connections. */
+/** A closed loop: as many calls as possible over a number of connections. */
 function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
   const isStream = plan.call().isStream;
   const chunks = { key: 'chunksPerSecond', title: 'chunks/s', digits: 0 };
@@ -71,7 +71,7 @@ function closedScenario(plan: { name: string; title: string; call: () => Call; c
 
 const latencyScenario: Scenario = {
   name: 'latency',
-  title: 'Unary, 1 kB, 500 req/s (open loop; latency counts from the instant a request was due)',
+  title: 'Unary, 1 kB, 500 req/s (open loop, latency from the scheduled send time)',
   metrics: [
     p50,
     p99,
@@ -91,7 +91,10 @@ const latencyScenario: Scenario = {
   },
 };
 
-/** Streams that stay open and get a chunk each interval; with `step`, memory is the slope between step and all. */
+/**
+ * Streams that stay open and receive a chunk at each interval. With `step`, memory is the slope between `step` and
+ * all streams.
+ */
 function heldScenario(plan: {
   name: string;
   title: string;
@@ -136,14 +139,14 @@ function heldScenario(plan: {
   };
 }
 
-/** Whether a contender has what the scenario asks for: Portkey is no gateway for add-ins. */
+/** Returns whether a contender supports the scenario. Portkey is not a gateway for add-ins. */
 export function mayRun(contender: ContenderName, { addinManner, only, without, hasBare }: Scenario): boolean {
   if (only !== undefined) return contender === only;
   if (contender === 'bare') return hasBare === true;
   return contender !== without && (addinManner === undefined || contender !== 'portkey');
 }
 
-/** The same load on the gateway for browser add-ins. */
+/** Returns the same load for the gateway for browser add-ins. */
 function addin(name: string, manner: Manner, scenario: Scenario): Scenario {
   return { ...scenario, name, title: `Add-in gateway: ${scenario.title}`, addinManner: manner };
 }
@@ -173,7 +176,7 @@ const pacedScenario = heldScenario({
   step: 0,
 });
 
-/** Streams at once in another dialect than that of chat. */
+/** Saturating streams in a dialect other than chat completions. */
 function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Scenario {
   const dialect = wire === 'messages' ? 'Messages dialect' : 'Responses';
   const how = mode === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';

@@ -1,6 +1,6 @@
 /**
- * Memory of a node under a mixed load, minute by minute: `npm run soak -- --minutes 20 --rate 30`. It ends with 1 if memory
- * goes on growing, or is more than it may be. `--help` says the rest.
+ * Measures the memory of a node under a mixed load each minute: `npm run soak -- --minutes 20 --rate 30`. Ends with 1
+ * if memory keeps growing or exceeds its limit. See `--help`.
  */
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,12 +53,12 @@ async function read(node: SoakedNode, client: NodeClient, minute: number): Promi
   return reading;
 }
 
-/** The key that a node without a configuration prints. */
+/** Returns the key that a node without a configuration prints. */
 function keyIn(output: string): string {
   return /#key=(\S+)/.exec(output)?.[1] ?? '';
 }
 
-/** Reads once a minute until the end, then once more after a minute of rest. */
+/** Reads once per minute until the end, and once more after a minute of rest. */
 async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Reading[]> {
   console.log(`${toRow(undefined)}\n${ruler}`);
   const readings = [await read(node, client, 0)];
@@ -77,16 +77,16 @@ async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Read
     console.log(
       `${name}: ${runs} runs, ${wrong} answered otherwise than they should${wrong > 0 ? `: ${[...statuses].join(', ')}` : ''}`,
     );
-  console.log(`${load.skipped} runs left out, since too many were under way`);
+  console.log(`${load.skipped} runs left out, because too many were in progress`);
   return readings;
 }
 
-/** The mean RSS of some minutes, in MB: what waits to be collected comes and goes from one to the next. */
+/** Returns the mean RSS of several minutes in MB, because uncollected garbage varies from minute to minute. */
 function computeMean(readings: readonly Reading[]): number {
   return readings.reduce((sum, { rss }) => sum + rss / 1e6, 0) / readings.length;
 }
 
-/** What of the goal is missed, in words. */
+/** Returns the missed goals as text. */
 function judge(readings: readonly Reading[]): readonly string[] {
   const under = readings.slice(0, -1);
   const most = Math.max(...under.map(({ rss }) => rss / 1e6));

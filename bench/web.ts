@@ -8,7 +8,7 @@ import { measureFirstLoad } from './web/first-load.ts';
 import { measureList, measurePostgres, measureSqlite } from './web/lists.ts';
 import { startWebWorld, type WebWorld } from './web/world.ts';
 
-/** How fast the page is in Debian's Chromium, as a table. */
+/** Measures the speed of the page in Debian's Chromium, as a table. */
 const parts: Readonly<Record<string, (world: WebWorld) => Promise<readonly Figure[]>>> = {
   load: measureFirstLoad,
   stream: measureStream,
@@ -51,6 +51,6 @@ const names = flags.only?.split(',') ?? Object.keys(parts);
 const unknown = names.find((name) => !(name in parts));
 if (flags.help) console.info(help);
 else if (unknown !== undefined) {
-  console.error(`'${unknown}' is none of: ${Object.keys(parts).join(', ')}`);
+  console.error(`'${unknown}' is not one of: ${Object.keys(parts).join(', ')}`);
   process.exitCode = 1;
 } else await measureAll(names);

@@ -3,41 +3,41 @@ import { parseArgs } from 'node:util';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** What the command line asks for. */
+/** Options of the command line. */
 export interface Wish {
   readonly scenarios: readonly Scenario[];
   readonly seed: number;
   readonly minutes: number;
   readonly isShort: boolean;
   readonly inputs: number | undefined;
-  /** Only cases whose name has this in it; empty for all. */
+  /** Runs only cases whose name contains this text. Empty for all. */
   readonly match: string;
-  /** Where the result is written as JSON. */
+  /** Path of the JSON file for the result. */
   readonly jsonPath: string | undefined;
   readonly isHelp: boolean;
 }
 
-/** A command line that makes no sense: shown without a stack. */
+/** An invalid command line. Shown without a stack. */
 export class UsageError extends Error {}
 
 const defaultMinutes = 15;
 
-/** The text of `--help`. */
+/** Output of `--help`. */
 export const helpText = `npm run chaos -- [options]
 
-Does harm to services that it starts on this machine, and ends with 1 if anything is not as it must be: an answer or an end in time,
-a right status, an error in our shape, one end of each stream, nothing left under way, memory and descriptors given back, no blocked loop.
+Harms services that it starts on this machine. Exits with 1 if a requirement is violated: a timely answer or end,
+a correct status, an error in the documented form, one end of each stream, no remaining requests, no leaked memory or descriptors, and no blocked loop.
 
-  --only NAME       a scenario, or several with commas: ${scenarios.map(({ name }) => name).join(', ')}
-  --short           each scenario for some seconds, as in npm run check
-  --minutes N       how long all of them take together (${defaultMinutes})
-  --match TEXT      only cases whose name has this in it; of a fuzzer also the numbers of inputs, with commas, to show each alone
-  --inputs N        how many inputs each fuzzer sends, whatever the time
-  --seed N          another course of events (1); the same seed tries the same again
-  --json FILE       writes what was found to a file as well
-  --help            this text
+  --only NAME       one or more scenarios, separated by commas: ${scenarios.map(({ name }) => name).join(', ')}
+  --short           runs each scenario for some seconds, as in npm run check
+  --minutes N       total duration (default: ${defaultMinutes})
+  --match TEXT      runs only cases whose name contains TEXT. For a fuzzer also input numbers, separated by commas, to show each alone
+  --inputs N        number of inputs of each fuzzer, regardless of the time
+  --seed N          random seed (default: 1). The same seed runs the same cases
+  --json FILE       also writes the result to a file
+  --help            prints this text
 
-Needs Linux with redis-server, pgbouncer, nginx and openssl (npm run check:chaos brings them), and the built service (npm run build:service).
+Needs Linux with redis-server, pgbouncer, nginx and openssl (npm run check:chaos installs them), and the built service (npm run build:service).
 `;
 
 function parse(args: string[]) {
@@ -53,7 +53,7 @@ function parse(args: string[]) {
 
 function toNumber(name: string, text: string, least: number): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value < least) throw new UsageError(`--${name} '${text}' is no number of ${least} or more`);
+  if (!Number.isFinite(value) || value < least) throw new UsageError(`--${name} '${text}' is not a number of at least ${least}`);
   return value;
 }
 
@@ -61,11 +61,11 @@ function pickScenarios(text: string | undefined): readonly Scenario[] {
   if (text === undefined) return scenarios;
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !scenarios.some((scenario) => scenario.name === name));
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is none of: ${scenarios.map(({ name }) => name).join(', ')}`);
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' is not one of: ${scenarios.map(({ name }) => name).join(', ')}`);
   return scenarios.filter(({ name }) => names.includes(name));
 }
 
-/** Reads the command line; throws `UsageError`. */
+/** Reads the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   return {

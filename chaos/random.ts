@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed (mulberry32). */
+/** Random numbers that are the same for the same seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1. */
+  /** Returns a number from 0 to 1, excluding 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,23 +15,23 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to `end`, which is not reached. */
+  /** Returns an integer from 0 to `end`, excluding `end`. */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** One of these; throws if there is none. */
+  /** Returns one of the values. Throws if there are none. */
   pick<Value>(values: readonly Value[]): Value {
-    if (values.length === 0) throw new Error('there is nothing to pick from');
+    if (values.length === 0) throw new Error('no values to pick from');
     return values[this.below(values.length)] as Value;
   }
 
-  /** True in so many cases of one. */
+  /** Returns true with this probability. */
   chance(share: number): boolean {
     return this.next() < share;
   }
 
-  /** Another row of numbers, which depends on this one and on nothing that is drawn from it later. */
+  /** Returns another generator, whose numbers do not depend on later draws from this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Copies what a node with SQLite keeps, while it runs: `node scripts/back-up.ts DATA_FOLDER TARGET_FOLDER`. Put into a data
- * folder, the copy is a node of that moment. Contents that an earlier copy in the same target has are not copied again.
+ * Copies the data of a running node with SQLite: `node scripts/back-up.ts DATA_FOLDER TARGET_FOLDER`. A node that
+ * starts on the copy has the state of that moment. Contents that an earlier copy in the same target has are not
+ * copied again.
  */
 const [data, target] = process.argv.slice(2);
 if (data === undefined || target === undefined || resolve(data) === resolve(target) || !existsSync(join(data, 'parley.db'))) {
@@ -25,13 +26,13 @@ function copyContents(from: string, to: string): void {
       copyFileSync(join(from, name), join(to, `${name}.part`), constants.COPYFILE_FICLONE);
       renameSync(join(to, `${name}.part`), join(to, name));
     } catch (error) {
-      // Deleted meanwhile.
+      // Deleted during the copy.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
 }
 
-/** One moment of the database, whatever is written meanwhile. */
+/** Copies a consistent snapshot of the database, even during writes. */
 function copyDatabase(from: string, to: string): void {
   rmSync(`${to}.part`, { force: true });
   const database = new DatabaseSync(from);
@@ -42,7 +43,7 @@ function copyDatabase(from: string, to: string): void {
   renameSync(`${to}.part`, to);
 }
 
-/** Contents that the database of the copy names. */
+/** Returns the contents that the copied database names. */
 function listContents(file: string): ReadonlySet<string> {
   const database = new DatabaseSync(file, { readOnly: true });
   const rows = database.prepare('select blob from files').all();
@@ -55,7 +56,7 @@ if (existsSync(join(data, 'secret'))) copyFileSync(join(data, 'secret'), join(ta
 const [contents, copied] = [join(data, 'files'), join(target, 'files')];
 let missing: readonly string[] = ['all'];
 for (let attempt = 0; missing.length > 0 && attempt < maxTries; attempt += 1) {
-  // Before and after: what is deleted, and what comes, while the database is copied.
+  // Copies before and after the database, because contents are deleted and added while the database is copied.
   copyContents(contents, copied);
   copyDatabase(join(data, 'parley.db'), join(target, 'parley.db'));
   copyContents(contents, copied);

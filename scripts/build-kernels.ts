@@ -3,7 +3,10 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Compiles embedding-kernels.assemblyscript to src/base/embedding/kernels.ts, which is committed: the compiler, 100 MB, is fetched for this alone. */
+/**
+ * Compiles embedding-kernels.assemblyscript to src/base/embedding/kernels.ts, which is committed. The compiler (100
+ * MB) is downloaded only for this script.
+ */
 const compiler = 'assemblyscript@0.28.20';
 const folder = mkdtempSync(join(tmpdir(), 'parley-kernels-'));
 const [source, binary] = [join(folder, 'kernels.ts'), join(folder, 'kernels.wasm')];

@@ -6,13 +6,16 @@ import type { OutputChunk, Plugin } from 'rolldown';
 import { runBuild } from './stamped-build.ts';
 
 /**
- * Builds the service into dist, as JavaScript in a few files, which starts several times as fast as the sources and takes less memory.
- * Flags: `runBuild`.
+ * Builds the service into dist, as JavaScript in a few files. It starts several times as fast as the sources and uses
+ * less memory. Flags: `runBuild`.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 
-/** Packages that each start loads: they become part of the chunks. All others stay in node_modules until something needs them. */
+/**
+ * Packages that each start loads. They become part of the chunks. All other packages stay in node_modules until they
+ * are imported.
+ */
 const bundled = new Set(
   ['ajv', 'ajv-formats', 'chokidar', 'fastify', 'ipaddr.js', 'jsonc-parser', 'kysely', 'pino', 're2js', 'typebox'], //
 );
@@ -24,10 +27,13 @@ function isExternal(id: string, importer: string | undefined): boolean {
   return !bundled.has(name) && !importer?.includes('node_modules');
 }
 
-/** The mappings of a source map for text whose lines are still where they were. */
+/** Returns source mappings for text whose lines have not moved. */
 const lineByLine = (text: string): string => `AAAA${';AACA'.repeat(text.split('\n').length - 1)}`;
 
-/** All files of dist lie in one folder: what the sources find beside or above themselves is found from there. A thread's program is built as well. */
+/**
+ * All files of dist are in one folder, so relative paths in the sources are rewritten. Programs of worker threads are
+ * built as well.
+ */
 const placesFromDist: Plugin = {
   name: 'places-from-dist',
   transform: {
@@ -49,8 +55,8 @@ const placesFromDist: Plugin = {
 };
 
 /**
- * Takes modules of Node itself as they are. An import would read each of their exports, and with them come parts that nothing here uses:
- * 29 ms and 14 MB for `node:http` alone.
+ * Imports Node's own modules with `getBuiltinModule`. An `import` would read each of their exports and thereby load
+ * unused parts: 29 ms and 14 MB for `node:http` alone.
  */
 function withLeanBuiltins(code: string): string {
   return code.replaceAll(/^import (?:\* as )?(.+) from "(node:[\w/]+)";$/gm, (_all, names: string, module: string) => {
@@ -78,7 +84,7 @@ async function bundle(): Promise<OutputChunk[]> {
     sourcemap: true,
     comments: false,
     intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
-    // As written, but for what makes V8 keep two bytes for each character of a file.
+    // Unchanged, except for characters that would make V8 store two bytes for each character of a file.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
@@ -99,6 +105,6 @@ async function buildService(folder: string): Promise<void> {
   }
 }
 
-// bin/parley compares the same before it starts what is built.
+// bin/parley compares this stamp before it starts the built service.
 const stamp = execFileSync(join(root, 'bin/source-stamp'), { encoding: 'utf8' });
 await runBuild({ title: 'The service', out, stampFile: '.stamp', stamp, build: buildService }, process.argv[2]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { runBuild } from './stamped-build.ts';
 
-/** Builds the page into web/dist, with packed copies beside each file. Flags: `runBuild`. */
+/** Builds the page into web/dist, with a compressed copy next to each file. Flags: `runBuild`. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = [
   'web/index.html',
@@ -26,7 +26,7 @@ function stampOfPage(): string {
   return hash.digest('hex');
 }
 
-/** The worker that keeps the page, with the names of all that belongs to this build. */
+/** Builds the service worker, which has the names of all files of this build. */
 async function buildWorker(folder: string): Promise<void> {
   const { build } = await import('rolldown');
   const files = globSync(['assets/*.{js,css}', 'assets/!(KaTeX)*.woff2', 'parley.svg', 'sheet.{html,js}'], {
@@ -53,7 +53,7 @@ function pack(folder: string): void {
 }
 
 async function buildPage(folder: string): Promise<void> {
-  // Whatever the surroundings are: React for development is many times slower.
+  // Set regardless of the environment, because React's development build is many times slower.
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir: folder } });

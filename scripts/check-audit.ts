@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Asks the registry for advisories on the packages that the service runs with, and fails for high and critical ones. Some mirrors answer no audits: then the check passes
- * and says that nothing was audited. `npm install` itself audits nothing (.npmrc), so that it works with each of them.
+ * Checks the production packages for advisories in the registry, and fails for high and critical ones. Some mirrors
+ * do not support audits. In that case the check passes and reports that it audited nothing. `npm install` itself does
+ * not audit (.npmrc), so that it works with any mirror.
  */
 const failing: ReadonlySet<string> = new Set(['high', 'critical']);
 
@@ -15,12 +16,12 @@ interface Vulnerability {
   readonly name: string;
   readonly severity: string;
   readonly range: string;
-  /** Advisories on the package itself, and names of the packages that it has them from. */
+  /** Advisories on the package itself, and names of packages that cause them. */
   readonly via: readonly (Advisory | string)[];
 }
 
 interface Report {
-  /** By name of the package; absent if the registry gave no report. */
+  /** Vulnerabilities by package name. Undefined if the registry returned no report. */
   readonly vulnerabilities?: Readonly<Record<string, Vulnerability>>;
   readonly message?: string;
 }

@@ -13,7 +13,7 @@ import ts from 'typescript';
 const bound = /\/\/ Pattern bound: .*\S/;
 const linesAbove = 3;
 
-/** Patterns that once held a node. The check fails if it no longer finds one of them. */
+/** Patterns that blocked a node in the past. The check fails if it no longer finds one of them. */
 const knownBad = [
   String.raw`/^\P{L}*(?:\p{N}\P{L}*){4,}$/u`,
   String.raw`/\.([a-z0-9]{1,5})(?:[?#].*)?$/i`,

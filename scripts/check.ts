@@ -10,7 +10,7 @@ const help = `Runs the checks of this repository and exits with 1 if any of them
 The audit of runtime dependencies comes first and says whether it could run. As many checks run at once as there are cores; the output of one that fails is printed whole. The short form of the chaos and the
 tests of the service follow when all others have passed, each alone and with its output as it comes. Each check runs by itself too: npm run check:<name>.`;
 
-/** Names of `check:` scripts in package.json, those that take longest first. */
+/** Names of `check:` scripts in package.json, slowest first. */
 const fastChecks = ['source', 'types', 'lint', 'layers', 'patterns', 'figures'];
 const staticChecks = ['types', 'lint', 'layers', 'patterns', 'figures', 'unused', 'docs'];
 
@@ -38,7 +38,7 @@ function run(name: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
   });
 }
 
-/** Runs one check and prints how it went. */
+/** Runs one check and prints its result. */
 async function runAndTell(name: string): Promise<boolean> {
   const began = performance.now();
   const { isGood, output } = await run(name, 'pipe');
@@ -48,13 +48,13 @@ async function runAndTell(name: string): Promise<boolean> {
   return isGood;
 }
 
-/** Runs one check with its output as it comes. */
+/** Runs one check and shows its output live. */
 async function runAloud(name: string): Promise<boolean> {
   console.log(`running ${name}`);
   return (await run(name, 'inherit')).isGood;
 }
 
-/** Runs all of them, even if one fails, and gives whether all are good. */
+/** Runs all checks concurrently, even if one fails. Returns whether all succeeded. */
 async function runSideBySide(names: readonly string[]): Promise<boolean> {
   const waiting = [...names];
   const outcomes: boolean[] = [];

@@ -16,14 +16,16 @@ The service starts again when a file in src changes; the page shows a change at 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = join(root, 'src');
 
-/** The key that the page keeps. The demo makes another one at each start, which the proxy puts in its place. */
+/**
+ * The key that the page stores. The demo creates a new key at each start, and the proxy replaces this key with it.
+ */
 const pageKey = 'dev';
 
-/** Where the service listens, in the form that the proxy takes; changed in place. */
+/** Address of the service in the form of the proxy. It is changed in place. */
 const target = { protocol: 'http:', host: '127.0.0.1', port: 8080 };
 let demoKey: string | undefined;
 
-/** Runs the service, and runs it again after a change. */
+/** Runs the service and restarts it after a change. */
 class RestartingService {
   readonly #args: readonly string[];
   readonly #onLine: (line: string) => void;
@@ -39,7 +41,7 @@ class RestartingService {
   start(): void {
     this.#isDue = false;
     const flags = ['--inspect', join(root, 'src/app/main.ts'), 'serve', ...this.#args];
-    // Open streams would hold up the next start.
+    // Open streams would delay the next start.
     const environment = { PARLEY_LAME_DUCK_MS: '0', PARLEY_DRAIN_MS: '500', ...process.env };
     const child = spawn(process.execPath, flags, { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
@@ -47,7 +49,7 @@ class RestartingService {
     child.on('exit', () => {
       this.#child = undefined;
       if (this.#isDue) this.start();
-      else if (!this.#isStopping) console.log('The service has ended; it starts again when a file in src changes.');
+      else if (!this.#isStopping) console.log('The service has ended. It restarts when a file in src changes.');
     });
   }
 
@@ -70,7 +72,7 @@ class RestartingService {
   }
 }
 
-/** Serves the page from its sources, and hands what it asks on to the service. */
+/** Serves the page from its sources and proxies its requests to the service. */
 async function servePage(): Promise<ViteDevServer> {
   const server = await createServer({
     configFile: join(root, 'web/vite.config.ts'),

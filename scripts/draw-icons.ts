@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { drawIcon, icons } from '../test/web/drawn-icons.ts';
 
-/** Draws the icons of an installed page from its mark, web/public/parley.svg, with Debian's Chromium. */
+/** Draws the icons of the installed page from its logo, web/public/parley.svg, with Debian's Chromium. */
 const folder = fileURLToPath(new URL('../web/public/', import.meta.url));
 const mark = readFileSync(`${folder}parley.svg`, 'utf8');
 await using browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });

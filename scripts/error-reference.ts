@@ -11,7 +11,7 @@ This page lists every error code of Parley. [The wire](wire.md#errors) describes
 |---|---|---|---|
 `;
 
-/** Returns the table of all error codes as Markdown. */
+/** Returns a Markdown table of all error codes. */
 export function errorReference(): string {
   const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind, says: errorMeanings[code as ErrorCode] }));
   const { type } = errorKinds.invalid_request;

@@ -5,7 +5,7 @@ import { configurationReference, quickAppReference } from '#configuration/refere
 import { errorReference } from './error-reference.ts';
 import { compatibilityPage } from './upstream-reference.ts';
 
-/** Every generated page, by its path from the root of the repository. */
+/** Generators of pages, by path from the root of the repository. */
 const pages: ReadonlyMap<string, () => string> = new Map([
   ['docs/configuration.md', configurationReference],
   ['docs/configuration.schema.json', () => `${JSON.stringify(configurationJsonSchema(), null, 2)}\n`],
@@ -16,7 +16,7 @@ const pages: ReadonlyMap<string, () => string> = new Map([
 
 const root = join(import.meta.dirname, '..');
 
-/** Writes the pages; with `--check` writes nothing and names each page that differs. */
+/** Writes the pages. With `--check`, only reports the pages that differ. */
 async function generate(isCheck: boolean): Promise<void> {
   for (const [path, render] of pages) {
     const file = join(root, path);
@@ -24,7 +24,7 @@ async function generate(isCheck: boolean): Promise<void> {
     const committed = await readFile(file, 'utf8').catch(() => undefined);
     if (committed === text) continue;
     if (isCheck) {
-      console.error(`${path} is not what its source says; run: node scripts/generate-docs.ts`);
+      console.error(`${path} is out of date. Run: node scripts/generate-docs.ts`);
       process.exitCode = 1;
     } else {
       await mkdir(dirname(file), { recursive: true });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Debian's packages of what tests start, by the program that each brings. */
+/** Debian packages for the tests, by the program that each provides. */
 const packages: ReadonlyMap<string, string> = new Map([
   ['redis-server', 'redis-server'],
   ['chromium-headless-shell', 'chromium-headless-shell'],
@@ -10,7 +10,7 @@ const packages: ReadonlyMap<string, string> = new Map([
   ['openssl', 'openssl'],
 ]);
 
-/** Asked by Debian's packages whether they may start what they install. */
+/** Debian packages run this program before they start a service. */
 const servicePolicy = '/usr/sbin/policy-rc.d';
 
 interface Run {
@@ -28,12 +28,12 @@ function aptGet(...args: readonly string[]): Run {
   return run('apt-get', '--quiet=2', '--yes', '-o', 'DPkg::Lock::Timeout=120', ...args);
 }
 
-/** Not every program tells its version in the same way. */
+/** Programs have different options to show their version. */
 function isThere(program: string): boolean {
   return run('sh', '-c', `command -v ${program}`).isGood;
 }
 
-/** Installs without starting any service; where the lists of packages are missing or old, they are brought first. */
+/** Installs packages without starting services. Updates the package lists if the first attempt fails. */
 function install(names: readonly string[]): Run {
   const isOpen = !existsSync(servicePolicy);
   if (isOpen) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755, flag: 'wx' });
@@ -47,12 +47,12 @@ function install(names: readonly string[]): Run {
   }
 }
 
-/** Brings what is missing; gives what keeps it from that. */
+/** Installs the missing packages. Returns the error message if that fails. */
 function bring(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
   const packageList = names.join(' ');
   if (process.getuid?.() !== 0)
-    return `The tests need ${packageList}; install it first, on Debian as root with: apt-get install ${packageList}`;
+    return `The tests need ${packageList}. Install them first, on Debian as root with: apt-get install ${packageList}`;
   const { isGood, output } = install(names);
   return isGood ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
 }

@@ -1,7 +1,7 @@
 import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 
-/** The conversations of the pictures: what is asked, and the events of the answers. */
+/** The conversations of the screenshots: the questions and the events of the answers. */
 export interface SampleConversation {
   readonly question: string;
   readonly events: readonly Chunk[];
@@ -62,7 +62,7 @@ export const roots: SampleConversation = {
   ),
 };
 
-/** Steps, text and what goes with it, in order. */
+/** Returns an answer from steps, texts, and content, in order. */
 function answer(...parts: readonly (string | StageDelta | ResponseCustomContent)[]): readonly Chunk[] {
   return [delta({ role: 'assistant' }), ...parts.map(toEvent), finish()];
 }

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Something that is built into a folder, which has the stamp of its sources in it. */
+/** A build output folder with the stamp of its sources. */
 export interface StampedBuild {
-  /** What it is called in messages: "The page". */
+  /** Name in messages: "The page". */
   readonly title: string;
   readonly out: string;
   readonly stampFile: string;
-  /** Tells the sources as they are now apart from any others. */
+  /** Identifies the current sources. */
   readonly stamp: string;
   /** Builds into an empty folder. */
   readonly build: (folder: string) => Promise<void>;
@@ -18,7 +18,7 @@ function readStamp({ out, stampFile }: StampedBuild): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Puts a folder in the place of another, whole, while others may do the same. */
+/** Replaces a folder atomically, while other processes may do the same. */
 function putInPlace(folder: string, out: string): void {
   const replaced = `${folder}-replaced`;
   for (let isInPlace = false; !isInPlace; ) {
@@ -28,7 +28,7 @@ function putInPlace(folder: string, out: string): void {
   }
 }
 
-/** Gives false if it fails for one of the reasons that may be. */
+/** Returns false if renaming fails for one of these reasons. */
 function tryRename(from: string, to: string, reasons: readonly string[]): boolean {
   try {
     renameSync(from, to);
@@ -39,7 +39,10 @@ function tryRename(from: string, to: string, reasons: readonly string[]): boolea
   }
 }
 
-/** Made aside and put in place whole: several may build at once, and what is used is never half. */
+/**
+ * Builds into a temporary folder and renames it, because several processes may build concurrently and must never read
+ * a partial build.
+ */
 async function buildAside(plan: StampedBuild): Promise<void> {
   const { out, stampFile, stamp, build } = plan;
   const aside = join(dirname(out), `.${basename(out)}-${process.pid}`);
@@ -57,8 +60,8 @@ async function buildAside(plan: StampedBuild): Promise<void> {
 const isWithoutTools = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
 
 /**
- * Builds it. With the flag `--when-needed` only if a source has changed since; `--at-start`: the same, at an installation too, and a
- * failure is told and no more, since the service can do without.
+ * Runs a build. With the flag `--when-needed`, builds only if a source has changed. With `--at-start`, it also only
+ * logs a failure, because the service can run without the build.
  */
 export async function runBuild(plan: StampedBuild, flag: string | undefined): Promise<void> {
   if (flag !== undefined && readStamp(plan) === plan.stamp) return;

@@ -9,10 +9,10 @@ import { calls, says } from '../test/quick-apps/support.ts';
 import { store } from '../test/web/builder-support.ts';
 import { roots, type SampleConversation, trip } from './sample-conversation.ts';
 
-/** Takes the pictures of docs/images from the page as it is built now. With names, only those. */
+/** Takes the screenshots of docs/images from the built page. Arguments select pictures by name. */
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const maxBytes = 200_000;
-/** Resolves a tenth of a second later, so that it can be asked again. */
+/** Resolves after a tenth of a second, so that it can be polled. */
 const isInTypeface = `new Promise((resolve) => setTimeout(() => resolve(
   [...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')), 100))`;
 const wide: BrowserContextOptions = { viewport: { width: 1160, height: 800 }, deviceScaleFactor: 1.25, locale: 'en-GB' };
@@ -27,7 +27,7 @@ const phone: BrowserContextOptions = {
 interface View {
   readonly name: string;
   readonly contextOptions: BrowserContextOptions;
-  /** Brings the page to what is to be seen. */
+  /** Navigates the page to the content of the picture. */
   readonly show: (page: Page) => Promise<void>;
 }
 
@@ -61,7 +61,7 @@ await using service = await startProcess({
       mail: quickApp('Mail', 'Searches your mailbox.', { features: { consentRequired: true } }),
     },
     keys: { [callerKey]: { project: 'test' } },
-    // Each picture begins with an empty list.
+    // Each picture starts with an empty list.
     page: { conversations: 'browser' },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   },
@@ -170,7 +170,7 @@ for (const { name, contextOptions, show } of views.filter(
   await page.locator('.starter').first().waitFor();
   await show(page);
   for (let isDrawn = false; !isDrawn; ) isDrawn = await page.evaluate(isInTypeface);
-  // Whatever moves has come to rest.
+  // Waits for animations to end.
   await page.waitForTimeout(400);
   const path = `${folder}${name}.png`;
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' });

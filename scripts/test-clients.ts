@@ -30,7 +30,7 @@ const { values } = parseArgs({
   options: { write: { type: 'boolean', default: false }, only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
 });
 
-/** Runs the suite and gives what is wrong, a line each. */
+/** Runs the suite. Returns the errors, one per line. */
 async function run(): Promise<readonly string[]> {
   const missing = await findMissing();
   if (missing.length > 0) return missing;
@@ -55,7 +55,9 @@ async function run(): Promise<readonly string[]> {
   const faults = [...inCells, ...otherFaults.flat()];
   console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
   const isHeld = await holdTable(table, values.write);
-  return isHeld ? faults : [...faults, 'docs/clients.md has another table; npm run test:clients -- --write brings this one'];
+  return isHeld
+    ? faults
+    : [...faults, 'The table in docs/clients.md is out of date. Update it with: npm run test:clients -- --write'];
 }
 
 if (values.help) console.log(help);

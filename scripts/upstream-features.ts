@@ -1,4 +1,4 @@
-/** The dialects that an upstream can speak, an application's among them; `responses` is `openai` or `azure` with `api: "responses"`. */
+/** Dialects of upstreams and applications. `responses` means `openai` or `azure` with `api: "responses"`. */
 export const dialectNames = [
   'openai',
   'azure',
@@ -13,10 +13,13 @@ export const dialectNames = [
 ] as const;
 export type DialectName = (typeof dialectNames)[number];
 
-/** What callers speak. */
+/** APIs of clients. */
 export const callerDialects = ['Chat completions', 'Messages', 'Responses'] as const;
 
-/** How callers reach each kind of upstream, in the order of `callerDialects`. `test/responses/relay.test.ts` and `test/messages/relay.test.ts` hold it. */
+/**
+ * How requests reach each kind of upstream, in the order of `callerDialects`. Tested by
+ * `test/responses/relay.test.ts` and `test/messages/relay.test.ts`.
+ */
 export const deliveryModes: readonly (readonly [upstream: string, ...ways: ('relayed' | 'translated')[]])[] = [
   ['`openai`, `azure` with `"api": "chat"` (default)', 'relayed', 'translated', 'translated'],
   ['`openai`, `azure` with `"api": "responses"`', 'translated', 'translated', 'relayed'],
@@ -27,7 +30,7 @@ export const deliveryModes: readonly (readonly [upstream: string, ...ways: ('rel
   ['quick apps', 'translated', 'translated', 'translated'],
 ];
 
-/** `none`: the dialect has nothing of the kind. */
+/** `none` means that the dialect has no equivalent. */
 export interface Cell {
   readonly fate: 'carried' | 'lost' | 'refused' | 'none';
   readonly how?: string;
@@ -52,7 +55,7 @@ function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cel
   return { name, cells: cells as Feature['cells'] };
 }
 
-/** What becomes of each part of a request. `test/upstreams/matrix.test.ts` holds every cell. */
+/** Handling of each part of a request. `test/upstreams/matrix.test.ts` tests every cell. */
 export const requestFeatures: readonly Feature[] = [
   row('`system` and `developer` messages', carried(), {
     openai: carried('as one leading message'),
@@ -161,11 +164,11 @@ export const requestFeatures: readonly Feature[] = [
 ];
 
 const inWords = carried('as text');
-/** A row of requests in the Messages dialect: one that speaks it is sent them as they are. */
+/** Returns a row for requests in the Messages dialect. An upstream of that dialect receives them unchanged. */
 const relayed = (name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature =>
   row(name, usual, { ...unusual, anthropic: carried() });
 
-/** What becomes of each part of a request in the Messages dialect. */
+/** Handling of each part of a request in the Messages dialect. */
 export const messagesFeatures: readonly Feature[] = [
   relayed('`system`, messages of the role `system`', carried(), demo),
   relayed('image as data', carried(), demo),
@@ -216,11 +219,11 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('`context_management`, `container`, unknown fields', lost()),
 ];
 
-/** A row of requests in the Responses dialect. */
+/** Returns a row for requests in the Responses dialect. */
 const native = (name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature =>
   row(name, usual, { ...unusual, responses: carried() });
 
-/** What becomes of each part of a request in the Responses dialect. */
+/** Handling of each part of a request in the Responses dialect. */
 export const responsesFeatures: readonly Feature[] = [
   native('`instructions`', carried(), demo),
   native('messages of the roles `system` and `developer`', carried()),
@@ -271,7 +274,7 @@ export const responsesFeatures: readonly Feature[] = [
 
 const itself = { demo: none() };
 
-/** What becomes of each part of a reply. */
+/** Handling of each part of a reply. */
 export const replyFeatures: readonly Feature[] = [
   row('text as a stream', carried()),
   row('`reasoning_content`', carried(), itself),

@@ -11,7 +11,7 @@ import {
   responsesFeatures,
 } from './upstream-features.ts';
 
-/** Upstreams that share a column; a cell names those that differ from the first. */
+/** Upstreams that share a column. A cell names those that differ from the first. */
 type Column = readonly DialectName[];
 
 const models: readonly Column[] = [['anthropic'], ['bedrock'], ['gemini', 'vertex'], ['mistral']];
@@ -26,7 +26,7 @@ const tables: Readonly<Record<string, () => string>> = {
   responses: () => differences(responsesFeatures, [['openai', 'azure'], ...models, ['application']]),
 };
 
-/** Returns docs/compatibility.md with the tables between its markers generated again. */
+/** Returns docs/compatibility.md with regenerated tables between its markers. */
 export function compatibilityPage(): string {
   const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8');
   return page.replace(
@@ -40,7 +40,7 @@ function waysTable(): string {
   return head + deliveryModes.map((row) => `| ${row.join(' | ')} |\n`).join('');
 }
 
-/** A table of the features that differ between columns, and a list of those that are the same in all. */
+/** Returns a table of the features that differ between columns, and a list of the others. */
 function differences(features: readonly Feature[], columns: readonly Column[]): string {
   const rows = features.map(({ name, cells }) => ({ name, texts: columns.map((column) => toText(cells, column)) }));
   const isSame = ({ texts }: (typeof rows)[number]): boolean => new Set(texts).size === 1;

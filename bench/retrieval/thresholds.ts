@@ -2,7 +2,7 @@ import type { PassageSearch, ScoredHit } from '#tools/retrieval/searching/passag
 import { type GoldenQuestion, judge, mean } from './judge.ts';
 import questions from './questions.json' with { type: 'json' };
 
-/** Codes, names of settings and numbers of four digits: what a question names exactly. */
+/** Matches exact names in a question: codes, names of settings, and numbers of four digits. */
 const codePattern = /\p{L}[\p{L}-]*\d|\d[\d.-]*\p{L}{1,2}\b|\d{4}|\p{L}[._]\p{L}/u;
 const thresholds = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4];
 
@@ -16,7 +16,10 @@ export interface Asking {
   readonly show: Parameters<typeof judge>[2];
 }
 
-/** What a lowest score leaves of questions that have an answer, and of how many that have none it says so. */
+/**
+ * Reports the effect of minimum scores: the recall of questions with an answer, and the number of questions without
+ * one that return no passages.
+ */
 export async function reportThresholds({ search, show }: Asking): Promise<void> {
   const all: RankedQuestion[] = [];
   for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });

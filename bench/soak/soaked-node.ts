@@ -7,17 +7,17 @@ import { findFreePort, isAlive, waitForReply } from '../processes.ts';
 
 export interface NodeWish {
   readonly root: string;
-  /** Absent: the node starts on its embedded default, with the sample. */
+  /** If it is undefined, the node starts with its embedded default, including the sample. */
   readonly configuration: object | undefined;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A node as users start it, with a data folder of its own. */
+/** A node as users start it, with its own data folder. */
 export interface SoakedNode {
   readonly pid: number;
   readonly port: number;
   readonly isAlive: () => boolean;
-  /** What it has said so far. */
+  /** Returns the output so far. */
   readonly output: () => string;
   readonly stop: () => Promise<void>;
 }

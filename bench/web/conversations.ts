@@ -13,7 +13,10 @@ const sections = (chars: number): string => {
   return text;
 };
 
-/** Everything of the last answer that is in sight is drawn as it will be, it has so many characters, and nothing more is to come. */
+/**
+ * Returns an expression for whether the last answer is complete, has this many characters, and its visible part is
+ * finally drawn.
+ */
 const isReadable = (chars: number): string => `(() => {
   const reply = [...document.querySelectorAll('.reply .markdown')].at(-1);
   if (!reply || reply.getAttribute('aria-busy') === 'true' || !document.querySelector('.reply .actions')) return false;
@@ -37,7 +40,10 @@ const watchFrames = `(() => {
   globalThis.longest = longest;
 })()`;
 
-/** An answer of ten seconds, a chunk each hundredth of one: the longest time between two frames, and the longest task. */
+/**
+ * Measures an answer of ten seconds with a chunk each hundredth of a second: the longest time between two frames, and
+ * the longest task.
+ */
 export async function measureStream(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces =
@@ -68,7 +74,7 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
   return [{ title, max: 50, unit: 'ms', got: longest.frameMs, details: [task] }];
 }
 
-/** Long conversations, opened from the list. */
+/** Measures long conversations that are opened from the list. */
 export async function measureOpening(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toLong(500, section));
@@ -88,7 +94,7 @@ export async function measureOpening(world: WebWorld): Promise<readonly Figure[]
   ];
 }
 
-/** An answer of a megabyte that arrives as fast as it can. */
+/** Measures an answer of a megabyte that arrives as fast as possible. */
 export async function measureArrival(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces = sections(1_000_000).match(/.{1,4000}/gs) ?? [];

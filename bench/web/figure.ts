@@ -1,11 +1,11 @@
-/** One line of the table. */
+/** A row of the table. */
 export interface Figure {
   readonly title: string;
-  /** The most that it may be. */
+  /** Maximum allowed value. */
   readonly max: number;
   readonly unit: string;
   readonly got: number;
-  /** What the number does not say. */
+  /** Details that the number does not show. */
   readonly details?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export function isMet({ got, max }: Figure): boolean {
   return got <= max;
 }
 
-/** The figures as a table of Markdown, and below it what each has to add. */
+/** Returns the figures as a Markdown table, followed by their details. */
 export function toTable(figures: readonly Figure[]): string {
   const lines = figures.map((figure) => {
     const { title, max, unit, got } = figure;

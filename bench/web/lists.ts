@@ -16,7 +16,7 @@ const typed = (text: string): string => `(() => {
 const headCount = "document.querySelectorAll('.head').length";
 const rounds = 9;
 
-/** Medians of several searches for one of them by a word, and of the ways back to all. */
+/** Measures medians of several searches by a word and of the returns to the full list. */
 async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where: string): Promise<readonly Figure[]> {
   const searched: number[] = [];
   const listed: number[] = [];
@@ -34,7 +34,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   return [toFigure('searched', searched), toFigure('listed', listed)];
 }
 
-/** Ten thousand that a browser keeps. */
+/** Measures a list of ten thousand conversations in the browser. */
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toMany(many));
@@ -44,7 +44,10 @@ export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** Ten thousand that the service keeps; what is looked for stands in their turns alone, and the browser has read none of them. */
+/**
+ * Measures ten thousand conversations in the service. The word occurs only in their turns, which the browser has not
+ * read.
+ */
 async function measureServer(where: string, options: WorldOptions): Promise<readonly Figure[]> {
   await using world = await startWebWorld({ ...options, conversations: 'server' });
   await fill(world);
@@ -79,7 +82,7 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   return [searched, entered, listed];
 }
 
-/** The first search of a page: nothing is told of it before a key is pressed. */
+/** Measures the first search of a page, which starts without preparation before the first key. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
   const ms = await msUntil(page, `${enter};${typed(word)}`, `${headCount} === 1`);

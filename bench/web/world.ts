@@ -3,16 +3,16 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 
-/** The service with a demo configuration, and a browser before it. */
+/** The service with a demo configuration, and a browser. */
 export interface WebWorld extends AsyncDisposable {
   readonly service: TestProcess;
-  /** What the deployment `scripted` says. */
+  /** Upstream of the deployment `scripted`. */
   readonly upstream: ScriptedUpstream;
-  /** A browser context of its own with an empty page. */
+  /** Opens a new browser context with an empty page. */
   blank(options?: BrowserContextOptions): Promise<Page>;
-  /** The same, signed in, with a conversation that can begin. */
+  /** Opens a new browser context that is signed in and ready for a conversation. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** Where the page is, with the key that signs in. */
+  /** URL of the page with the key for signing in. */
   readonly address: string;
 }
 
@@ -23,7 +23,7 @@ const assistant = {
   applicationProperties: { temperature: 0, instructions: 'Help.', model: 'demo', starters: ['What can you do?'] },
 };
 
-/** Where conversations are kept: any number of them can be put into a browser at once. */
+/** Storage of conversations. Any number can be written into a browser's database directly. */
 export interface WorldOptions {
   readonly conversations?: 'browser' | 'server';
   readonly environment?: Readonly<Record<string, string>>;

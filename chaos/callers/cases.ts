@@ -1,24 +1,27 @@
-/** What a caller does on the wire, step by step. */
+/** A step of a client on the wire. */
 export type Move =
   | string
   | Buffer
   | { readonly kind: 'wait'; readonly ms: number }
-  /** The same bytes so often, so far apart, as long as the service listens. */
+  /** Sends the same bytes repeatedly, at an interval, while the service listens. */
   | { readonly kind: 'drip'; readonly text: string; readonly times: number; readonly everyMs: number }
-  /** Says that nothing more is sent, and goes on reading. */
+  /** Closes the sending side and continues to read. */
   | { readonly kind: 'half-close' }
-  /** Reads nothing for so long. */
+  /** Reads nothing for this time. */
   | { readonly kind: 'deaf'; readonly ms: number }
   | { readonly kind: 'leave' }
   | { readonly kind: 'reset' };
 
-/** One thing that a caller does, and how many answers of which statuses may come of it. */
+/** The moves of a client, and the number and statuses of the expected answers. */
 export interface CallerCase {
   readonly name: string;
   readonly moves: readonly Move[];
-  /** Statuses of the answers in their order; an empty list of statuses stands for any. Fewer answers may come if `mayEnd`. */
+  /**
+   * Statuses of the answers, in order. An empty list of statuses accepts any status. There may be fewer answers if
+   * `mayEnd` is set.
+   */
   readonly answers: readonly (readonly number[])[];
-  /** Whether the connection may end before all of the answers have come. */
+  /** Whether the connection may end before all answers have arrived. */
   readonly mayEnd: boolean;
 }
 
@@ -50,7 +53,7 @@ const chunkedField = 'transfer-encoding: chunked';
 const get = (path: string, fields: readonly string[] = []): string =>
   `GET ${path} HTTP/1.1\r\n${['host: x', ...fields].join('\r\n')}\r\n\r\n`;
 
-/** Leaving at each phase, in good order or not. */
+/** Clients that disconnect in each phase, by closing or resetting the connection. */
 function leavings(key: string): readonly CallerCase[] {
   const [request, stream] = [post(key, toBody(false)), post(key, toBody(true, 'pieces 50'))];
   const phases: Readonly<Record<string, readonly Move[]>> = {
@@ -76,7 +79,7 @@ function leavings(key: string): readonly CallerCase[] {
   );
 }
 
-/** What is no harm, odd as it is. */
+/** Unusual but harmless requests. */
 function oddities(key: string): readonly CallerCase[] {
   const body = toBody(false);
   const request = post(key, body);
@@ -110,7 +113,7 @@ function oddities(key: string): readonly CallerCase[] {
       answers: Array.from({ length: 200 }, () => [200]),
       mayEnd: false,
     },
-    { name: 'leaves with five under way', moves: [request.repeat(5), wait(2), disconnect], answers: [], mayEnd: true },
+    { name: 'disconnects with five in progress', moves: [request.repeat(5), wait(2), disconnect], answers: [], mayEnd: true },
     {
       name: 'waits for 100',
       moves: [post(key, '', [length, 'expect: 100-continue']), wait(100), body],
@@ -184,7 +187,10 @@ function oddities(key: string): readonly CallerCase[] {
   ];
 }
 
-/** What two readers would read as two different requests: refused, or read in the one way there is, and never two answers for one. */
+/**
+ * Bytes that two readers could read as different requests. The service must reject them or read them in the only
+ * valid way, and never send two answers for one request.
+ */
 function smuggling(key: string): readonly CallerCase[] {
   const inner = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
   const body = `0\r\n\r\n${inner}`;
@@ -216,7 +222,7 @@ function smuggling(key: string): readonly CallerCase[] {
   );
 }
 
-/** What is no request. */
+/** Invalid requests. */
 function broken(key: string): readonly CallerCase[] {
   const texts: Readonly<Record<string, string | Buffer>> = {
     'no HTTP': 'hello\r\n\r\n',
@@ -247,7 +253,7 @@ function broken(key: string): readonly CallerCase[] {
   );
 }
 
-/** All that callers do wrong. */
+/** Returns all cases. */
 export function callerCases({ key }: Means): readonly CallerCase[] {
   return [...leavings(key), ...oddities(key), ...smuggling(key), ...broken(key)];
 }

@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { oddValue } from './odd-values.ts';
 
-/** What is read of a JSON Schema. */
+/** The parts of a JSON Schema that the fuzzer reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -25,7 +25,7 @@ type Resolve = (reference: string) => Schema;
 
 const deepest = 7;
 
-/** A value that follows a schema, but for places that are drawn to hold what is odd. */
+/** A value that follows a schema, except for random places with unusual values. */
 export class SchemaValues {
   readonly #random: Random;
   readonly #resolve: Resolve;
@@ -81,7 +81,7 @@ export class SchemaValues {
   }
 }
 
-/** Names of all fields that schemas speak of. */
+/** Returns the names of all fields in schemas. */
 export function namesIn(schema: unknown, names: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof schema !== 'object' || schema === null) return names;
   const { properties } = schema as Schema;

@@ -4,14 +4,14 @@ import { namesIn, type Schema, SchemaValues } from './from-schema.ts';
 import { mutateJson, toText } from './mutate-json.ts';
 import { oddWord } from './odd-values.ts';
 
-/** One request, as the bytes that are sent. */
+/** A request, as the bytes to send. */
 export interface RouteInput {
   readonly title: string;
   readonly isHead: boolean;
   readonly bytes: Buffer;
 }
 
-/** Requests made of a description: each is one of its examples, or a value of its schemas, with something wrong. */
+/** Requests from a description. Each is an example or a value of the schemas, with something wrong. */
 export class RouteInputs {
   readonly #seed: number;
   readonly #key: string;
@@ -28,7 +28,7 @@ export class RouteInputs {
     for (const { operation } of this.#requests) this.#names.set(operation, [...namesIn(operation.requestBody ?? {}), ...all]);
   }
 
-  /** The nth input: always the same one. */
+  /** Returns the input with this index, which is always the same. */
   at(index: number): RouteInput {
     const random = new Random(this.#seed * 1_000_003 + index);
     const base = random.pick(this.#requests);
@@ -177,7 +177,7 @@ const fieldNames = [
   ],
 ];
 
-/** A field whose value may go on the wire as it stands: what breaks the head is a matter of the callers' faults. */
+/** Returns a header that is valid on the wire. The scenario `callers` covers invalid heads. */
 function oddField(random: Random): [string, string] {
   const value = oddWord(random).replace(/[^\x20-\x7e\x80-\xff]/g, '');
   return [random.pick(fieldNames), random.chance(0.1) ? value.repeat(50) : value];

@@ -3,11 +3,11 @@ import { eachAtOnce } from '../support/at-once.ts';
 import type { SlowTurn } from '../support/loop-monitor.ts';
 import type { WatchedNode } from '../support/watched-node.ts';
 
-/** What a fuzzer sends. */
+/** The inputs of a fuzzer. */
 export interface Inputs {
-  /** Sends one input, and throws where what comes back is not sane; gives what kind of answer it was. */
+  /** Sends one input and returns the kind of its answer. Throws if the answer is not sane. */
   readonly send: (index: number) => Promise<string>;
-  /** What an input is, for `--match`. */
+  /** Returns the description of an input, for `--match`. */
   readonly titleAt: (index: number) => string;
 }
 
@@ -15,11 +15,11 @@ const batchSize = 2_000;
 const inputsAtOnce = 48;
 const shortInputs = 1_500;
 const maxTries = 3;
-/** The clocks of two processes, and work after an answer. */
+/** Tolerance for the clocks of two processes and for work after an answer. */
 const slackMs = 200;
 const numbers = /^[\d,]+$/;
 
-/** Sends one input after the other in batches, until the time is over or all were sent; looks at the node after each batch. */
+/** Sends the inputs in batches until the time is over or all were sent. Checks the node after each batch. */
 export async function runInputs(ground: Ground, node: WatchedNode, inputs: Inputs): Promise<void> {
   const { tally, log, match, isShort } = ground;
   if (numbers.test(match)) return replay(match, { log, inputs, node });
@@ -47,7 +47,7 @@ interface Batch {
   readonly inputs: Inputs;
 }
 
-/** When an input was sent and answered, on the clock of `Date.now`. */
+/** Time from the request to the answer of an input, on the clock of `Date.now`. */
 interface Span {
   readonly index: number;
   readonly startMs: number;
@@ -77,12 +77,12 @@ async function sendBatch(batch: readonly number[], { ground, node, inputs }: Bat
   else await lookForBlocks(spans, slow, { ground, node, inputs });
 }
 
-/** Sends single inputs again, by their numbers, and shows what came of them. */
+/** Sends single inputs again, by their numbers, and shows the results. */
 async function replay(match: string, { log, inputs, node }: Pick<Ground, 'log'> & Pick<Batch, 'node' | 'inputs'>): Promise<void> {
   for (const index of match.split(',').map(Number)) {
     await node.peek();
     const came = await inputs.send(index).catch((error: Error) => error.message);
-    log(`input ${index}, ${inputs.titleAt(index)}: ${came}; blocked for ${Math.round((await node.peek()).blockedMs)} ms`);
+    log(`input ${index}, ${inputs.titleAt(index)}: ${came}, blocked for ${Math.round((await node.peek()).blockedMs)} ms`);
   }
   log(node.output.stdout);
 }
@@ -91,7 +91,7 @@ function isLate(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('no answer in');
 }
 
-/** An input without an answer in time is sent again alone. It is a fault if it has no answer in three tries. */
+/** Sends an input without a timely answer again, alone. It is a fault if it has no answer in three attempts. */
 async function sendLate(index: number, { ground: { tally, log }, inputs }: Batch): Promise<void> {
   tally.count('late answers looked into');
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -105,8 +105,9 @@ async function sendLate(index: number, { ground: { tally, log }, inputs }: Batch
 }
 
 /**
- * Sends the inputs that were in progress during a slow turn again, each alone. An input that blocks the loop in each of three tries is a
- * fault. In one try the collector, or another guest of the host, may have taken the time.
+ * Sends the inputs that were in progress during a slow turn again, each alone. An input that blocks the loop in each
+ * of three attempts is a fault. In one attempt, garbage collection or another guest of the host may have taken the
+ * time.
  */
 async function lookForBlocks(spans: readonly Span[], slow: readonly SlowTurn[], { ground, node, inputs }: Batch): Promise<void> {
   const { tally, log } = ground;
@@ -114,7 +115,7 @@ async function lookForBlocks(spans: readonly Span[], slow: readonly SlowTurn[], 
     slow.some((turn) => startMs < turn.endMs + slackMs && endMs > turn.endMs - turn.lateMs - slackMs),
   );
   const longest = Math.max(...slow.map(({ blockedMs }) => blockedMs));
-  log(`blocked for ${Math.round(longest)} ms in a batch; ${suspects.length} of its inputs are sent alone`);
+  log(`blocked for ${Math.round(longest)} ms in a batch; ${suspects.length} of its inputs are sent again alone`);
   tally.count('blocks looked into');
   for (const { index } of suspects) {
     let least = await blockedAlone(index, { node, inputs });
@@ -133,7 +134,10 @@ async function blockedAlone(index: number, { node, inputs }: Pick<Batch, 'node' 
   return (await node.peek()).blockedMs;
 }
 
-/** The kind of an answer, for the table: 502 and 503 are of upstreams and stores, 500 with `upstream_failed` too. */
+/**
+ * Returns the kind of an answer for the table. The statuses 502 and 503 mean upstreams and stores, and so does 500
+ * with `upstream_failed`.
+ */
 export function toKind(status: number): string {
   return `${Math.floor(status / 100)}xx`;
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { readChunks } from '../support/read-answers.ts';
 
-/** An answer as it was read off the wire. */
+/** An answer as it was read from the wire. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: string;
@@ -9,10 +9,10 @@ export interface WireAnswer {
   readonly body: string;
 }
 
-/** The service closes a connection that was idle for longer, at the same moment as the next request is sent on it. */
+/** The service closes connections after a longer idle time, possibly at the moment of the next request. */
 const maxIdleMs = 30_000;
 
-/** Connections to one service, each kept for one request after the other. */
+/** Connections to one service. Each sends one request after another. */
 export class Wire {
   readonly #port: number;
   readonly #idle: WireConnection[] = [];
@@ -22,7 +22,10 @@ export class Wire {
     this.#port = Number(new URL(url).port);
   }
 
-  /** Sends bytes as they are, and gives the answer; rejects where the connection ends before one, or after so long a time. */
+  /**
+   * Sends the bytes unchanged and returns the answer. Rejects if the connection ends before an answer, or after
+   * `maxMs`.
+   */
   async send(bytes: Buffer, { isHead, maxMs }: { readonly isHead: boolean; readonly maxMs: number }): Promise<WireAnswer> {
     const connection = this.#takeIdle() ?? this.#open();
     let isLate = false;
@@ -48,7 +51,7 @@ export class Wire {
   #takeIdle(): WireConnection | undefined {
     const connection = this.#idle.pop();
     if (connection === undefined || performance.now() - connection.lastUsedMs < maxIdleMs) return connection;
-    // Those before it were idle for longer.
+    // Connections earlier in the list were idle for longer.
     for (const idle of [connection, ...this.#idle.splice(0)]) idle.close();
     return undefined;
   }
@@ -60,13 +63,13 @@ export class Wire {
   }
 }
 
-/** One connection with at most one request under way. */
+/** A connection with at most one request in progress. */
 class WireConnection {
   isOpen = true;
   lastUsedMs = performance.now();
   readonly #socket: Socket;
   #received = '';
-  /** The last characters of it. */
+  /** The last characters of the answer. */
   #end = '';
   #isInChunks = false;
   #isHead = false;
@@ -79,7 +82,7 @@ class WireConnection {
     this.#socket.on('data', (piece) => {
       const text = String(piece);
       this.#received += text;
-      // To look costs time in proportion to all that came. In the middle of chunks there is no need to.
+      // Searching the answer takes time in proportion to its length, and is unnecessary in the middle of chunks.
       this.#end = (this.#end + text).slice(-7);
       if (!this.#isInChunks || this.#end === '\r\n0\r\n\r\n') this.#readReceived(false);
     });
@@ -122,13 +125,13 @@ class WireConnection {
   }
 }
 
-/** Whether the head of a final answer came, which announces chunks. */
+/** Returns whether the head of a final answer with chunks has arrived. */
 function isInChunks(received: string): boolean {
   const end = received.indexOf('\r\n\r\n');
   return end >= 0 && !/^HTTP\/1\.1 1/.test(received) && /\r\ntransfer-encoding: *chunked/i.test(received.slice(0, end + 2));
 }
 
-/** The first final answer in what was said; undefined until it is whole. */
+/** Returns the first final answer in the received text, or undefined if it is not complete. */
 function readAnswer(
   received: string,
   { isHead, hasEnded }: { readonly isHead: boolean; readonly hasEnded: boolean },

@@ -10,10 +10,10 @@ import { type DrawnText, drawText } from './texts.ts';
 export const forms = ['openai', 'dial', 'mistral', 'anthropic', 'responses', 'gemini', 'bedrock'] as const;
 export type Form = (typeof forms)[number];
 
-/** A good reply in which every field of the dialect has a value. */
+/** A valid reply in which every field of the dialect has a value. */
 interface Template {
   readonly completeReply: object;
-  /** By name and data; a name of its own only where the dialect has one. */
+  /** Names and data of events. The name is undefined unless the dialect has event names. */
   readonly events: readonly (readonly [string | undefined, unknown])[];
   readonly error: object;
 }
@@ -273,14 +273,17 @@ export interface ReplyForm {
   readonly isLimited: boolean;
 }
 
-/** A hostile reply, and what is hostile in it. */
+/** A hostile reply and a description of its hostile part. */
 export interface HostileReply {
   readonly title: string;
-  /** Builds what is sent, which takes longer than to draw it. */
+  /** Builds the steps, which takes longer than drawing the reply. */
   readonly steps: () => readonly Step[];
 }
 
-/** Draws a reply of a form: a hostile place, or events many times, in some framing; sometimes an error, or a hostile field. */
+/**
+ * Draws a reply of a form: a hostile place or a repeated event, in some framing. Some replies are errors or have a
+ * hostile header.
+ */
 export function drawReply(form: Form, { isStream, isLarge, isLimited }: ReplyForm, random: Random): HostileReply {
   const hostile = drawText(random, isLarge);
   const template = templates[form];
@@ -326,7 +329,7 @@ function toSse(events: Template['events'], { framing, hostile, random }: Framed)
   return { contentType: 'text/event-stream', pieces: frameEvents(sent, framing, hostile), isStream: true };
 }
 
-/** Events of which one is hostile, or comes very often. */
+/** Returns events of which one is hostile or repeated very often. */
 function drawEvents({ events }: Template, random: Random, hostile: DrawnText) {
   const at = random.below(events.length);
   const [name, value] = events[at] ?? [undefined, {}];
@@ -343,14 +346,14 @@ function drawEvents({ events }: Template, random: Random, hostile: DrawnText) {
   };
 }
 
-/** Half of the numbers are those of the event before, so that pieces join, and half are new. */
+/** Half of the numbers equal those of the previous event, so that pieces are joined. The other half are new. */
 function renumbered(value: unknown, index: number, times: number): unknown {
   if (times === 1 || index % 2 === 0 || typeof value !== 'object' || value === null) return value;
   const fields = Object.keys(value).filter((key) => ['index', 'output_index', 'contentBlockIndex'].includes(key));
   return { ...value, ...Object.fromEntries(fields.map((key) => [key, index])) };
 }
 
-/** A chat completion that calls tools, as many as are offered, with hostile arguments. */
+/** Returns a chat completion that calls the offered tools with hostile arguments. */
 export function drawCalls(
   names: readonly string[],
   { isStream, isLarge }: Omit<ReplyForm, 'isLimited'>,

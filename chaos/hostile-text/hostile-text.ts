@@ -31,7 +31,10 @@ const kinds = [
   { kind: 'reply', end: 0.97, largeShare: 0.02 },
   { kind: 'mcp', end: 1, largeShare: 0.07 },
 ] as const;
-/** Models whose upstreams reply with 429 only. The replies of others must not stop the calls for half a minute. */
+/**
+ * Models whose upstreams reply with 429 only. Otherwise the replies would pause the calls of other models for half a
+ * minute.
+ */
 const limited = forms.map((form) => `${form}-limited`);
 const limitedShare = 0.02;
 const surfaces = ['chat', 'messages', 'responses'] as const;
@@ -68,7 +71,7 @@ export const hostileText: Scenario = {
       if (!answer.body.startsWith('The page is not built')) requireSane(title, answer);
       return `${kindAt(index).kind} ${toKind(answer.status)}`;
     };
-    // The first calls load modules and compile schemas, which is not what is measured.
+    // The first calls load modules and compile schemas, which must not be measured.
     const warming = Array.from({ length: warmingInputs }, (_, index) => firstWarming + index);
     await eachAtOnce(warming, 12, (index) => send(index).then(noted, noted));
     const before = await node.read();
@@ -120,7 +123,7 @@ function configure(url: string): object {
   };
 }
 
-/** A good request of one surface to a deployment whose upstream replies with what the number draws. */
+/** Draws a valid request of one surface to a deployment whose upstream replies according to the number. */
 function drawReplyInput(seed: number, index: number): RouteInput {
   const random = randomAt(seed, index);
   const [surface, isStream] = [random.pick(surfaces), random.chance(0.7)];
@@ -138,7 +141,7 @@ function toForm(deployment: string): Form {
   return forms.find((form) => form === deployment.split('-')[0]) ?? 'dial';
 }
 
-/** A good request that makes the service talk to a hostile MCP server. */
+/** Draws a valid request that makes the service call a hostile MCP server. */
 function drawServerInput(seed: number, index: number, url: string): RouteInput {
   const random = randomAt(seed, index);
   const use = random.pick(['list', 'run', 'responses'] as const);
@@ -184,7 +187,7 @@ function toRequest(title: string, path: string, body: object): RouteInput {
   return { title, isHead: false, bytes: Buffer.from(`POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${text}`) };
 }
 
-/** Replies to the same request are the same: its number, or else its text, decides. */
+/** The reply is a function of the number in the request, or else of its text. */
 function toReply(request: HostileRequest, seed: number): readonly Step[] {
   const { path, body } = request;
   const server = /^\/mcp\/(\d+)/.exec(path)?.[1];
@@ -202,17 +205,17 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
   const { kind, isLarge } = kindAt(index);
   if (inputNumber === undefined || kind === 'mcp') return toModelReply(form, isStream, { body, index });
   const random = randomAt(seed, index);
-  // What the request drew comes before what its reply draws.
+  // The request draws values before the reply does.
   random.pick(surfaces);
   random.chance(0.7);
   const isLimited = limited.includes(drawDeployment(random));
   return drawReply(form, { isStream, isLarge, isLimited }, random).steps();
 }
 
-/** Share of large replies to requests that have no number. */
+/** Fraction of large replies to requests that have no number. */
 const largeModelShare = 0.01;
 
-/** A model that calls the tools it is offered, once; in any other case it replies in some hostile way. */
+/** A model that calls the offered tools once. In any other case it sends a hostile reply. */
 function toModelReply(
   form: Form,
   isStream: boolean,

@@ -7,21 +7,21 @@ const listItems = [300, 8_000];
 /** A text that `toJson` writes as deeply nested lists. */
 const deepMark = '@deep lists@';
 const depths = [200, 5_000, 100_000];
-/** Other values of these only make a reply one of another kind. */
+/** With other values in these fields, the reply is only of another kind. */
 const structural: ReadonlySet<unknown> = new Set(['type', 'object', 'jsonrpc', 'protocolVersion', 'supportedVersions', 'role']);
 
 /** Keys and indexes that lead to a text, a list, or an object. */
 type Place = readonly (string | number)[];
 
-/** A value with something hostile in it. */
+/** A value with a hostile part. */
 interface Spoiled {
-  /** Builds it, which takes longer than to draw the place. */
+  /** Builds the value, which takes longer than drawing the place. */
   readonly build: () => unknown;
-  /** Where and how, for titles. */
+  /** Description of the place and the change, for titles. */
   readonly what: string;
 }
 
-/** Puts something hostile in one place of a value: a text, very many items, hostile keys, or deep nesting. */
+/** Puts a hostile part into one place of a value: a text, very many items, hostile keys, or deep nesting. */
 export function spoilOnePlace(value: unknown, hostile: DrawnText, random: Random): Spoiled {
   const paths = [...listPlaces(value)];
   if (paths.length === 0) return { build: () => value, what: '' };
@@ -33,7 +33,7 @@ export function spoilOnePlace(value: unknown, hostile: DrawnText, random: Random
   return { build, what: `${path.join('.')}${isDeep ? ' (deep lists)' : ''}` };
 }
 
-/** Writes JSON. `JSON.stringify` itself could not write deep nesting. */
+/** Writes JSON, including deep nesting that `JSON.stringify` cannot write. */
 export function toJson(value: unknown, random: Random): string {
   const text = JSON.stringify(value);
   if (!text.includes(deepMark)) return text;
@@ -71,7 +71,7 @@ function spoil(target: unknown, hostile: DrawnText, random: Random): unknown {
   };
 }
 
-/** Items with an index or an ID stay apart, as parallel tool calls do. */
+/** Items with different indexes or IDs stay separate, like parallel tool calls. */
 function numbered(item: unknown, index: number): unknown {
   if (typeof item !== 'object' || item === null) return item;
   return { ...item, ...('index' in item && { index }), ...('id' in item && { id: `i${index}` }) };

@@ -11,7 +11,7 @@ const maxUrlLength = 12_000;
 const fieldLengths = [40, 2_000, 12_000];
 const maxFields = 900;
 
-/** Header fields that the service reads, each with values up to which all is as it should be. */
+/** Headers that the service reads, each with valid starts of its value. */
 const headerFields: Readonly<Record<string, readonly string[]>> = {
   ...toTable([
     'api-key',
@@ -102,7 +102,7 @@ const morePaths = [
   '/v1/demo/',
 ];
 
-/** What differs from a good request. */
+/** The difference from a valid request. */
 interface Change {
   readonly field: string;
   readonly url?: string;
@@ -166,7 +166,7 @@ function toExampleBody({ body }: ExampleRequest, random: Random): Buffer {
   return Buffer.from(/json/.test(body.type) ? toJson(body.value, random) : String(body.value));
 }
 
-/** One field with a hostile value, or very many fields. */
+/** Draws one header with a hostile value, or very many headers. */
 function drawHeaders(hostile: DrawnText, random: Random): Change {
   const text = toFieldValue(hostile.build(random.pick(fieldLengths)));
   const name = random.pick(Object.keys(headerFields));
@@ -179,7 +179,7 @@ function drawHeaders(hostile: DrawnText, random: Random): Change {
   return { field: `${count} × ${name}`, headers };
 }
 
-/** A form, or bytes of another type, with hostile names or content. */
+/** Draws a form, or bytes of another type, with hostile names or content. */
 function drawOtherBody(type: string, hostile: DrawnText, random: Random): Change {
   const text = hostile.build(random.pick(lengths));
   if (!type.startsWith('multipart/')) return { field: `body of ${type}`, body: Buffer.from(text) };
@@ -194,7 +194,7 @@ function drawOtherBody(type: string, hostile: DrawnText, random: Random): Change
   return { field: `form.${target}`, type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(form) };
 }
 
-/** A value or a name of the query, or a segment of the path. */
+/** Draws a hostile value or name in the query, or a hostile path segment. */
 function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random: Random): Change {
   const built = hostile.build(Math.min(random.pick(lengths), maxUrlLength)).toWellFormed();
   const isRaw = random.chance(0.2);
@@ -223,7 +223,7 @@ function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random:
   }
 }
 
-/** Indexes of segments; those of parameters are drawn as often as all others together. */
+/** Returns the indexes of path segments. Segments of parameters are drawn as often as all other segments together. */
 function listSegments({ path }: Documented): readonly number[] {
   const all = path.split('/').map((segment, index) => ({ segment, index }));
   const parameters = all.filter(({ segment }) => segment.startsWith('{'));

@@ -9,7 +9,7 @@ interface HostileText {
 
 /** The hostile text of one input, and the size of the input. */
 export interface DrawnText extends HostileText {
-  /** Returns the number of items to build: this one in a large input, a small one in others. */
+  /** Returns the number of items to build: `count` for a large input, a small number for others. */
   readonly limitCount: (count: number) => number;
 }
 
@@ -22,7 +22,10 @@ const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
 
 const listNumbers = (count: number): [string, number][] => Array.from({ length: count }, (_, index) => [`k${index}`, index]);
 
-/** Each attacks one kind of code: searches that restart, nested quantifiers, splitting, decoding, and normalization. */
+/**
+ * Each text targets one kind of code: searches that restart, nested quantifiers, splitting, decoding, and
+ * normalization.
+ */
 const hostileTexts: readonly HostileText[] = [
   { name: 'one letter', build: repeated('a') },
   { name: 'digits, then a letter', build: repeated('1', 'th?', 'What is ') },

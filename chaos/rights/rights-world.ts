@@ -9,7 +9,7 @@ const audience = 'https://parley.example/api';
 const userNames = ['victim', 'attacker'] as const;
 export type UserName = (typeof userNames)[number];
 
-/** One user with a token, and keys that the user created. */
+/** A user with a token and self-created keys. */
 interface User {
   readonly name: UserName;
   readonly bucket: string;
@@ -18,12 +18,12 @@ interface User {
   readonly boundKey: string;
 }
 
-/** What programs received since the last action. */
+/** A request that a program received since the last action. */
 interface ProgramRequest {
   /** `published`, `own`, `configured`, or a feature of one of them. */
   readonly program: string;
   readonly owner: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly text: string;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -35,14 +35,14 @@ interface Reading {
   readonly text: string;
 }
 
-/** A service with two users, programs that each of them published, and what these programs received. */
+/** A service with two users and the programs that each of them published. Records the requests to these programs. */
 export interface RightsWorld extends AsyncDisposable {
   readonly node: WatchedNode;
   readonly users: Readonly<Record<UserName, User>>;
   readonly received: ProgramRequest[];
-  /** What saved programs read with the keys that they were sent. */
+  /** Contents that saved programs read with their per-request keys. */
   readonly readings: Reading[];
-  /** Addresses that programs attach to their replies and read with their key. */
+  /** Sets the URLs that programs attach to their replies and read with their key. */
   attach(urls: readonly string[]): void;
   as(
     credentials: string,
@@ -96,7 +96,7 @@ export async function openRightsWorld(): Promise<RightsWorld> {
       choices: [{ ...choice, message: { ...choice?.message, custom_content: { attachments } } }],
     })(answering);
   };
-  // A model that calls the first tool it is offered, so that quick apps call other applications.
+  // A model that calls the first offered tool, so that quick apps call other applications.
   const model = (answering: Answering): void | Promise<void> => {
     const { tools, messages = [] } = answering.received.body as {
       tools?: { function: { name: string } }[];

@@ -6,7 +6,9 @@ import { freePort } from '#test/listening.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
-/** nginx before nodes that it looks at, as balancers do: one that is not ready gets no new requests. */
+/**
+ * nginx in front of nodes that it health-checks like a load balancer. A node that is not ready gets no new requests.
+ */
 export interface Balancer extends AsyncDisposable {
   readonly url: string;
   /** Resolves when exactly these ports are used. */
@@ -31,7 +33,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
       if (ready.length > 0 && ready.join() !== used.join()) {
         await writeFile(path, toConfiguration({ folder: folder.path, port, ports: ready }));
         child.kill('SIGHUP');
-        // Until its new workers are there.
+        // Waits for the new workers.
         await sleep(300);
         used = ready;
       }

@@ -14,18 +14,21 @@ const callsAtOnce = 50;
 /** The longest answer takes 20 s. */
 const maxPieces = 40;
 const everyMs = 500;
-/** What a lease, a look of another node and an answer from the beginning take together. */
+/** Maximum time for a lease, a check by another node, and an answer from the start. */
 const maxEndMs = 90_000;
 
-/** What stays the same from kill to kill, and who looks after the runs of a node that was killed. */
+/** Parts that stay the same for all kills, and the node that takes over the runs. */
 interface Setup {
   readonly start: () => Promise<TestProcess>;
-  /** Another node that is there all the time; absent: the killed one is started again. */
+  /** Another node that runs the entire time. If it is undefined, the killed node is started again. */
   readonly otherNode?: TestProcess;
   readonly upstream: HostileUpstream;
 }
 
-/** A thousand responses in the background on one node, which is killed: while they begin, and while they are answered. */
+/**
+ * Starts a thousand background responses on one node, and kills the node while they start and while they are
+ * answered.
+ */
 export const backgroundRuns: Scenario = {
   name: 'background-runs',
   title: 'kill -9 under 1,000 responses in the background, SQLite and PostgreSQL',
@@ -47,7 +50,7 @@ export const backgroundRuns: Scenario = {
   },
 };
 
-/** `isEarly`: while they are still being asked for. */
+/** `isEarly` kills the node while responses are still being created. */
 async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Setup, isEarly: boolean): Promise<void> {
   const { random, tally, log } = ground;
   const runs: AcknowledgedRun[] = [];
@@ -79,7 +82,7 @@ async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Set
   log(`${tally.figures.kills} kills, ${JSON.stringify(tally.figures)}`);
 }
 
-/** Asks for all of them, of any length; what was acknowledged is kept. */
+/** Creates all responses, with answers of any length, and stores the acknowledged ones. */
 async function beginAll({ random }: Ground, { url }: TestProcess, runs: AcknowledgedRun[]): Promise<void> {
   const lengths = Array.from({ length: runsAtOnce }, () => 1 + random.below(maxPieces));
   await eachAtOnce(lengths, callsAtOnce, async (pieces) => {
@@ -88,7 +91,7 @@ async function beginAll({ random }: Ground, { url }: TestProcess, runs: Acknowle
   });
 }
 
-/** Resolves with those that have not ended in time. */
+/** Returns the runs that have not ended in time. */
 async function waitForEnds(url: string, runs: readonly AcknowledgedRun[]): Promise<readonly AcknowledgedRun[]> {
   const untilMs = performance.now() + maxEndMs;
   let open = runs;

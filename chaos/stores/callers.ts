@@ -5,17 +5,17 @@ import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { call, readOutcome } from '../support/call.ts';
 import type { Tally } from '../tally.ts';
 
-/** What stores a request needs: it may be refused with 503 while one of them is away. */
+/** The stores that a request needs. It may be rejected with 503 while one of them is unavailable. */
 type Needs = readonly ('redis' | 'postgres')[];
 
 interface Kind {
   readonly name: string;
   readonly needs: Needs;
-  /** Gives the status; throws where an answer is not whole. */
+  /** Returns the status. Throws if an answer is not complete. */
   readonly send: (url: string, index: number) => Promise<number>;
 }
 
-/** No answer may take longer, whatever is away. */
+/** Maximum duration of an answer, even during an outage. */
 const maxMs = 12_000;
 
 async function chat(url: string, deployment: string, isStream: boolean): Promise<number> {
@@ -55,12 +55,12 @@ function createKinds(bucket: string): readonly Kind[] {
   ];
 }
 
-/** Asks everything over and over, and notes what is not as it must be. */
+/** Sends all requests repeatedly and records unexpected answers. */
 export class Callers {
   readonly #tally: Tally;
   readonly #kinds: readonly Kind[];
   readonly #urls: readonly string[];
-  /** What may be refused at the moment. */
+  /** Stores whose requests may be rejected at the moment. */
   away: Needs = [];
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -80,7 +80,7 @@ export class Callers {
     await this.#running;
   }
 
-  /** Whether everything is served on every node. */
+  /** Returns whether every node serves everything. */
   async isWhole(): Promise<boolean> {
     const statuses = this.#urls.flatMap((url) => this.#kinds.map(({ send: sendTo }) => sendTo(url, 0).catch(() => 503)));
     return (await Promise.all(statuses)).every((status) => status < 500);

@@ -10,7 +10,7 @@ import { requireQuietLog, requireToLive } from '../support/watched-node.ts';
 import { Callers } from './callers.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
-/** One outage: what is away, how it goes, and how it comes back. */
+/** An outage: the unavailable stores, how they stop, and how they return. */
 interface Outage {
   readonly name: string;
   readonly away: Callers['away'];
@@ -19,7 +19,7 @@ interface Outage {
 
 const maxRecoveryMs = 40_000;
 
-/** Stores that are killed, stopped and frozen under two nodes that are asked all the time. */
+/** Stores that are killed, stopped, and frozen while clients call two nodes. */
 export const storesAway: Scenario = {
   name: 'stores',
   title: 'Redis and PostgreSQL away and frozen, PgBouncer between',
@@ -42,7 +42,7 @@ export const storesAway: Scenario = {
     let isOver = false;
     for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => isOver);
     const callers = new Callers(ground.tally, [direct.url, pooled.url], bucket);
-    if (!(await becomesWhole(callers))) throw new Error('not everything is served before the first outage');
+    if (!(await becomesWhole(callers))) throw new Error('some requests fail before the first outage');
     const outages = toOutages(stores, bouncer).filter(({ name }) => name.includes(ground.match));
     const selected = ground.isShort ? [outages[1], outages[4]].filter((outage) => outage !== undefined) : outages;
     callers.start();
@@ -68,15 +68,15 @@ async function endure({ tally, log, isShort }: Ground, callers: Callers, { name,
   const ms = performance.now() - beganMs;
   tally.count('outages');
   tally.peak('longest recovery ms', Math.round(ms));
-  tally.require(isWhole, () => `after ${name} not everything is served again`);
-  // What began while it was away may end now.
+  tally.require(isWhole, () => `after ${name} some requests still fail`);
+  // Requests that started during the outage may end now.
   await sleep(1_000);
   callers.away = [];
   await sleep(isShort ? 300 : 2_000);
   log(`${name}: whole again after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
 }
 
-/** Waits until everything is served; whether it came to that. */
+/** Waits until everything is served. Returns false if that takes too long. */
 async function becomesWhole(callers: Callers): Promise<boolean> {
   const endMs = performance.now() + maxRecoveryMs;
   while (performance.now() < endMs) {

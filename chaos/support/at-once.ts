@@ -1,4 +1,4 @@
-/** Does something with each value, so many at once. */
+/** Processes the values, up to this number concurrently. */
 export async function eachAtOnce<Value>(
   values: Iterable<Value>,
   count: number,

@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// Preloaded into a service: tells at a socket for how long its event loop was blocked, and what it holds.
+// Preloaded into a service. Reports on a socket how long the event loop was blocked, and the memory use.
 
-/** One turn of the event loop that took long. */
+/** A slow turn of the event loop. */
 export interface SlowTurn {
   /** On the clock of `Date.now`. */
   readonly endMs: number;
@@ -12,16 +12,16 @@ export interface SlowTurn {
   readonly blockedMs: number;
 }
 
-/** What a service tells of itself. */
+/** Figures that a service reports about itself. */
 export interface Readings {
-  /** The longest time between two turns of its event loop since it was asked last. */
+  /** Longest time between two turns of the event loop since the last reading. */
   readonly lateMs: number;
-  /** How much of that its own thread worked: the rest was taken by others on the machine. */
+  /** Time of that in which its own thread worked. Other processes used the rest. */
   readonly blockedMs: number;
-  /** The turns of more than 100 ms of work. */
+  /** Turns with more than 100 ms of work. */
   readonly slowTurns: readonly SlowTurn[];
   readonly rssBytes: number;
-  /** After a full collection, if the request was for one. */
+  /** After a full collection, if the request asked for one. */
   readonly heapBytes: number;
   readonly descriptors: number;
 }

@@ -4,7 +4,7 @@ import ts from 'typescript';
 /** Number of unusual constructions by kind of text, and of identifiers that are not the usual word. */
 export type ProseFigures = Record<'docs' | 'comments' | 'strings' | 'testNames' | 'identifiers', number>;
 
-/** Where a construction was found, for `--list`. */
+/** Place of a construction, for `--list`. */
 export interface Finding {
   readonly kind: keyof ProseFigures;
   readonly at: string;

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** How many pieces the code has. Smaller is simpler. */
+/** Number of pieces of the code. Smaller is simpler. */
 export type StructureFigures = Record<
   'srcFiles' | 'srcLines' | 'webFiles' | 'webLines' | 'fragments' | 'largestFolder' | 'testsOfInnerRooms',
   number
@@ -9,7 +9,7 @@ export type StructureFigures = Record<
 
 const maxFragmentLines = 80;
 const catalogs = /(?:english|french|german|spanish)\.ts$/;
-/** Rooms that behavior tests may import: the rest is reached through the running service. */
+/** Folders that behavior tests may import. They reach all other code through the running service. */
 const openRooms = /^#(?:base|contract|test)\//;
 
 /** Measures src and web/src without tests, and the imports of the behavior tests. */

@@ -37,15 +37,18 @@ export interface AnswerChatDeps {
 export interface Responders {
   /** Calls the upstreams of a model. */
   readonly callUpstreams: AnswerWith;
-  /** Calls upstreams that are programs, with a per-request key. */
+  /** Calls upstreams that are applications or adapters, with a per-request key. */
   readonly callApplication: AnswerWith;
   readonly runQuickApp: AnswerWith;
   readonly runAddons: (prepared: PreparedCall, run: Parameters<typeof runAddons>[2]) => Handle;
-  /** Runs the tools of the MCP servers that the request names, around one of the others. */
+  /** Runs the tools of the MCP servers that the request names. Another responder answers the turns. */
   readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
 }
 
-/** Makes the answers to calls that are authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
+/**
+ * Returns the function that answers authorized calls. It checks the request, reserves its limits, and pushes the reply,
+ * normalized and metered.
+ */
 export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
   return (target, input, reply) => {
     const prepared = prepare(deps, target, input);
@@ -53,7 +56,7 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
     const { request, account } = prepared;
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
     const { messages, stream } = request;
-    // Applications may run tools of their own, whatever the request says.
+    // An application may run its own tools, regardless of the tools in the request.
     const callableNames = deployment.kind === 'model' ? findCallableNames(request) : undefined;
     const facts = { head, totals: account.usage, isStreamed: stream === true, newId: deps.newId, messages, callableNames };
     const normalized = new NormalizedReply(facts, reply);
@@ -63,7 +66,7 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
   };
 }
 
-/** Starts to answer a call, once it is within its limits. */
+/** Starts to answer a call after its limits are reserved. */
 async function begin(
   { reserveLimits, responders, noteRemovedReferences }: AnswerChatDeps,
   prepared: PreparedCall,
@@ -85,7 +88,10 @@ async function begin(
   );
 }
 
-/** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
+/**
+ * Returns the call with the deployment's defaults in its request, checked against the features of the deployment. Throws the
+ * 400 for an invalid request.
+ */
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
@@ -114,7 +120,7 @@ function prepare(
   };
 }
 
-/** What an application behind an endpoint offered is known only if the caller sends it back. */
+/** Parley knows the controls of an application behind an endpoint only if the client sends them back. */
 function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
   if (keepsControls(deployment)) return checkCompletedControl(messages);
   const offeredControls = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
@@ -130,7 +136,7 @@ function selectAnswer(responders: Responders, { target: { deployment }, request,
   return remote === undefined ? answer : (prepared, sink) => responders.runRemoteTools(prepared, { remote, answer, sink });
 }
 
-/** Fields of a translated request that do not come from the defaults. */
+/** Fields of a translated request that never come from the defaults. */
 const notDefaults: ReadonlySet<string> = new Set(['model', 'input', 'store', 'stream', 'include']);
 
 /** Adds the deployment's defaults to a relayed request of the Responses API where it has no value. Requests of other dialects keep theirs. */
@@ -141,7 +147,7 @@ function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }
   return { ...native, body: withAbsent(native.body, Object.fromEntries(added)) };
 }
 
-/** Objects such as `reasoning` and `text` are completed field by field. */
+/** Adds the defaults that the body lacks. Objects such as `reasoning` and `text` are completed field by field. */
 function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
   const result = { ...body };
   for (const [field, value] of Object.entries(defaults)) {

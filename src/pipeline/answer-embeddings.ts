@@ -24,7 +24,7 @@ interface EmbeddingsCall {
   readonly signal: AbortSignal;
 }
 
-/** Answers an authorized embeddings call: reserves its limits, calls the upstreams, and charges what was used. */
+/** Answers an authorized embeddings call: reserves its limits, calls the upstreams, and charges its usage. */
 export async function answerEmbeddings(
   deps: EmbeddingsDeps,
   { target, request: sentRequest, signal }: EmbeddingsCall,
@@ -51,7 +51,7 @@ interface AccountedCall extends EmbeddingsCall {
   readonly account: CallAccount;
 }
 
-/** Adapters are called with a per-request key, which ends with the call. */
+/** Adapters are called with a per-request key, which is revoked when the call ends. */
 async function sendRequest(deps: EmbeddingsDeps, input: AccountedCall): Promise<JsonObject> {
   const { target, account } = input;
   if (!target.deployment.isServedByPrograms) return sendToUpstreams(deps, input);
@@ -79,19 +79,19 @@ function sendToUpstreams(
       const { embed } = deps.protocols[upstream.protocol];
       const sent = toProgramFields(upstream, { common: toTraceHeaders(target, attempt), programs, account });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
-      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
+      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} does not support embeddings.`);
     },
   };
   return fetchFromUpstreams(deps, attempts, signal);
 }
 
-/** Counts the prompt tokens that the upstream reported, if it did. */
+/** Adds the prompt tokens to the totals, if the upstream reported them. */
 function recordUsage({ usage: totals }: CallAccount, { usage }: JsonObject): void {
   const tokens = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
   if (tokens !== undefined) totals.note({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } });
 }
 
-/** Returns the reply with the fields that clients rely on, and some upstreams omit. */
+/** Returns the reply with the fields that clients rely on, since some upstreams omit them. */
 function toComplete(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
   const { prompt_tokens, total_tokens } = totals.totals().usage;
   const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };

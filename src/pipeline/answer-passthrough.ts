@@ -18,7 +18,10 @@ export interface PassThroughDeps extends UpstreamDeps {
   readonly reserveLimits: ReserveLimits;
 }
 
-/** Answers a call whose request is passed through: reserves its limits, asks the upstreams that serve the API, and pushes what one answers, metered. */
+/**
+ * Answers a call whose request is passed through: reserves its limits, calls the upstreams that serve the API, and pushes the
+ * metered reply.
+ */
 export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassedFrame>): Answer {
   const { target, request: sentRequest } = input;
   const { deployment } = target;
@@ -62,7 +65,7 @@ function callUpstreams(
   return failover(deps, attempts, sink);
 }
 
-/** Notes what an answer tells of its usage, and what it says, and passes it on. */
+/** Passes a reply on and counts its usage and its characters. */
 class CountedReply implements Sink<PassedFrame> {
   hasStarted = false;
   readonly #totals: UsageTotals;
@@ -91,7 +94,10 @@ class CountedReply implements Sink<PassedFrame> {
   }
 }
 
-/** Returns the usage of an API, with a total alone as the prompt. Undefined if the API reports seconds or nothing. */
+/**
+ * Returns the usage of a reply. If it has only a total, all tokens count as prompt tokens. Returns undefined if the upstream
+ * reports seconds or nothing.
+ */
 function toPassedUsage(usage: PassedUsage): Usage | undefined {
   const { total_tokens } = usage;
   return (
@@ -109,7 +115,10 @@ function estimatePromptTokens(request: PassThroughRequest): number {
   return tokens;
 }
 
-/** Estimated tokens of texts, however they are nested; tokens, as completions take them, are counted as they are. Pictures count nothing. */
+/**
+ * Returns the estimated tokens of texts at any depth. A number counts as a token, because completions accept token IDs. Images
+ * count as 0.
+ */
 function estimateValueTokens(value: unknown): number {
   if (typeof value === 'number') return 1;
   if (typeof value === 'string') return estimateTokens(value.length);
@@ -119,7 +128,7 @@ function estimateValueTokens(value: unknown): number {
   return typeof text === 'string' ? estimateValueTokens(text) : 0;
 }
 
-/** What completions answer unless they are told. */
+/** Default of `max_tokens` in the Completions API. */
 const defaultTokens = 16;
 
 function getMaxTokens(request: PassThroughRequest): number | undefined {

@@ -14,19 +14,20 @@ export interface AuthorizeDeps {
   readonly requireConsent: RequireConsent;
 }
 
-/** What a call may go on to. */
+/** Result of the authorization of a call. */
 interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapshot'> {
   readonly use: DeploymentUse;
-  /** Whether it holds for every such call of its caller, as long as the configuration is in force. */
+  /** Whether the permit applies to all equal calls of the caller while the configuration is in force. */
   readonly isLasting: boolean;
 }
 
 /**
- * Makes the first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
- * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
+ * Returns the first step of every call. It checks that the deployment exists, that the caller may use it and has
+ * consented, and that the call chain may continue to it. Throws the errors of `findUsable`, the consent check, and
+ * `pathTo`, and `operation_not_supported`.
  */
 export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
-  /** By caller and id of the deployment: what only the configuration decides is decided once. */
+  /** Permits by caller and deployment ID. Decisions that depend only on the configuration are made once. */
   const permits = new WeakMap<Caller, Map<string, Permit>>();
   return async (call, use) => {
     const snapshot = deps.snapshot();
@@ -73,7 +74,7 @@ function cachePermit(permits: WeakMap<Caller, Map<string, Permit>>, { caller, de
   permits.set(caller, ofCaller.set(deployment, permit));
 }
 
-/** Former versions are for the owner alone. */
+/** Earlier versions are available only to the owner. */
 async function requireVersion(
   catalog: Catalog,
   { id, ownership }: Deployment,
@@ -81,17 +82,17 @@ async function requireVersion(
 ): Promise<Deployment> {
   const match = ownership?.owner === caller.subject ? await catalog.findVersion(id, version) : undefined;
   if (match !== undefined) return match;
-  throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or it is no longer kept.`);
+  throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or the version is no longer stored.`);
 }
 
 function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
   const { id, type } = deployment;
-  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it makes no embeddings');
-  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it makes embeddings, not chat completions');
+  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it does not support embeddings');
+  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it supports embeddings, not chat completions');
   const apis = listApis(deployment).map((api) => `/v1/${api}`);
-  return unsupported(id, `it is asked at ${apis.join(', ')}`);
+  return unsupported(id, `use ${apis.join(', ')}`);
 }
 
 function unsupported(id: string, instead: string): ParleyError {
-  return new ParleyError('operation_not_supported', `${id} cannot answer this: ${instead}.`);
+  return new ParleyError('operation_not_supported', `${id} does not support this operation: ${instead}.`);
 }

@@ -14,9 +14,9 @@ const maxIgnoredFields = 1000;
 
 export interface AccountOptions {
   readonly target: Target;
-  /** The request with defaults. Its files are readable for the deployment. Absent if the API carries no conversation. */
+  /** The request with defaults. Its files are readable for the deployment. Undefined if the API has no conversation. */
   readonly request?: ChatRequest;
-  /** The request as the client sent it: fields that come from defaults are not reported as ignored. */
+  /** The request as the client sent it. Fields that come from defaults are not reported as ignored. */
   readonly sent: object;
   /** Estimated. */
   readonly promptTokens: number;
@@ -25,8 +25,8 @@ export interface AccountOptions {
 }
 
 /**
- * The account of one call: its reservation, the usage of its reply, the identity of the deployment while it answers, and what the
- * client is told about how the reply was made. Charges what was used, once.
+ * The account of one call: its reservation, the usage of its reply, the identity of the deployment while it answers, and the
+ * information about the reply for the client. Charges the usage once.
  */
 export class CallAccount {
   readonly usage: UsageTotals;
@@ -34,7 +34,7 @@ export class CallAccount {
   readonly promptTokens: number;
   /** Fields of the client's request that did not reach a model. */
   readonly ignored = new Set<string>();
-  /** Whether Parley refused a call that the deployment made meanwhile, because of its user. */
+  /** Whether Parley rejected an inner call of the deployment because of its user. */
   isExcused = false;
   readonly #options: AccountOptions;
   /** Collects the usage of an application's inner calls. Undefined for a model, which has only its own tokens. */
@@ -79,14 +79,14 @@ export class CallAccount {
     return this.#attempts === 0 ? { ...limits } : { ...limits, ...this.#declared, 'x-upstream-attempts': String(this.#attempts) };
   }
 
-  /** Another upstream is asked: forgets the headers and the ignored fields of the previous one. */
+  /** Forgets the headers and the ignored fields of the previous attempt. Called when another upstream is tried. */
   startAttempt(): void {
     this.#attempts += 1;
     this.#declared = {};
     if (this.ignored.size > 0) this.ignored.clear();
   }
 
-  /** Keeps the headers that a program of the configuration may set. */
+  /** Adds the headers that a program of the configuration may set. */
   declare(headers: ReplyHeaders): void {
     this.#declared = toDeclaredHeaders(headers);
   }
@@ -104,15 +104,15 @@ export class CallAccount {
     for (const field of fields) this.ignored.add(field);
   }
 
-  /** Reports what was used to the chain of calls. Returns undefined without a chain, and if nothing was used. */
+  /** Reports the usage to the call chain. Returns undefined if there is no chain or no usage. */
   report(used: readonly ModelUsage[] | undefined): Promise<void> | undefined {
     const { chain } = this.#options.target.call.caller;
     return chain === null || used === undefined ? undefined : Promise.resolve(chain.report(used));
   }
 
   /**
-   * Charges what was used and releases the reservation. `used` is undefined if no upstream did any work, `isComplete` is true if the reply
-   * ended without an error. Later calls do nothing.
+   * Charges the usage and releases the reservation. `used` is undefined if no upstream did any work. `isComplete` is true if
+   * the reply ended without an error. Later calls do nothing.
    */
   settle(used: readonly ModelUsage[] | undefined, isComplete: boolean): void {
     if (this.#isSettled) return;

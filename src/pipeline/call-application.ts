@@ -15,9 +15,9 @@ export interface ApplicationDeps {
   readonly callUpstreams: CallUpstreams;
 }
 
-/** Calls an application behind an endpoint, or the adapters of a model, with a per-request key that lives as long as the call. */
+/** Calls an application behind an endpoint, or the adapters of a model. Their per-request key is valid until the call ends. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
-  // A program is sent the compat wire, whatever dialect the caller speaks.
+  // An application or adapter receives the compat wire, regardless of the client's dialect.
   const programInput = { ...prepared, native: undefined };
   const { account } = prepared;
   const calling = new KeyedCall(deps.perRequestKeys, sink);
@@ -26,7 +26,10 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
   return calling;
 }
 
-/** What programs are sent beside the request, of which what is secret is shown to nobody. */
+/**
+ * Returns the headers and query parameters for applications and adapters. Errors must not reveal the values in
+ * `secrets`.
+ */
 export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
   const { headers, query } = getForwardedFields(call.origin, deployment);
   const { forwardsToken } = deployment;
@@ -46,13 +49,13 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
   };
 }
 
-/** By which a program knows which of its deployments is called. Ids that users made are spelled as in addresses already. */
+/** Returns the headers that name the called deployment. An ID is percent-encoded if it has characters other than printable ASCII. */
 export function toIdFields({ id, ofType }: Deployment): Readonly<Record<string, string>> {
   const headerId = /^[!-~]+$/.test(id) ? id : encodeURI(id);
   return { 'x-dial-deployment-id': headerId, ...(ofType !== undefined && { 'x-dial-application-id': headerId }) };
 }
 
-/** Passes a reply on; its end goes out after the key is revoked. */
+/** Passes a reply on. Its end follows after the key is revoked. */
 class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
   readonly #keys: PerRequestKeys;
   readonly #sink: Sink<RawFrame>;
@@ -92,7 +95,7 @@ class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
     void this.#revoke();
   }
 
-  /** Never fails. */
+  /** Never rejects. */
   async #revoke(): Promise<void> {
     const key = this.#key;
     this.#key = undefined;

@@ -14,7 +14,7 @@ import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface FeatureDeps {
   readonly http: HttpClient;
-  /** Reaches what users say the address of. */
+  /** Client for addresses that users chose. */
   readonly guarded: HttpClient;
   readonly perRequestKeys: PerRequestKeys;
   readonly requireConsent: RequireConsent;
@@ -23,14 +23,14 @@ export interface FeatureDeps {
 
 const timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
 const maxBytes = 16 * 1024 * 1024;
-/** By HTTP, these have no content. */
+/** Statuses whose responses have no body in HTTP. */
 const withoutContent: ReadonlySet<number> = new Set([204, 304]);
 
 /**
- * Asks the program that serves a feature of a deployment (docs/write-an-application.md, Feature endpoints). A program of the configuration, and one of
- * the caller's own application, gets a per-request key that ends with the answer. A program that another user saved gets no key,
- * because Parley contacts its address before the caller has sent anything to it. Calls to saved applications count as requests of
- * the caller.
+ * Calls the program that serves a feature of a deployment (docs/write-an-application.md, Feature endpoints). A program of the
+ * configuration, or of the caller's own application, gets a per-request key that is valid until the response. A program that
+ * another user saved gets no key, because Parley contacts its address before the caller has sent anything to it. Calls to saved
+ * applications count as requests of the caller.
  */
 export async function callFeature(deps: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply> {
   const { caller, deployment } = request;
@@ -42,14 +42,14 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
     return await send(ownership === null ? deps.http : deps.guarded, request, { key, signal });
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    const message = `The program that serves this of ${deployment.id} gave no answer.`;
+    const message = `The endpoint for this feature of ${deployment.id} did not respond.`;
     throw new ParleyError('upstream_failed', message, { status: 502, cause: error });
   } finally {
     if (key !== undefined) await deps.perRequestKeys.revoke(key);
   }
 }
 
-/** Counts a request of the caller on the deployment. Throws the 429. */
+/** Counts a request of the caller on the deployment. Throws the 429 if the limit is reached. */
 async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
   const { caller, deployment, snapshot } = request;
   const ofRoles = snapshot.limits.find(caller.roles, deployment.id);

@@ -23,19 +23,19 @@ export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
 }
 
-/** What only programs are sent, which call deployments themselves. */
+/** Values that are sent only to applications and adapters, which may call other deployments. */
 export interface ForPrograms extends ForwardedFields {
-  /** Header fields that Parley gives them; names in lower case. */
+  /** Headers that Parley sets, with names in lower case. */
   readonly ownHeaders: Readonly<Record<string, string>>;
-  /** What of it an error must not say back. */
+  /** Secrets that an error must not reveal. */
   readonly secrets: readonly string[];
-  /** Whether header fields of its answer reach the client: those of a program whose address a user saved do not. */
+  /** Whether headers of the response reach the client. This is false for a program whose address a user saved. */
   readonly returnsFields: boolean;
-  /** Whether Parley refused calls that it made meanwhile. */
+  /** Whether Parley rejected an inner call of the program. */
   readonly isExcused?: () => boolean;
 }
 
-/** Asks the upstreams of a deployment; `programs` is for those that are programs. */
+/** Calls the upstreams of a deployment. `programs` is for applications and adapters. */
 export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ForPrograms) => Handle;
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
@@ -80,7 +80,7 @@ function toSupported(
   return { request: supported.request, ...(supported.native && { native: supported.native }) };
 }
 
-/** Whether the upstream is sent the request in the dialect of its client. */
+/** Whether the upstream receives the request in the client's dialect. */
 function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean {
   return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
 }
@@ -91,7 +91,10 @@ interface Sending {
   readonly account: CallAccount;
 }
 
-/** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
+/**
+ * Returns the headers and query parameters for one upstream. Only applications and adapters receive those of the client. A
+ * header that is configured for the upstream replaces the client's.
+ */
 export function toProgramFields(
   upstream: Upstream,
   { common, programs, account }: Sending,
@@ -106,26 +109,28 @@ export function toProgramFields(
   };
 }
 
-/** Header fields that let an upstream's own logs be found from ours. */
+/** Returns headers that connect the upstream's logs to those of Parley. */
 export function toTraceHeaders({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
 }
 
-/** A request as one upstream is sent it. */
+/** A request in the form for one upstream. */
 interface Sent {
   readonly request: ChatRequest;
   readonly native: NativeRequest | undefined;
 }
 
-/** A request without the fields that an upstream does not support, and the names of those that it had. */
+/** A request without the fields that an upstream does not support, and the names of the removed fields. */
 interface Supported extends Sent {
   readonly ofRequest: readonly string[];
   /** Fields of the request in the client's own dialect. */
   readonly ofNative: readonly string[];
 }
 
-/** Returns the request without top-level fields that the upstream refuses, in both of its forms. */
+/**
+ * Returns the request without top-level fields that the upstream does not support. Removes them from both forms of the request.
+ */
 function withoutUnsupported({ request, native }: Sent, fields: readonly string[]): Supported {
   const ofRequest = fields.filter((field) => request[field] !== undefined);
   const ofNative = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
@@ -137,7 +142,7 @@ function withoutUnsupported({ request, native }: Sent, fields: readonly string[]
   };
 }
 
-/** A copy, so that fields which stay are written as they came. */
+/** Returns a copy without these fields. It preserves the order and the values of the other fields. */
 function without(fields: JsonObject, names: readonly string[]): JsonObject {
   const copy = { ...fields };
   for (const name of names) delete copy[name];

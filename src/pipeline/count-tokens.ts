@@ -17,8 +17,8 @@ interface CountInput extends ChatInput {
 }
 
 /**
- * Returns the tokens of a request. An upstream of the caller's dialect counts them. If there is no such upstream, or it does not
- * count tokens, they are estimated. Nothing is charged.
+ * Returns the number of tokens of a request. An upstream of the client's dialect counts them. If there is no such upstream, or
+ * it does not count tokens, they are estimated. Counting is free.
  */
 export async function countTokens(
   deps: UpstreamDeps,
@@ -34,7 +34,7 @@ export async function countTokens(
     caller: call.caller,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
-      if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');
+      if (count === undefined) throw new ParleyError('internal_error', 'The upstream does not support token counting.');
       const estimated = new EstimatedCount(reply, () => estimateRequestTokens(request));
       return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, estimated);
     },
@@ -42,7 +42,7 @@ export async function countTokens(
   return fetchFromUpstreams(deps, attempts, signal);
 }
 
-/** Replaces the refusal of an upstream that does not count tokens by an estimate. */
+/** Returns an estimate if the upstream does not count tokens. */
 class EstimatedCount implements Sink<number> {
   readonly #next: Sink<number>;
   readonly #estimate: () => number;

@@ -2,8 +2,9 @@ import type { ReplyHeaders } from '#base/http/client.ts';
 import { isInFamily } from '#base/http/header-fields.ts';
 
 /**
- * Names with `X-` that programs may not set: Parley's own fields, and fields that browsers, proxies, and servers act on. A program of the configuration
- * may set all other names that begin with `X-`, and nothing else. Programs that users saved may set none.
+ * Names with `X-` that programs may not set: Parley's own fields, and fields with a meaning for browsers, proxies, and servers.
+ * A program of the configuration may set all other names that begin with `X-`, and nothing else. Programs that users saved may
+ * set no fields.
  */
 const reserved: ReadonlySet<string> = new Set([
   'x-content-type-options',

@@ -18,28 +18,28 @@ export interface FailoverDeps {
   readonly clock: Clock;
 }
 
-/** What to try: the deployment, the call's record, and how to ask one upstream. */
+/** The deployment to call, the record of the call, and the function that calls one upstream. */
 export interface Attempts<Item> {
   readonly deployment: Deployment;
   readonly record: CallRecord;
-  /** Its requests may be to blame for failures. */
+  /** The caller is recorded with a failure, because its requests may be the cause. */
   readonly caller: Pick<Caller, 'subject' | 'chain'>;
   readonly affinity?: string | undefined;
-  /** Whether Parley refused an inner call of the one who is asked: its failure is then no sign of its health. */
+  /** Whether Parley rejected an inner call of the deployment. Its failure is then no sign of its health. */
   readonly isExcused?: () => boolean;
-  /** Whether the request can be sent again; absent: it always can. */
+  /** Whether the request can be sent again. Undefined means that it always can. */
   readonly mayRepeat?: () => boolean;
-  /** Told of each try; absent if nobody is. */
+  /** Account that is notified of each attempt. */
   readonly account?: CallAccount;
   /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
-  /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
+  /** Calls one upstream. If there is no reply, throws or pushes an `UpstreamError`. */
   readonly sendRequest: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;
 }
 
 /**
- * Asks one upstream after the other until one sends a first item: only what fails before that is tried again. The last
- * failure is pushed as the error that the caller may see.
+ * Calls one upstream after the other until one sends a first item. Failures after the first item are not retried. The last
+ * failure is pushed as an error that the client may see.
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
   const run = new Failover(deps, attempts, sink);
@@ -53,14 +53,14 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   readonly #deps: FailoverDeps;
   readonly #sink: Sink<Item>;
   readonly #secrets: readonly string[];
-  /** Dropped with the first item, so that a long stream does not keep the request in memory. */
+  /** Dropped with the first item, so that a long stream does not retain the request in memory. */
   #attempts: Attempts<Item> | undefined;
   #attempt: AttemptRecord | undefined;
   #upstream: Upstream | undefined;
   #tries = 0;
-  /** When the upstream was asked. */
+  /** Start of the current attempt. */
   #requestedAtMs = 0;
-  /** Ids of the upstreams that failed, with the last failure. */
+  /** IDs of the upstreams that failed. */
   #triedIds = noIds;
   #error: UpstreamError | undefined;
 
@@ -72,7 +72,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#attempts = attempts;
   }
 
-  /** Asks the next upstream; one that failed before only after a pause. */
+  /** Calls the next upstream. An upstream that has already failed is called only after a pause. */
   next(attempts: Attempts<Item>): void {
     const { loadBalancer, clock } = this.#deps;
     const { deployment, affinity } = attempts;
@@ -147,7 +147,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     if (this.#upstream !== undefined) this.#deps.loadBalancer.recordSuccess(this.#upstream, this.#requestedAtMs);
   }
 
-  /** Remembers the fault of an upstream; further ones of the same call do not count again. */
+  /** Records the failure of an upstream. Further failures of an upstream in the same call do not count as new failures. */
   #note(error: UpstreamError, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
@@ -166,25 +166,28 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   }
 }
 
-/** Returns the message of a fault that Parley worded itself. An upstream's own words may quote content. */
+/** Returns the message of an error if Parley wrote it. A message of the upstream may quote content. */
 function getOwnMessage({ kind, message }: UpstreamError): string | undefined {
   return kind === 'unreachable' || kind === 'timeout' ? message : undefined;
 }
 
-/** Whether other calls would fail there too. A malformed answer does not count: the request itself may cause it. */
+/**
+ * Whether other calls to the upstream would fail too. A malformed reply does not count, because the request itself may cause
+ * it.
+ */
 function isDown({ kind, status }: UpstreamError): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }
 
-/** How long callers wait who can do nothing: the configuration has to change. */
+/** `Retry-After` in seconds for errors that only a configuration change can fix. */
 const unservedSeconds = 60;
 
-/** The 503 of a deployment that cannot be served as it is configured. */
+/** Returns the 503 for a deployment whose configuration does not allow any call. */
 function notServed(reason: string): ParleyError {
   return new ParleyError('upstream_unavailable', reason, { retryAfterSeconds: unservedSeconds });
 }
 
-/** What telemetry notes of an attempt that failed. */
+/** Returns the outcome of a failed attempt for telemetry. */
 function getOutcome(error: unknown): AttemptOutcome {
   if (!(error instanceof UpstreamError)) return 'broken';
   return error.status === 429 ? 'rate_limited' : error.kind;
@@ -192,13 +195,13 @@ function getOutcome(error: unknown): AttemptOutcome {
 
 function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
   const upstreams = deployment.upstreams.filter(({ weight }) => weight > 0);
-  if (upstreams.length === 0) return notServed(`${deployment.id} has no upstream configured that may be asked.`);
+  if (upstreams.length === 0) return notServed(`${deployment.id} has no upstream with a weight above 0.`);
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
-  const again = `try again in ${retryAfterSeconds} s`;
+  const again = `Try again in ${retryAfterSeconds} s`;
   return loadBalancer.areAllRateLimited(upstreams, nowMs)
-    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, {
+    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited. ${again}.`, {
         retryAfterSeconds,
       })
-    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing; ${again}.`, { retryAfterSeconds });
+    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing. ${again}.`, { retryAfterSeconds });
 }

@@ -1,12 +1,15 @@
 import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { type Attempts, type FailoverDeps, failover } from './failover.ts';
 
-/** The result of the first upstream that gives one, for work whose result comes in one piece. Rejects with what the caller may be told, or the signal's reason. */
+/**
+ * Returns the result of the first upstream that has one. For work whose result is a single item. Rejects with an error that the
+ * client may see, or with the reason of the signal.
+ */
 export async function fetchFromUpstreams<Result>(
   deps: FailoverDeps,
   attempts: Attempts<Result>,
   signal: AbortSignal,
 ): Promise<Result> {
   for await (const result of toAsyncIterable<Result>((sink) => failover(deps, attempts, sink), signal)) return result;
-  throw new Error('an upstream gave no result and no failure');
+  throw new Error('The upstream returned neither a result nor an error');
 }

@@ -21,7 +21,7 @@ export interface InnerCallsDeps {
   readonly newId: () => string;
 }
 
-/** A call that an application makes while it answers another one. */
+/** A call that an application makes while it answers another call. */
 export interface InnerRequest {
   /** Identity of the application while it answers. */
   readonly caller: Caller;
@@ -30,7 +30,7 @@ export interface InnerRequest {
   readonly signal: AbortSignal;
 }
 
-/** A call from inside the service, and the trace and session that it belongs to. */
+/** A call from inside the service, with its trace and session. */
 export interface InnerCallStart extends Pick<InnerRequest, 'request' | 'signal'> {
   readonly call: Omit<Call, 'record'>;
   readonly trace: Pick<CallStart, 'traceparent' | 'tracestate'>;
@@ -46,8 +46,9 @@ export interface ServiceEmbed {
 }
 
 /**
- * Calls deployments from inside the service. Each call is authorized, limited, and recorded as a call of its own. The calls run through
- * the pipeline, which needs this object for quick apps, so the pipeline is connected once it is complete.
+ * Calls deployments from inside the service. Each call is authorized, limited, and recorded as a separate call. The calls run
+ * through the pipeline, which itself needs this object for quick apps. Therefore the pipeline is connected after it is
+ * complete.
  */
 export class InnerCalls {
   readonly #deps: InnerCallsDeps;
@@ -90,8 +91,8 @@ export class InnerCalls {
   }
 
   /**
-   * Calls an embedding deployment as the service itself. The call needs no user role and is counted under a subject of its own. Rejects
-   * with a `ParleyError`.
+   * Calls an embedding deployment as the service itself. The call needs no user role and is counted under its own subject.
+   * Rejects with a `ParleyError`.
    */
   async embedForService({ deployment, request, signal }: ServiceEmbed): Promise<JsonObject> {
     const { telemetry, clock, newId } = this.#deps;
@@ -197,7 +198,7 @@ interface InnerEnd {
   readonly atMs: number;
 }
 
-/** Returns the end of a call from inside. It has the status that a client would have received. */
+/** Returns the end of an inner call. It has the status that a client would have received. */
 function toCallEnd({ error: cause, isCanceled, used, atMs }: InnerEnd): CallEnd {
   const { prompt_tokens, completion_tokens } = sumCounts(used);
   const error = cause === undefined ? undefined : toParleyError(cause);

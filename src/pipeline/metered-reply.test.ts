@@ -22,7 +22,7 @@ const last = Frame.ofChunks(
   { ...head, choices: [], usage },
 );
 
-/** What happens, in its order, while a call with a per-request key is read to its end, or left after one frame. */
+/** Returns the events, in order, while a call with a per-request key is read to its end or canceled after one frame. */
 async function happenings(
   frames: AsyncIterable<Frame>,
   { isLeft = false, isDeaf = false, leavesAtReport = false } = {},
@@ -74,7 +74,7 @@ async function happenings(
 }
 
 describe('the usage of a call with a per-request key', () => {
-  it('has been reported before the end of the reply goes out', async () => {
+  it('is reported before the end of the reply', async () => {
     async function* whole() {
       yield first;
       yield last;
@@ -82,7 +82,7 @@ describe('the usage of a call with a per-request key', () => {
     expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 
-  it('is nothing where the reply failed before it began', async () => {
+  it('is empty if the reply fails before it starts', async () => {
     // biome-ignore lint/correctness/useYield: a reply that fails at once
     async function* failing(): AsyncIterable<Frame> {
       throw new Error('refused');
@@ -90,7 +90,7 @@ describe('the usage of a call with a per-request key', () => {
     expect(await happenings(failing())).toEqual(['given back', 'refused']);
   });
 
-  it('has been reported before the fault of a reply that breaks off is told', async () => {
+  it('is reported before the error of a reply that breaks off', async () => {
     async function* broken() {
       yield first;
       throw new Error('broken');
@@ -98,7 +98,7 @@ describe('the usage of a call with a per-request key', () => {
     expect(await happenings(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'broken']);
   });
 
-  it('is reported where its caller leaves', async () => {
+  it('is reported if the client cancels the call', async () => {
     async function* whole() {
       yield first;
       yield last;
@@ -106,17 +106,17 @@ describe('the usage of a call with a per-request key', () => {
     expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4 of a part', 'reported 4']);
   });
 
-  it('is charged, and the end not told, if its caller leaves while it is reported', async () => {
+  it('is charged, and the end is not sent, if the client cancels during the report', async () => {
     async function* whole() {
       yield first;
       yield last;
     }
     const told = await happenings(whole(), { leavesAtReport: true });
-    // At once: the record of the call is written as its caller leaves.
+    // The usage is charged first, because the record of the call is written when the client cancels.
     expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
   });
 
-  it('is charged where the report of it fails, which its reader is told', async () => {
+  it('is charged if its report fails, and the reader receives that error', async () => {
     async function* whole() {
       yield first;
       yield last;
@@ -125,7 +125,7 @@ describe('the usage of a call with a per-request key', () => {
     expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
   });
 
-  it('is reported where a frame cannot be put in order, and its source is told to stop', async () => {
+  it('is reported if a frame cannot be normalized, and its source is stopped', async () => {
     let isStopped = false;
     async function* odd() {
       try {
@@ -146,7 +146,7 @@ describe('the usage of a call with a per-request key', () => {
 });
 
 describe('MeteredReply', () => {
-  it('says so when nothing came at all, or a whole reply without choices', async () => {
+  it('fails if the upstream sends nothing, or a complete reply without choices', async () => {
     async function* nothing(): AsyncIterable<Frame> {}
     async function* empty() {
       yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
@@ -156,7 +156,7 @@ describe('MeteredReply', () => {
     expect(await happenings(empty())).toEqual(['given back', claim]);
   });
 
-  it('waits for what goes on, however many frames bring nothing', async () => {
+  it('waits for content through any number of frames without content', async () => {
     async function* silent() {
       for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
       yield first;

@@ -9,14 +9,15 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { CallAccount } from './call-account.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 
-/** The next step of a reply, which knows whether anything has come. */
+/** The next step of a reply. It reports whether the reply has started. */
 interface StartedSink<Item> extends Sink<Item> {
   readonly hasStarted: boolean;
 }
 
 /**
- * Passes a reply on. When it ends, for whatever reason, charges what it used, gives back what was reserved, and reports it to the chain of calls it
- * belongs to. The report arrives before the end of the reply goes out: an application that has read the end may end its own call.
+ * Passes a reply on. When the reply ends for any reason, charges its usage, releases the reservation, and reports the usage to
+ * the call chain. The report arrives before the end of the reply, because an application that has read the end may end its own
+ * call.
  */
 export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly ignored: ReadonlySet<string>;
@@ -27,7 +28,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly #reply: StartedSink<Item>;
   readonly #work = new DeferredHandle();
   #isOver = false;
-  /** Whether it ended without a fault. */
+  /** Whether the reply ended without an error. */
   #isComplete = false;
   #isCancelled = false;
 
@@ -49,12 +50,12 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     return this.#used() ?? [];
   }
 
-  /** Whether it has ended, or nobody wants it any more. */
+  /** Whether the reply has ended or was canceled. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Starts the work behind the reply, unless nobody wants it any more. */
+  /** Starts the work for the reply, unless it has ended or was canceled. */
   begin(reservation: LimitReservation, start: (sink: Sink<Item>) => Handle): void {
     if (this.#isOver) return reservation.settle?.(undefined);
     this.#account.admit(reservation);
@@ -65,7 +66,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     }
   }
 
-  /** Ends a reply whose work may not begin. */
+  /** Ends a reply whose work must not start. */
   refuse(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -115,7 +116,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#resolveOver();
   }
 
-  /** What was used is reported first. */
+  /** Reports the usage, then ends the reply. */
   #close(failure?: { readonly error: unknown }): void {
     const reporting = this.#account.report(this.#used());
     if (reporting === undefined) return this.#sendEnd(failure);
@@ -125,7 +126,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     );
   }
 
-  /** What was used is counted first: with the end of the reply the record of its call may end. */
+  /** Settles the usage before it ends the reply, because the record of the call may end with the reply. */
   #sendEnd(failure: { readonly error: unknown } | undefined): void {
     this.#settle();
     if (this.#isCancelled) return;
@@ -138,7 +139,10 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#resolveOver();
   }
 
-  /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
+  /**
+   * Returns undefined for a reply that failed before it started. A reply that was canceled before it started has usage, because
+   * the upstream was working.
+   */
   #used(): readonly ModelUsage[] | undefined {
     const wasAtWork = this.#reply.hasStarted || (this.#isCancelled && this.#account.isAdmitted);
     return wasAtWork ? this.#account.usage.billed() : undefined;

@@ -18,7 +18,7 @@ const facts: Facts = {
   inner: { items: [] },
 };
 
-/** A reply that is brought into order, and what goes on of it. */
+/** A reply that is normalized, with its output. */
 class Ordered {
   readonly totals: UsageTotals;
   readonly #reply: NormalizedReply;
@@ -92,18 +92,18 @@ function run(events: readonly string[], changes: Partial<Facts> = {}): { bytes: 
   return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks as readonly Chunk[]), order };
 }
 
-describe('NormalizedReply, of a stream', () => {
+describe('NormalizedReply for a stream', () => {
   const role = event(choice({ role: 'assistant', content: '' }));
   const hello = event({ ...choice({ content: 'hello' }), usage: null, odd: 1.0 });
   const stop = event(choice({}, 'stop'));
 
-  it('passes good events with their bytes and adds usage and statistics at the end', () => {
+  it('preserves the bytes of valid events and adds usage and statistics at the end', () => {
     const { bytes, chunks } = run([role + hello, stop, event({ choices: [], usage })]);
     expect(bytes.startsWith(role + hello + stop)).toBe(true);
     expect(chunks.slice(3)).toEqual([{ ...head, choices: [], usage, statistics: { usage_per_model: [{ ...own, ...usage }] } }]);
   });
 
-  it('makes good what an upstream leaves out, under one id', () => {
+  it('completes missing fields and uses one ID in all chunks', () => {
     const azure = 'data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":[]}\n\n';
     const bare = 'data: {"choices":[{"delta":{"role":"user","content":"hi"}}]}\n\n';
     const { chunks } = run([azure, bare, hello, stop]);
@@ -120,18 +120,18 @@ describe('NormalizedReply, of a stream', () => {
     expect(new Set(named.map(({ id }) => id))).toEqual(new Set(['up']));
   });
 
-  it('says nothing of a choice again that has finished', () => {
+  it('drops repeated finish events of a choice', () => {
     const { chunks } = run([role + hello, stop, stop]);
     expect(chunks.filter(({ choices }) => choices.length > 0)).toHaveLength(3);
   });
 
-  it('takes no endless beginning, and no endless number of choices or open stages', () => {
+  it('rejects an endless start, too many choices, and too many open stages', () => {
     const order = new Ordered(facts);
     const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
     const endlessly = (): void => {
       for (let at = 0; at < 2000; at += 1) order.take(nothing);
     };
-    expect(endlessly).toThrow('ahead of a first choice');
+    expect(endlessly).toThrow('before the first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
     expect(() => run([event({ choices })])).toThrow('a choice with the index 10000');
     const below = { choices: [{ index: -1, delta: {}, finish_reason: null }] };
@@ -140,7 +140,7 @@ describe('NormalizedReply, of a stream', () => {
     expect(() => run([event(choice({ custom_content: { stages } }))])).toThrow('more than 10000 open stages');
   });
 
-  it('opens with a role where the upstream does not', () => {
+  it('adds the role if the upstream omits it', () => {
     const { chunks } = run([hello, stop]);
     expect(chunks[0]).toEqual({
       ...head,
@@ -149,14 +149,14 @@ describe('NormalizedReply, of a stream', () => {
     expect(chunks[1]?.choices[0]?.delta).toEqual({ content: 'hello' });
   });
 
-  it('puts the role ahead of a first event without choices', () => {
+  it('sends the role before a first event without choices', () => {
     const early = event({ choices: [], prompt_filter_results: [] });
     const { chunks } = run([early, role, stop]);
     expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual(['assistant', undefined, undefined, undefined]);
     expect(chunks[1]).toHaveProperty('prompt_filter_results');
   });
 
-  it('gives usage once, though the upstream repeats it in every event', () => {
+  it('sends usage once, even if the upstream repeats it in every event', () => {
     const { chunks } = run([
       event({ ...choice({ role: 'assistant', content: 'a' }), usage }),
       event({ ...choice({}, 'stop'), usage: { ...usage, completion_tokens: 9 } }),
@@ -165,24 +165,24 @@ describe('NormalizedReply, of a stream', () => {
     expect(chunks.find((chunk) => chunk.usage)?.usage).toEqual({ prompt_tokens: 2, completion_tokens: 9, total_tokens: 11 });
   });
 
-  it('gives one finish reason for each choice', () => {
+  it('sends one finish reason for each choice', () => {
     const { chunks } = run([role, stop, stop, event(choice({}, 'length'))]);
     expect(chunks.flatMap(({ choices }) => choices.map(({ finish_reason }) => finish_reason)).filter(Boolean)).toEqual(['stop']);
   });
 
-  it('finishes a choice that the upstream left open', () => {
+  it('finishes a choice that the upstream did not finish', () => {
     const { chunks } = run([role + hello]);
     expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   });
 
-  it('estimates what no upstream reports and says so', () => {
+  it('estimates usage that no upstream reports and marks it as estimated', () => {
     const { chunks } = run([role + hello.repeat(8), stop]);
     expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([
       { ...own, prompt_tokens: 3, completion_tokens: 10, total_tokens: 13, estimated: true },
     ]);
   });
 
-  it('counts what was sent when it breaks off', () => {
+  it('counts the text so far if the reply breaks off', () => {
     const order = new Ordered(facts);
     for (const frame of toFrames(role + hello.repeat(4))) order.take(frame);
     expect(order.totals.totals().statistics.usage_per_model).toEqual([
@@ -190,7 +190,7 @@ describe('NormalizedReply, of a stream', () => {
     ]);
   });
 
-  it('fails the stages that are open, and only those', () => {
+  it('marks only the open stages as failed', () => {
     const order = new Ordered(facts);
     const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
     const events = [
@@ -205,7 +205,7 @@ describe('NormalizedReply, of a stream', () => {
     ]);
   });
 
-  it('is not misled by keys quoted in the text', () => {
+  it('ignores keys that the text quotes', () => {
     const tricky = event(choice({ content: '{"usage":{"prompt_tokens":1},"finish_reason":"stop"}' }));
     const { bytes } = run([role + tricky, stop, event({ choices: [], usage })]);
     expect(bytes.startsWith(role + tricky + stop)).toBe(true);
@@ -223,31 +223,31 @@ describe('NormalizedReply, of a stream', () => {
   });
 });
 
-describe('NormalizedReply, of an application', () => {
+describe('NormalizedReply for an application', () => {
   const application = { ...configured, id: 'gpt', kind: 'application' } as const;
   const reply = event(choice({ role: 'assistant', content: 'x' }, 'stop'));
 
-  it('keeps the statistics it reports, named both ways and numbered', () => {
+  it('keeps its statistics, adds missing names, and numbers the items', () => {
     const item = { index: 5, name: 'inner', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const { chunks } = run([reply, event({ choices: [], statistics: { usage_per_model: [item] } })], { deployment: application });
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [{ ...item, index: 0, model: 'inner' }] });
   });
 
-  it('takes the usage of its inner calls where it reports nothing', () => {
+  it('uses the usage of its inner calls if it reports nothing', () => {
     const inner = [{ index: 0, model: 'in', name: 'in', ...usage }];
     const { chunks } = run([reply], { deployment: application, inner: { items: inner } });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: inner });
   });
 
-  it('invents no tokens', () => {
+  it('does not invent tokens', () => {
     const { chunks } = run([reply], { deployment: application });
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [] });
   });
 });
 
-describe('NormalizedReply, of a whole reply', () => {
+describe('NormalizedReply for a complete reply', () => {
   const completion = {
     id: 'c',
     object: 'chat.completion' as const,
@@ -264,14 +264,14 @@ describe('NormalizedReply, of a whole reply', () => {
       : JSON.parse(fromLatin1(frames.map((frame) => frame.bytes).join('')));
   }
 
-  it('makes good what an upstream leaves out', () => {
+  it('completes missing fields', () => {
     expect(whole({ choices: [{ message: { content: 'x' } }] })).toMatchObject({
       ...{ id: 'own', object: 'chat.completion', created: 7 },
       choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
     });
   });
 
-  it('estimates calls and thoughts too where nothing is reported, or no count of it', () => {
+  it('includes calls and thoughts in the estimate if usage or its counts are missing', () => {
     const message = {
       role: 'assistant',
       reasoning_content: 'x'.repeat(400),
@@ -284,7 +284,7 @@ describe('NormalizedReply, of a whole reply', () => {
       });
   });
 
-  it('names deployments of any script in the statistics it adds', () => {
+  it('accepts deployment names in any script in the added statistics', () => {
     const id = 'модель/Ģ"';
     const named = { ...own, model: id, name: id };
     expect(whole({ ...completion, usage }, { deployment: { ...configured, id, kind: 'model' } })).toMatchObject({
@@ -292,7 +292,7 @@ describe('NormalizedReply, of a whole reply', () => {
     });
   });
 
-  it('adds statistics to the bytes that came', () => {
+  it('adds statistics to the original bytes', () => {
     expect(whole({ ...completion, usage })).toEqual({
       ...completion,
       usage,
@@ -300,7 +300,7 @@ describe('NormalizedReply, of a whole reply', () => {
     });
   });
 
-  it('adds estimated usage where there is none', () => {
+  it('adds estimated usage if there is none', () => {
     const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
     expect(whole(completion)).toEqual({
       ...completion,
@@ -309,17 +309,17 @@ describe('NormalizedReply, of a whole reply', () => {
     });
   });
 
-  it('corrects a total that is no sum', () => {
+  it('corrects a total that is not the sum', () => {
     expect(whole({ ...completion, usage: { ...usage, total_tokens: 1 } })).toMatchObject({ usage });
   });
 
-  it('replaces statistics rather than having them twice', () => {
+  it('replaces statistics instead of repeating them', () => {
     expect(whole({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({
       statistics: { usage_per_model: [{ ...own, ...usage }] },
     });
   });
 
-  it('becomes a stream where one was asked for', () => {
+  it('becomes a stream if the client asked for one', () => {
     const chunks = whole({ ...completion, usage }, { isStreamed: true }) as Chunk[];
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, 'stop', undefined]);
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: 'hello wo' });
@@ -327,7 +327,7 @@ describe('NormalizedReply, of a whole reply', () => {
   });
 });
 
-describe('NormalizedReply, of a reply that is relayed in another dialect', () => {
+describe('NormalizedReply for a reply that is relayed in another dialect', () => {
   const relayed = (bytes: string, usage?: object, textBytes = 0): Frame =>
     Frame.ofNative(bytes, {
       dialect: 'messages',
@@ -345,13 +345,13 @@ describe('NormalizedReply, of a reply that is relayed in another dialect', () =>
     expect([...order.end(), ...order.closeStages()]).toEqual([]);
   });
 
-  it('gives the end of the message once it is counted', () => {
+  it('holds the end of the message back until the usage is counted', () => {
     const order = new Ordered(facts);
     const [said, end] = [relayed('event: a\n\n'), relayed('event: message_stop\n\n')];
     expect([order.take(said), order.take(end), order.end()]).toEqual([[said], [], [end]]);
   });
 
-  it('counts what the upstream reported last, with what its cache had a part in', () => {
+  it('uses the last counts of the upstream, including those of its cache', () => {
     const order = new Ordered(facts);
     for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) order.take(frame);
     order.end();
@@ -361,14 +361,14 @@ describe('NormalizedReply, of a reply that is relayed in another dialect', () =>
     ]);
   });
 
-  it('makes good by an estimate what was not yet counted when it broke off', () => {
+  it('estimates the tokens that were not reported if the reply breaks off', () => {
     const order = new Ordered(facts);
     order.take(relayed('a', counts, 4_000));
     expect(order.totals.totals().statistics.usage_per_model).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
     expect(order.totals.totals().usage).toMatchObject({ completion_tokens: 1_000, prompt_tokens_details: { cached_tokens: 4 } });
   });
 
-  it('estimates everything where nothing is reported', () => {
+  it('estimates all usage if the upstream reports none', () => {
     const order = new Ordered(facts);
     order.take(relayed('a', undefined, 40));
     order.end();
@@ -378,7 +378,7 @@ describe('NormalizedReply, of a reply that is relayed in another dialect', () =>
   });
 });
 
-it('tells of the error also where the reader refuses the end of an open stage', () => {
+it('passes the error on even if the reader rejects the end of an open stage', () => {
   const told: unknown[] = [];
   let takes = true;
   const sink = {

@@ -19,41 +19,41 @@ import { type CallFacts, ReplyCalls } from '#upstreams/reply-calls.ts';
 import { ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
-/** Bound of what is held back until the first choice. */
+/** Maximum bytes that are held back until the first choice. */
 const maxEarlyBytes = 1024 * 1024;
-/** Choices of one reply. */
+/** Maximum number of choices in one reply. */
 const maxItems = 10_000;
-/** Characters of a tool's name that an error has. */
+/** Maximum characters of a tool name in an error message. */
 const maxNameChars = 64;
 
-/** What a reply is known by before it comes. */
+/** Facts about a reply that are known before it starts. */
 export interface ReplyFacts extends CallFacts {
-  /** Stands in if the upstream gives no id, time or model of its own. */
+  /** Default for an ID, time, or model that the upstream omits. */
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
   readonly isStreamed: boolean;
 }
 
 /**
- * Brings a reply into the order that the wire promises: a role first, one finish reason for each choice, then `usage` and
- * `statistics` once, in one last chunk without choices. Events that need no change pass with their bytes.
+ * Normalizes a reply for the wire: a role first, one finish reason for each choice, then `usage` and `statistics` once, in a
+ * last chunk without choices. Events that need no change pass with their bytes.
  */
 export class NormalizedReply implements Sink<RawFrame> {
   readonly #next: Sink<Frame>;
   readonly #isStreamed: boolean;
   readonly #totals: UsageTotals;
   #identity: ReplyIdentity;
-  /** Whether anything of the reply came. */
+  /** Whether any part of the reply has arrived. */
   hasStarted = false;
-  /** Frames held back until the first choice comes: the role goes first, and all chunks carry the same id. */
+  /** Frames that are held back until the first choice arrives, because the role goes first and all chunks have the same ID. */
   #early: RawFrame[] = [];
   #earlyBytes = 0;
   #isComplete = false;
   /** Whether the reply has more than a role and thoughts. */
   #hasAnswer = false;
-  /** Whether the reply goes out in another dialect, as its upstream sent it. */
+  /** Whether the reply goes out in another dialect, unchanged from the upstream. */
   #isRelayed = false;
-  /** Indexes of the choices that have begun, each with whether it is finished. */
+  /** Whether a choice is finished, by its index. */
   readonly #choices = new Map<number, boolean>();
   readonly #callFacts: CallFacts;
   /** Created for the first call or finish reason. */
@@ -69,7 +69,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#callFacts = callFacts;
   }
 
-  /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
+  /** Throws `UpstreamError` if the frame cannot be normalized, and rethrows errors of the next sink. */
   frame(frame: RawFrame): void {
     if (frame.native !== undefined) return this.#relay(frame, frame.native);
     if (frame.textBytes !== undefined && this.hasStarted) {
@@ -84,7 +84,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#withIdentity(early));
   }
 
-  /** The upstream ended without a fault: pushes the missing finish reasons and the totals, then the end. */
+  /** Pushes the missing finish reasons and the totals, then the end. Called if the upstream ended without an error. */
   end(): void {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#isStreamed || !this.#isComplete) {
@@ -101,14 +101,14 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#next.end();
   }
 
-  /** Closes the open stages as failed, ahead of the error. */
+  /** Closes the open stages as failed, before the error. */
   fail(error: unknown): void {
     if (this.#isRelayed) this.#passEarly();
     else if (this.#content?.hasOpenStages) this.#failStages(this.#content);
     this.#next.fail(error);
   }
 
-  /** Throws UpstreamFault if the reply has nothing but calls that the request does not allow. */
+  /** Throws `UpstreamError` if the reply has nothing but calls that the request does not allow. */
   #requireAnswer(): void {
     const name = this.#calls?.suppressedName;
     if (name === undefined || this.#hasAnswer) return;
@@ -122,10 +122,10 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (heldChunks.length === 0) return;
     this.#early.push(heldChunks.length === frame.chunks.length ? frame : Frame.ofRawChunks(...heldChunks));
     this.#earlyBytes += frame.roughBytes;
-    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
+    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes before the first choice`);
   }
 
-  /** Notes the totals and the id of a chunk; true if it has more than totals. */
+  /** Records the totals and the identity of a chunk. Returns whether it has more than totals. */
   #noteEarly(chunk: RawChunk): boolean {
     this.#totals.note(chunk);
     this.#identity = getIdentity(chunk, this.#identity);
@@ -171,7 +171,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (!isLast) this.#passEarly();
   }
 
-  /** Gives a frame that was held back the id of the reply. */
+  /** Sets the identity of the reply in a frame that was held back. */
   #withIdentity(frame: RawFrame): Frame {
     const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
     return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? (frame as Frame) : Frame.ofChunks(...chunks);
@@ -287,7 +287,8 @@ export class NormalizedReply implements Sink<RawFrame> {
       this.#calls ??= new ReplyCalls(this.#callFacts);
       const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
       normal = this.#calls.normalizeChoice(choice);
-      // A first call after the finish reason: the choice gets another one, at the end at the latest.
+      // After a first call that follows the finish reason, the choice needs another finish reason, at the latest at
+      // the end of the reply.
       if (isLate && this.#calls.hasCalls(index)) this.#choices.set(index, false);
     }
     if (!isJsonObject(content)) return normal;
@@ -302,7 +303,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       if (reason !== null) going.push(...this.#closedStages(content, 'completed', index));
   }
 
-  /** The chunk without usage, statistics and repeated finish reasons; undefined if nothing is left of it. */
+  /** Returns the chunk without usage, statistics, and repeated finish reasons. Returns undefined if the rest is empty. */
   #withoutTotals(chunk: Chunk): Chunk | undefined {
     let repeated: Set<ChunkChoice> | undefined;
     for (const choice of chunk.choices) {
@@ -356,7 +357,7 @@ function bringsChoices(frame: RawFrame): boolean {
   return false;
 }
 
-/** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
+/** Returns a complete reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
 function splitCompletion(completion: Completion): RawChunk[] {
   const { usage, statistics } = completion;
   const { usage: _usage, statistics: _statistics, ...head } = toChunk(completion);

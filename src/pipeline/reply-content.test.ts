@@ -49,7 +49,7 @@ describe('ReplyContent', () => {
     });
   });
 
-  it('uses the url of an attachment with data as its reference_url if it has none', () => {
+  it('uses the URL of an attachment with data as its `reference_url` if it has none', () => {
     const attachments = [
       { index: 0, data: 'x', url: 'https://x.example/1' },
       { index: 1, data: 'x', url: 'https://x.example/1', reference_url: 'https://x.example/2' },

@@ -14,8 +14,8 @@ interface ListNumbers {
 }
 
 /**
- * Completes the `custom_content` of one reply. Attachments, stages, and controls get an `index`, stages get a name and a status,
- * and an attachment has either `data` or `url`. Objects that need no change are returned unchanged.
+ * Completes the `custom_content` of one reply. Attachments, stages, and controls get an `index`, stages get a name and a
+ * status, and an attachment has either `data` or `url`. Objects that need no change are returned unchanged.
  */
 export class ReplyContent {
   readonly #lists = new Map<string, ListNumbers>();
@@ -27,7 +27,7 @@ export class ReplyContent {
     return this.#open.size > 0;
   }
 
-  /** Returns the completed content. Throws `UpstreamFault` for too many stages. */
+  /** Returns the completed content. Throws `UpstreamError` for too many stages. */
   toComplete(choice: number, content: ResponseCustomContent): ResponseCustomContent {
     const stages = this.#toList(`${choice}:stages`, content.stages, (stage, path, isNew) =>
       this.#toStage(stage, { choice, path, isNew }),

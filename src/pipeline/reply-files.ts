@@ -14,7 +14,7 @@ type Answered = Pick<PreparedCall, 'target' | 'account'>;
 /** Called at the end of a reply with the number of file references that were removed from it. */
 export type NoteRemovedReferences = (deployment: string, count: number) => void;
 
-/** Fields of attachments whose text is remembered, since the next chunk may add to it. */
+/** Maximum number of attachment fields whose text is stored, since the next chunk may add to it. */
 const maxOpenFields = 1_000;
 /** Maximum number of characters held from the text of one such field. */
 const maxOpenChars = 8_193;
@@ -22,9 +22,9 @@ const maxOpenChars = 8_193;
 const maxParsedChars = 4 * 1024 * 1024;
 
 /**
- * The first step of every reply. It removes references to stored resources that the deployment may not read: a client would send them back
- * with the conversation, and so hand them on. A caller with a per-request key gets the right to read the files that remain. A frame
- * passes when every node knows of that right.
+ * The first step of every reply. It removes references to stored resources that the deployment may not read. Otherwise a client
+ * would send them back with the conversation and grant access to them. A caller with a per-request key gets the right to read
+ * the files that remain. A frame passes after every node has that right.
  */
 export class ReplyFiles implements Sink<RawFrame> {
   readonly #answered: Answered;
@@ -82,7 +82,7 @@ export class ReplyFiles implements Sink<RawFrame> {
   }
 }
 
-/** Whether any choice of a frame has custom content. Nothing that an application sends is trusted to have its form. */
+/** Whether any choice of a frame has custom content. The form of an application's content is never trusted. */
 function hasCustomContent(frame: RawFrame): boolean {
   const { completion } = frame;
   if (completion !== undefined)
@@ -112,7 +112,7 @@ class ReplyReferences {
     return attached;
   }
 
-  /** Returns the same frame if it names nothing that the deployment may not read. */
+  /** Returns the same frame if it has no references that the deployment may not read. */
   toReadable(frame: RawFrame): RawFrame {
     const { completion } = frame;
     if (completion !== undefined) {
@@ -153,7 +153,7 @@ class ReplyReferences {
     return { ...holder, attachments: readable.filter((attachment) => attachment !== undefined) };
   }
 
-  /** Returns undefined for an attachment that has nothing left but its title. */
+  /** Returns undefined for an attachment if only its title remains. */
   #toReadableAttachment(attachment: JsonObject, key: string): JsonObject | undefined {
     const { url, reference_url: reference, index, data } = attachment;
     const at = typeof index === 'number' ? `${key} ${index}` : undefined;
@@ -169,7 +169,7 @@ class ReplyReferences {
     return data === undefined && result.url === undefined && result.reference_url === undefined ? undefined : result;
   }
 
-  /** Whether a text may pass as the next piece of a field: readers join the pieces that come under one index. */
+  /** Whether a text may pass as the next piece of a field. Readers join the pieces with the same index. */
   #mayPass(text: string, key: string | undefined): boolean {
     if (text === '') return true;
     const before = key === undefined ? '' : (this.#open.get(key) ?? '');

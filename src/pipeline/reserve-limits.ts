@@ -18,13 +18,13 @@ export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;
   readonly sizes: ReplySizes;
   readonly clock: Clock;
-  /** Called with what could not be counted. */
+  /** Called if a call or its usage could not be counted. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** What a call has used; cost in billionths of a USD. */
+/** Usage of a call. The cost is in billionths of a USD. */
 interface Used extends CallAmounts {
-  /** The tokens, if the reply is whole: the next ones may be like it. */
+  /** The tokens of a complete reply. They improve the estimates of later calls. */
   readonly completeUsage?: Readonly<TokenCounts>;
 }
 
@@ -33,25 +33,28 @@ interface LimitedCall extends Pick<Target, 'deployment' | 'limits' | 'snapshot'>
   readonly call: Pick<Call, 'caller'>;
 }
 
-/** A call that asks for its place within limits. */
+/** A request for limit capacity. */
 interface LimitRequest extends CallSize {
-  /** False once its caller has left. */
+  /** Returns false after the client has disconnected. */
   readonly isWanted: () => boolean;
 }
 
-/** A call within its limits. */
+/** The reservation of an admitted call. */
 export interface LimitReservation {
-  /** Header fields that say what is left. */
+  /** Headers with the remaining limits. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What is reserved for it. */
+  /** Reserved amounts. */
   readonly claims: readonly Claim[];
-  /** To be called once, when the call is over: counts what it used, nothing if undefined, and gives back what was reserved. Neither waits nor throws. Absent without limits. */
+  /**
+   * Counts the usage of the call, or 0 if it is undefined, and releases the reservation. Must be called once, when the call
+   * ends. Neither waits nor throws. Undefined if there are no limits.
+   */
   readonly settle?: (used: Used | undefined) => void;
 }
 
 /**
- * Lets a call in if its limits leave room for it beside those under way, counts it as a request, and reserves what it may come
- * to use. Throws the 429, or 503 if it cannot be known.
+ * Admits a call if its limits have capacity in addition to the calls in progress, counts it as a request, and reserves its
+ * estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
  */
 export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Promise<LimitReservation>;
 
@@ -77,7 +80,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       });
     } catch (error) {
       if (error instanceof InvalidAmountError) throw error;
-      reportError('a call could not be counted', error);
+      reportError('Could not count a call against its limits', error);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(error);
     }
     const { statuses, claims: leasedClaims } = admission;
@@ -92,16 +95,14 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       claims: leasedClaims.claims,
       settle(used = noUsage) {
         if (used.completeUsage !== undefined) sizes.learn(deployment, request, used.completeUsage);
-        counters
-          .settle(account, leasedClaims, used)
-          .catch((error) => reportError('what a call used could not be counted', error));
+        counters.settle(account, leasedClaims, used).catch((error) => reportError('Could not count the usage of a call', error));
       },
     };
   };
 }
 
 function toUnknown(cause: unknown): ParleyError {
-  return new ParleyError('overloaded', 'Your limits cannot be checked at the moment; try again.', {
+  return new ParleyError('overloaded', 'Your limits cannot be checked at the moment. Try again.', {
     cause,
     retryAfterSeconds: 1,
   });

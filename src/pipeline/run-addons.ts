@@ -16,7 +16,7 @@ export interface AddonDeps {
   readonly clock: Clock;
   /** Returns a random ID. */
   readonly newId: () => string;
-  /** Called with tool faults whose reason nobody is told. */
+  /** Called with the error of a tool, whose reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, 
   const { addons = [], n = 1, ...request } = prepared.request;
   const { configuration } = prepared.target.snapshot;
   const namedAddons = findAddons(configuration, addons);
-  // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
+  // The request has changed, so an upstream of the client's dialect cannot receive the original.
   const single = { ...prepared, request, native: undefined };
   if (namedAddons.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
@@ -65,6 +65,6 @@ async function* loop(deps: AddonDeps, prepared: PreparedCall, { namedAddons, cal
     clock: deps.clock,
     signal,
     ...configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of an addon failed`, error),
+    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of an addon failed`, error),
   });
 }

@@ -34,13 +34,13 @@ export interface QuickAppDeps {
   readonly catalog: Catalog;
   readonly states: RunStates;
   readonly toolSources: (configuration: Configuration) => ToolSources;
-  /** Called with what an application names that does not exist, in the form of a graph of its own edges. */
+  /** Called with the deployments that an application names and that do not exist, as a graph of the application's edges. */
   readonly noteGraph: (graph: DependencyGraph) => void;
-  /** Called with tool faults whose reason nobody is told. */
+  /** Called with the error of a tool, whose reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Runs an application without code. */
+/** Runs a quick app. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const { n = 1, ...request } = prepared.request;
   const holder = prepared.account.caller;
@@ -50,7 +50,8 @@ export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Si
 }
 
 /**
- * The conversation with a quick app, with what its earlier replies remember. Throws invalid_request for a state that is not what this caller was given, and control_not_offered.
+ * Returns the conversation with a quick app, including the state from its earlier replies. Throws `invalid_request` for a state
+ * that this caller did not receive, and `control_not_offered`.
  */
 export function openConversation(
   states: RunStates,
@@ -64,7 +65,7 @@ export function openConversation(
 
 const noTools: LoadedTools = { tools: [], missing: [] };
 
-/** A run of an application; `holder` is who it is meanwhile. */
+/** A run of an application. `holder` is the identity of the application during the run. */
 interface Running {
   readonly prepared: PreparedCall;
   readonly holder: Caller;
@@ -76,7 +77,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
   const { target, request, conversation } = prepared;
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
-  if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
+  if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is not a quick app`);
   const beganMs = deps.clock.nowMs();
   const createSender = createSenderFactory(deps, running);
   const model = snapshot.deployments.get(app.model);
@@ -95,7 +96,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
     clock: deps.clock,
     signal,
     limits: snapshot.configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of ${deployment.id} failed`, error),
+    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of ${deployment.id} failed`, error),
   };
   const isTraced = call.wantsTrace === true && canTrace(call.caller, deployment);
   return isTraced ? traceRun(run, { startedMs: beganMs, price: (usage) => computeUsd(snapshot, usage) }) : runApp(run);
@@ -107,7 +108,7 @@ interface ContextParts {
   readonly settings: ContextSettings;
 }
 
-/** How long the conversation may be: by the application's own settings, else by those of the service. */
+/** Returns the limits of the conversation length. The application's settings replace those of the service. */
 function toContext({ context }: QuickApp, { request, model, settings }: ContextParts): QuickAppRun['context'] {
   const { strategy, reserveTokens } = { ...settings, ...context };
   const maxTokens = model && computePromptBudget(model, request, reserveTokens);

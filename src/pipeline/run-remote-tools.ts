@@ -20,18 +20,18 @@ export interface RemoteToolsDeps {
   readonly clock: Clock;
   /** Returns a random ID. */
   readonly newId: () => string;
-  /** Called with tool faults whose reason nobody is told. */
+  /** Called with the error of a tool, whose reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Gives whatever answers the tools of the servers that the request names; Parley makes their calls. */
+/** Answers with the tools of the MCP servers that the request names. Parley calls the tools. */
 export function runRemoteTools(deps: RemoteToolsDeps, prepared: PreparedCall, run: Run): Handle {
   return pump((signal) => loop(deps, prepared, { ...run, signal }), run.sink);
 }
 
 interface Run {
   readonly remote: RemoteTools;
-  /** How the deployment answers one turn. */
+  /** Answers one turn. */
   readonly answer: AnswerWith;
   readonly sink: Sink<RawFrame>;
 }
@@ -50,7 +50,7 @@ async function* loop(
   const prepareTurn = (turnRequest: ChatRequest): PreparedCall => ({
     ...prepared,
     request: turnRequest,
-    // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
+    // The request has changed, so an upstream of the client's dialect cannot receive the original.
     native: undefined,
     conversation: openConversation(deps.states, { deployment, request: turnRequest, caller }),
   });
@@ -70,6 +70,6 @@ async function* loop(
     clock: deps.clock,
     signal,
     ...configuration.tools,
-    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of a server that a request named failed`, error),
+    onToolError: (tool, error) => deps.reportError(`Tool ${tool} of an MCP server in a request failed`, error),
   });
 }

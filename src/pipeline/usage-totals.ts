@@ -8,13 +8,13 @@ import type { UsageDetails } from '#domain/usage/usage-details.ts';
 
 const maxTierChars = 32;
 
-/** What is known of a reply's tokens before it comes. */
+/** Facts about the tokens of a reply that are known before it starts. */
 export interface TotalsFacts {
-  /** A model's tokens count for itself; an application reports those of the models behind it. */
+  /** The tokens of a model count as its own. An application reports the tokens of the models that it calls. */
   readonly deployment: Pick<Deployment, 'id' | 'kind' | 'ownership' | 'quickApp'> & Partial<Pick<Deployment, 'pricing'>>;
-  /** Estimated tokens of the request, for upstreams that report none. */
+  /** Estimated tokens of the request, for upstreams that report no usage. */
   readonly promptTokens: number;
-  /** What the inner calls of an application reported to Parley. */
+  /** Usage of the inner calls of an application, as Parley metered them. */
   readonly inner: { readonly items: readonly ModelUsage[] } | undefined;
   /** Whether the usage includes the cost of the reply, if the deployment has prices. */
   readonly includesCost?: boolean;
@@ -25,7 +25,7 @@ interface Totals {
   readonly statistics: Statistics;
 }
 
-/** Usage and statistics of one reply, as far as it has come; what no upstream reports is estimated. */
+/** Usage and statistics of one reply so far. Values that no upstream reports are estimated. */
 export class UsageTotals {
   readonly #facts: TotalsFacts;
   #usage: Usage | undefined;
@@ -55,24 +55,24 @@ export class UsageTotals {
     this.#cachedTotals = undefined;
   }
 
-  /** Until `complete`, what is reported may cover only the beginning of the reply. */
+  /** Marks the reported usage as covering only the start of the reply, until `complete` is called. */
   markPartial(): void {
     this.#isPartial = true;
   }
 
-  /** The reply ended without a fault. */
+  /** Records that the reply ended without an error. */
   complete(): void {
     this.#cachedTotals = undefined;
     this.#isPartial = false;
   }
 
-  /** Adds text, thoughts or arguments of that many chars. */
+  /** Adds this number of characters of text, thoughts, or arguments. */
   addChars(chars: number): void {
     this.#cachedTotals = undefined;
     this.#chars += chars;
   }
 
-  /** Tokens of each model, and the usage as the upstream reported it, if it did. */
+  /** Returns the tokens of each model, and the usage that the upstream reported or else the sum of the tokens. */
   totals(): Totals {
     if (this.#cachedTotals !== undefined) return this.#cachedTotals;
     const perModel = this.#perModel();
@@ -96,8 +96,9 @@ export class UsageTotals {
   }
 
   /**
-   * Tokens of each model that count against limits and are recorded. An application that a user saved, and one without code, is
-   * billed only for the calls that Parley metered inside. Any other usage that it declares is an unverified claim of its owner.
+   * Returns the tokens of each model that count against limits and are recorded. A quick app, and any application that a user
+   * saved, is billed only for its inner calls, which Parley metered. Any other usage that it declares is an unverified claim of
+   * its owner.
    */
   billed(): readonly ModelUsage[] {
     const { deployment, inner } = this.#facts;
@@ -113,7 +114,7 @@ export class UsageTotals {
     return { ...usage, cost: computeCost({ pricing }, usage) / unitsPerUsd };
   }
 
-  /** What the upstream reported; if it covers the beginning only, raised to the estimate. */
+  /** Returns the reported usage. If it covers only the start of the reply, its completion tokens are raised to the estimate. */
   #reported(): Usage | undefined {
     if (this.#usage === undefined || !this.#isPartial) return this.#usage;
     const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#chars));
@@ -138,7 +139,8 @@ export class UsageTotals {
   }
 
   /**
-   * Returns the tokens that the program of a saved application declares, marked as declared, else the usage of its inner calls.
+   * Returns the tokens that the program of a saved application declares, marked as declared. If it declares none, returns the
+   * usage of its inner calls.
    */
   #declared(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);

@@ -5,8 +5,8 @@ import { begin, createUpstreamError, ended, openBench, traceparent } from '#test
 
 const caller = { subject: 'ada@example.com', project: 'lab', roles: ['default'], chain: null };
 
-describe('the line of a call', () => {
-  test('says who called what, how it ended and how long it took', async () => {
+describe('the log line of a call', () => {
+  test('names the user and the deployment, the outcome, and the duration', async () => {
     const bench = await openBench();
     const record = begin(bench, { traceparent });
     record.caller = caller;
@@ -43,7 +43,7 @@ describe('the line of a call', () => {
     ]);
   });
 
-  test('is one line of JSON whatever ids hold', async () => {
+  test('is one line of JSON even if IDs contain line ends or quotes', async () => {
     const bench = await openBench();
     const record = begin(bench, { requestId: 'a"b\\c\nd\u2028é' });
     record.caller = { ...caller, project: 'x"\n{' };
@@ -59,7 +59,7 @@ describe('the line of a call', () => {
     ]);
   });
 
-  test('cuts an id of any length', async () => {
+  test('truncates a long ID', async () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('x'.repeat(100_000));
@@ -67,7 +67,7 @@ describe('the line of a call', () => {
     expect(bench.text().length).toBeLessThan(1_000);
   });
 
-  test('gives one user one pseudonym and another user another', async () => {
+  test('gives each user a constant pseudonym that differs from those of other users', async () => {
     const bench = await openBench();
     for (const subject of ['ada', 'ada', 'bob']) {
       const record = begin(bench);
@@ -79,15 +79,15 @@ describe('the line of a call', () => {
     expect(other).not.toBe(first);
   });
 
-  test('is left out above the level info', async () => {
+  test('is not written if the log level is above info', async () => {
     const bench = await openBench({ level: 'warn' });
     begin(bench).end(ended(bench));
     expect(bench.text()).toBe('');
   });
 });
 
-describe('a failed call', () => {
-  test('has a line with its causes and their stack', async () => {
+describe('the failure line of a call', () => {
+  test('has the causes of the failure and their stack', async () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
@@ -108,7 +108,7 @@ describe('a failed call', () => {
     expect((fault as { error: { cause: { stack: string[] } } }).error.cause.stack[0]).toMatch(/^at /);
   });
 
-  test('that is the fault of its caller has no such line', async () => {
+  test('is not written if the client caused the error', async () => {
     const bench = await openBench();
     begin(bench).end(
       ended(bench, { outcome: 'refused', status: 429, error: new ParleyError('token_limit_exceeded', 'Used up.') }),
@@ -117,7 +117,7 @@ describe('a failed call', () => {
   });
 });
 
-describe('canaries', () => {
+describe('secrets and content', () => {
   const content = 'canary-content';
   const fault = createUpstreamError(`cannot answer "${content}"`);
   const jsonFault = (() => {
@@ -128,12 +128,12 @@ describe('canaries', () => {
     }
   })();
 
-  test('a JSON fault quotes what it could not read', () => {
+  test('do not reach the log through the excerpt of a JSON error', () => {
     expect(jsonFault).toBeInstanceOf(JsonError);
     expect(String((jsonFault as JsonError).cause)).toContain('canary');
   });
 
-  test('are in no line and no metric', async () => {
+  test('appear in no log line and no metric', async () => {
     const bench = await openBench();
     const errors = [
       new ParleyError('upstream_failed', `The upstream of gpt failed: ${fault.message}`, { cause: fault }),
@@ -161,7 +161,7 @@ describe('canaries', () => {
     expect(bench.telemetry.toPrometheus()).not.toContain('canary');
   });
 
-  test('that a caller sends in the place of a request id or a model are not in the line of its call', async () => {
+  test('do not reach the line of a call through a request ID or a model name', async () => {
     const bench = await openBench();
     const record = begin(bench, { requestId: 'canary-known-secret' });
     record.deployment('sk-canary-0123456789');
@@ -170,7 +170,7 @@ describe('canaries', () => {
     expect(bench.lines()).toEqual([expect.objectContaining({ request_id: '***', deployment: '***', status: 404 })]);
   });
 
-  test('of an upstream are shown on the level debug, secrets never', async () => {
+  test('from an upstream appear at the level debug, except for secrets', async () => {
     const bench = await openBench({ level: 'debug' });
     bench.log.error('failed', fault);
     bench.log.error('failed', new Error('canary-known-secret'));

@@ -1,4 +1,4 @@
-/** One metric as OpenTelemetry describes it. */
+/** A metric as OpenTelemetry describes it. */
 export interface Instrument {
   readonly name: string;
   readonly unit: string;
@@ -6,7 +6,7 @@ export interface Instrument {
 }
 
 export interface HistogramInstrument extends Instrument {
-  /** Upper ends of the buckets, ascending. */
+  /** Upper bounds of the buckets, ascending. */
   readonly boundaries: readonly number[];
 }
 
@@ -16,7 +16,10 @@ const secondsToFirst = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0
 const secondsBetween = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
-/** Names, units and buckets: OpenTelemetry's semantic conventions of HTTP and GenAI if they have one, `parley.` elsewhere. */
+/**
+ * Names, units, and buckets follow OpenTelemetry's semantic conventions for HTTP and GenAI. Metrics that these do not define
+ * start with `parley.`.
+ */
 export const histograms = {
   httpRequest: {
     name: 'http.server.request.duration',
@@ -57,7 +60,7 @@ export const histograms = {
   attempt: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
-    description: 'Duration of tries at upstreams.',
+    description: 'Duration of upstream attempts.',
     boundaries: secondsOfCalls,
   },
 } as const satisfies Record<string, HistogramInstrument>;
@@ -69,7 +72,7 @@ export const counters = {
 
 export const gauges = {
   inFlightCalls: { name: 'parley.open_calls', unit: '{call}', description: 'Calls under way.' },
-  openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers under way.' },
+  openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers in progress.' },
   upstreamState: {
     name: 'parley.upstream.state',
     unit: '',
@@ -78,7 +81,7 @@ export const gauges = {
   configurationFaults: {
     name: 'parley.configuration.faults',
     unit: '{fault}',
-    description: 'Faults of the configuration that was last refused; 0 when the newest one is in force.',
+    description: 'Errors in the configuration that was last rejected. 0 while the newest one is in force.',
   },
   memory: { name: 'process.memory.usage', unit: 'By', description: 'Resident memory.' },
   heap: { name: 'v8js.memory.heap.used', unit: 'By', description: 'Heap in use.' },
@@ -86,9 +89,9 @@ export const gauges = {
     name: 'parley.process.memory',
     unit: 'By',
     description:
-      'What of the resident memory the main thread holds: its heap with room to grow, array buffers, other memory outside of the heap.',
+      'Resident memory of the main thread: its heap including free space, array buffers, and other memory outside of the heap.',
   },
-  cacheSize: { name: 'parley.cache.size', unit: 'By', description: 'About how much a cache keeps; each has a bound.' },
+  cacheSize: { name: 'parley.cache.size', unit: 'By', description: 'Approximate size of a cache. Every cache has a limit.' },
   eventLoopDelay: {
     name: 'nodejs.eventloop.delay.p99',
     unit: 's',

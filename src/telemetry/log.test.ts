@@ -6,23 +6,23 @@ import { describeError, redact } from './log.ts';
 
 const quote = 'Content filter: the prompt "my number is 123-45-6789" was flagged';
 
-test.each([{ status: 400 }, {}])('the words of an upstream that refuses are no part of the log, with %j', (facts) => {
+test.each([{ status: 400 }, {}])('omits the message of an upstream error with %j from the log', (facts) => {
   const fault = new UpstreamError('refused', quote, { code: quote, ...facts });
   const described = describeError(new ParleyError('upstream_failed', quote, { cause: fault }), false);
   expect(JSON.stringify(described)).not.toContain('123-45');
   expect(JSON.stringify(describeError(fault, true))).toContain('123-45');
 });
 
-test('a code of an upstream is, and so are our own words', () => {
+test('logs the code of an upstream error and the messages of Parley', () => {
   const fault = new UpstreamError('refused', quote, { code: 'content_filter' });
   expect(describeError(fault, false)).toMatchObject({ code: 'content_filter', kind: 'refused' });
   const closed = new UpstreamError('broken', 'The upstream closed its answer before the end.');
   expect(describeError(closed, false).message).toBe('The upstream closed its answer before the end.');
 });
 
-describe('a line for the log', () => {
+describe('redact', () => {
   test.each(['a.', 'eyJaaaa.', 'sk-', 'key=', 'bearer ', 'a://', 'a:b@', '"', 'token:'])(
-    'of %j over and over is cleared at once',
+    'is fast on a line that repeats %j',
     async (unit) => {
       const text = unit.repeat(1_000_000 / unit.length);
       expect(await measureLongestHold(() => redact(text, []))).toBeLessThan(2_000);

@@ -21,15 +21,15 @@ export type LogLevel = (typeof logLevels)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The log of a node: lines of JSON. Fields and messages are cleared of known secrets; content never comes here. */
+/** The log of a node, as lines of JSON. Known secrets are removed from fields and messages. Content is never logged. */
 export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
-  /** With what was thrown, its causes, and the stack if the fault is ours. */
+  /** Logs the error with its causes. The stack is added if the error is a defect of Parley. */
   error(message: string, error: unknown, fields?: Fields): void;
   isLevelOn(level: LogLevel): boolean;
-  /** The text without secrets, for a line that is written to the sink directly. */
+  /** Returns the text without secrets, for a line that is written directly to the sink. */
   clean(text: string): string;
 }
 
@@ -39,7 +39,7 @@ interface LogOptions {
   readonly secrets: () => Iterable<Secret>;
 }
 
-/** The level that a word names; undefined for any other. */
+/** Returns the log level of this name, or undefined for an unknown name. */
 export function toLogLevel(word: string | undefined): LogLevel | undefined {
   return logLevels.find((level) => level === word?.toLowerCase());
 }
@@ -87,10 +87,10 @@ const maxCauseDepth = 5;
 const maxMessageChars = 500;
 const maxFrames = 12;
 const withheld = '(not logged: it may quote content)';
-/** An upstream's own code may be anything. */
+/** An upstream may put any text into its error code. Only short identifiers are logged. */
 const isCode = /^[\w.-]{1,64}$/;
 
-/** An error as the log has it. */
+/** Log fields of an error. */
 interface DescribedError {
   readonly name: string;
   readonly message: string;
@@ -102,8 +102,8 @@ interface DescribedError {
 }
 
 /**
- * An error with its causes. Messages that others worded, such as an upstream's own or a JSON parser's excerpt, may quote
- * what users wrote and are left out, unless `showsForeignWords`.
+ * Describes an error with its causes. Messages from outside, such as upstream messages or a JSON parser's excerpt, may
+ * quote what users wrote. They are left out unless `includesForeignText` is set.
  */
 export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {
   if (!(error instanceof Error))
@@ -127,7 +127,7 @@ function mayQuote(error: Error): boolean {
   return source instanceof UpstreamError && (source.status !== undefined || source.kind === 'refused');
 }
 
-/** Expected failures are told by their kind; a stack helps if the fault is ours. */
+/** Expected errors are logged without a stack. A stack helps only if the error is a defect of Parley. */
 function isOwnError(error: Error): boolean {
   return !(error instanceof UpstreamError) && !(error instanceof ParleyError && error.code !== 'internal_error');
 }
@@ -137,7 +137,10 @@ function getFrames(error: Error): string[] {
   return lines.filter((line) => line.startsWith('at ')).slice(0, maxFrames);
 }
 
-/** Removes secrets from text for the log: known ones first, then what looks like one. A last safeguard: none should get here. */
+/**
+ * Removes secrets from a log text: the known secrets, then text that looks like one. This is a last safeguard, because no
+ * secret should reach the log.
+ */
 export function redact(text: string, secrets: Iterable<Secret>): string {
   let result = text;
   for (const secret of secrets) {

@@ -15,17 +15,20 @@ import type { SeriesStore } from './series-store.ts';
 
 const maxIdChars = 200;
 
-/** Called when a call is over: the log, and the exporter of spans. */
+/** Listener for ended calls, such as the log and the span exporter. */
 export interface CallListener {
   callEnded(call: MeasuredCall, end: CallEnd): void;
 }
 
-/** Which traces are recorded; undefined parts mean that nothing is exported. */
+/** Settings for trace recording. If both are undefined, nothing is exported. */
 interface TraceDeps {
   readonly ids: TraceIds;
-  /** Whether a trace that begins here is recorded; absent: each is. */
+  /** Whether to record a trace that starts here. Undefined records every trace. */
   readonly isSampled: ((traceId: string) => boolean) | undefined;
-  /** Whether spans are exported. If not, the caller's traceparent is passed on as it came: no span is missing. */
+  /**
+   * Whether spans are exported. If not, the client's `traceparent` is passed on unchanged, so that no span is missing from its
+   * trace.
+   */
   readonly hasSpans: boolean;
 }
 
@@ -33,21 +36,21 @@ export interface MeasuredCallDeps {
   readonly series: SeriesStore;
   readonly traces: TraceDeps;
   readonly listeners: readonly CallListener[];
-  /** Told of calls that failed for a fault of ours or an upstream's; absent if nobody is. */
+  /** Called for calls that failed because of Parley or an upstream. */
   readonly onFailure: CallListener['callEnded'] | undefined;
 }
 
-/** Begins to measure calls. */
+/** Returns the function that starts to measure a call. */
 export function beginWith(deps: MeasuredCallDeps): Telemetry['begin'] {
   return (start) => new MeasuredCall(deps, start);
 }
 
-/** The measures of one call while it runs: counters and references, no content. */
+/** Measurements of a call in progress. They hold counters and references, no content. */
 export class MeasuredCall implements CallRecord {
   readonly deps: MeasuredCallDeps;
   readonly start: CallStart;
   readonly span: TraceParent;
-  /** The span above, if the caller named one. */
+  /** The parent span, if the client sent one. */
   readonly parent: TraceParent | undefined;
   readonly trace: TraceContext;
   caller: Caller | undefined;
@@ -56,7 +59,7 @@ export class MeasuredCall implements CallRecord {
   firstByteMs: number | undefined;
   lastAttempt: MeasuredAttempt | undefined;
   attemptCount = 0;
-  /** Billionths of a USD. */
+  /** In billionths of a USD. */
   cost = 0;
   session: string | undefined;
   details: UsageDetails = {};
@@ -122,7 +125,7 @@ export class MeasuredCall implements CallRecord {
   }
 }
 
-/** One try while it runs, and the one before it. */
+/** An upstream attempt in progress, linked to the attempt before it. */
 export class MeasuredAttempt implements AttemptRecord {
   readonly span: TraceParent;
   readonly trace: TraceContext;

@@ -1,12 +1,12 @@
 import type { Instrument } from './instruments.ts';
 import type { Histogram, Reading } from './series.ts';
 
-/** A metric as it stands: series of a histogram, values that only grow, or values as they are now. */
+/** A metric at the time of collection: a histogram, a counter, or a gauge. */
 export type Metric =
   | { readonly kind: 'histogram'; readonly instrument: Instrument; readonly series: readonly Histogram[] }
   | { readonly kind: 'counter' | 'gauge'; readonly instrument: Instrument; readonly readings: readonly Reading[] };
 
-/** The series that counted something. */
+/** Returns the series that have recorded a value. */
 export function toHistogram(instrument: Instrument, series: Iterable<Histogram>): Metric {
   return { kind: 'histogram', instrument, series: [...series].filter(({ count }) => count > 0) };
 }

@@ -8,11 +8,11 @@ import type { SeriesStore } from './series-store.ts';
 
 const resolutionMs = 20;
 
-/** What is read at the moment of collection, rather than counted. */
+/** Values that are read at collection time instead of being counted. */
 export interface LiveState {
-  /** All upstreams that are configured. */
+  /** All configured upstreams. */
   readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'off' | 'rejectsWith'>>;
-  /** How many faults the configuration has that was last refused; 0 when the newest is in force. */
+  /** Number of errors in the configuration that was last rejected. It is 0 while the newest configuration is in force. */
   readonly configurationFaults: () => number;
 }
 
@@ -23,7 +23,7 @@ interface NodeMetricsDeps {
   readonly caches: Caches;
 }
 
-/** Every metric of the node as it stands; those without a series are left out. */
+/** Returns every metric of the node. Metrics without a series are left out. */
 export function readMetrics({ caches, live, readProcess, series }: NodeMetricsDeps): Metric[] {
   const metrics = [...readSeries(series), ...readLive(live), ...readNode(readProcess()), readCaches(caches)];
   return metrics.filter((metric) => (metric.kind === 'histogram' ? metric.series : metric.readings).length > 0);
@@ -96,23 +96,23 @@ function plain(value: number): Reading {
   return { value, attributes: {} };
 }
 
-/** What the process says of itself. */
+/** Figures of the process. */
 interface ProcessReadings {
   readonly cpuUserSeconds: number;
   readonly cpuSystemSeconds: number;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
-  /** With the room it keeps to grow. */
+  /** Includes the reserved part of the heap that is not in use. */
   readonly heapBytes: number;
   readonly arrayBuffersBytes: number;
-  /** Outside of the heap, array buffers left out. */
+  /** Memory outside of the heap, without array buffers. */
   readonly externalBytes: number;
-  /** 99th percentile since the reading before. */
+  /** The 99th percentile since the previous reading. */
   readonly eventLoopDelaySeconds: number;
   readonly uptimeSeconds: number;
 }
 
-/** Watches the event loop from now on; each call of `read` starts its percentile anew. */
+/** Monitors the event loop. Each call of `read` resets the percentile. */
 export function watchProcess(): { read: () => ProcessReadings; stop: () => void } {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();

@@ -5,8 +5,8 @@ import { begin, deployment, ended, openBench } from '#test/telemetry-bench.ts';
 
 const gpt = { gen_ai_request_model: 'gpt', gen_ai_operation_name: 'chat' };
 
-describe('metrics of a call', () => {
-  test('have its duration, tokens and times under the names of OpenTelemetry', async () => {
+describe('call metrics', () => {
+  test('record duration, tokens, and times under the names of OpenTelemetry', async () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
@@ -36,7 +36,7 @@ describe('metrics of a call', () => {
     ).toBe(1);
   });
 
-  test('count each try at an upstream with how it ended', async () => {
+  test('count each upstream attempt with its outcome', async () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
@@ -59,7 +59,7 @@ describe('metrics of a call', () => {
     ).toBe(1);
   });
 
-  test('name the code of a failure', async () => {
+  test('have the code of a failure as a label', async () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
@@ -69,7 +69,7 @@ describe('metrics of a call', () => {
     expect(readValue(samples, 'gen_ai_server_request_duration_seconds_count', labels)).toBe(1);
   });
 
-  test('count a call once, however often its end is told', async () => {
+  test('count a call once, even if its end is reported twice', async () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
@@ -96,8 +96,8 @@ describe('metrics of a call', () => {
   });
 });
 
-describe('metrics of the node', () => {
-  test('have the state of upstreams, faults of the configuration, memory and the event loop', async () => {
+describe('node metrics', () => {
+  test('show the state of upstreams, configuration errors, memory, and the event loop', async () => {
     const { telemetry } = await openBench();
     const samples = readPrometheus(telemetry.toPrometheus());
     expect(readValue(samples, 'parley_upstream_state', { parley_upstream: 'gpt#up' })).toBe(1);
@@ -108,7 +108,7 @@ describe('metrics of the node', () => {
     expect(readValue(samples, 'target_info', { service_name: 'parley', service_version: '0.1.0' })).toBe(1);
   });
 
-  test('say how much each cache keeps, and what the main thread holds of memory', async () => {
+  test('show the size of each cache and the memory of the main thread', async () => {
     const bench = await openBench();
     const sizeOf = (cache: string) =>
       readValue(readPrometheus(bench.telemetry.toPrometheus()), 'parley_cache_size_bytes', { parley_cache: cache });
@@ -122,7 +122,7 @@ describe('metrics of the node', () => {
       expect(readValue(samples, 'parley_process_memory_bytes', { parley_memory: memory })).toBeGreaterThan(0);
   });
 
-  test('are readable where ids hold quotes, backslashes and line ends', async () => {
+  test('escape quotes, backslashes, and line ends in IDs', async () => {
     const odd = 'a"b\\c\nd,e="f"}';
     const bench = await openBench({ deployments: [deployment(odd)] });
     const record = begin(bench);
@@ -133,8 +133,8 @@ describe('metrics of the node', () => {
   });
 });
 
-describe('labels', () => {
-  test('stay few whatever callers send', async () => {
+describe('metric labels', () => {
+  test('stay few for arbitrary requests', async () => {
     const bench = await openBench();
     for (let index = 0; index < 2_000; index += 1) {
       const record = begin(bench, { route: `/made/up/${index}`, requestId: `r${index}` });
@@ -150,7 +150,7 @@ describe('labels', () => {
     expect(new Set(samples.map(({ labels }) => labels.http_request_method)).size).toBeLessThanOrEqual(3);
   });
 
-  test('of deployments that a reload took away are gone, those that stay keep their counts', async () => {
+  test('are dropped with their deployment after a reload, while the other deployments retain their counts', async () => {
     const bench = await openBench({ deployments: [deployment('gpt'), deployment('old')] });
     for (const id of ['gpt', 'old']) {
       const record = begin(bench);
@@ -163,7 +163,7 @@ describe('labels', () => {
     expect(samples.some(({ labels }) => labels.gen_ai_request_model === 'old')).toBe(false);
   });
 
-  test('of a thousand deployments and more share one', async () => {
+  test('are shared by deployments beyond the limit of a thousand', async () => {
     const many = Array.from({ length: 1_200 }, (_, index) => deployment(`d${index}`));
     const bench = await openBench({ deployments: many });
     for (const { id } of many) {

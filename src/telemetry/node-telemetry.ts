@@ -19,32 +19,31 @@ export interface TelemetryOptions {
   readonly clock: Clock;
   readonly caches: Caches;
   readonly log: Log;
-  /** Takes the line of each call; the same place the log writes to. */
+  /** Receives the line of each call. It is the sink that the log writes to. */
   readonly lines: LineSink;
   readonly live: LiveState;
   readonly version: string;
-  /** Called when a call is over. */
+  /** Listeners that are notified when a call ends. */
   readonly listeners: readonly CallListener[];
-  /** Key of the pseudonyms: if it is the same, a user has one pseudonym on all nodes and after every restart. */
+  /** Key of the pseudonyms. With the same secret, a user has the same pseudonym on all nodes and after every restart. */
   readonly secret: string;
 }
 
-/** Measures, traces and logs of one node. */
+/** Metrics, traces, and call log of a node. */
 export interface NodeTelemetry extends Telemetry {
-  /** Takes the deployments now in force; their ids are the labels. To be called at the start and on each reload. */
+  /** Sets the deployments in force, whose IDs become labels. Must be called at the start and on each reload. */
   configure(deployments: Iterable<Deployment>): void;
-  /** Counts a request that is no call; `route` is a pattern. */
+  /** Counts a request that is not a call. `route` is a route pattern. */
   httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
-  /** What `/metrics` answers. */
+  /** Returns the response body of `/metrics`. */
   toPrometheus(): string;
-  /** Sends what is left to the collector, for at most a second. */
+  /** Sends the remaining data to the collector, which takes at most a second. */
   close(): Promise<void>;
 }
 
 const closeMs = 1_000;
 const pseudonymLength = 12;
 
-/** Opens the telemetry of a node. */
 export async function openTelemetry(options: TelemetryOptions): Promise<NodeTelemetry> {
   const { caches, clock, env, live, log, version } = options;
   const settings = readOtlpSettings(env);
@@ -91,7 +90,7 @@ function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
   return {
     ids: new TraceIds((bytes) => void randomFillSync(bytes)),
     hasSpans: traces,
-    // By the last 56 bits of the id, so that all nodes decide alike (OpenTelemetry's consistent sampling).
+    // Decided by the last 56 bits of the ID, so that all nodes make the same decision (OpenTelemetry's consistent sampling).
     isSampled: ratio >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
   };
 }

@@ -10,8 +10,8 @@ function open() {
   return { writes, stream, lines: new LineBuffer(stream) };
 }
 
-describe('lines', () => {
-  test('of a tenth of a second go out in one write', () => {
+describe('log lines', () => {
+  test('of a tenth of a second are written together', () => {
     const { lines, writes } = open();
     lines.write('a\n');
     lines.write('b\n');
@@ -22,7 +22,7 @@ describe('lines', () => {
     expect(writes).toHaveLength(1);
   });
 
-  test('go out at once where many have gathered', () => {
+  test('are written immediately if many are buffered', () => {
     const { lines, writes } = open();
     for (let index = 0; index < 900; index += 1) lines.write(`${'x'.repeat(99)}\n`);
     expect(writes.length).toBeGreaterThan(0);
@@ -30,7 +30,7 @@ describe('lines', () => {
     expect(writes.join('').length).toBe(90_000);
   });
 
-  test('are all written when flushed', () => {
+  test('are all written on flush', () => {
     const { lines, writes, stream } = open();
     lines.write('last\n');
     lines.flush();

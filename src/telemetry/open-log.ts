@@ -8,12 +8,12 @@ import { createLog, type Log, type LogLevel } from './log.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
 const stdout = 1;
-/** Bytes that may wait for a stalled reader of stdout; further lines are dropped. */
+/** Bytes that may wait for a stalled reader of stdout. Further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
-/** JSON text of these needs no escapes. */
+/** Text that needs no escapes in JSON. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** The cache that texts of callers lie in. */
+/** Limits of the cache of callers' texts. */
 export const callerTextBounds: BoundedCacheOptions<CallerText> = {
   maxBytes: 4 * 1024 ** 2,
   countBytes: ({ project, text }) => project.length + text.length,
@@ -21,25 +21,27 @@ export const callerTextBounds: BoundedCacheOptions<CallerText> = {
 
 interface OpenLog {
   readonly log: Log;
-  /** Where the lines of calls go too, so that they stand in order. */
+  /** The sink for the lines of calls, which keeps them in order with the other lines. */
   readonly lines: LineBuffer;
 }
 
-/** The log of the process on its stdout; `lines.close` writes what is gathered; what a sudden exit leaves is written then. */
+/**
+ * Opens the log of the process on its stdout. `lines.close` writes the buffered lines. They are also written on a sudden exit.
+ */
 export function openLog(level: LogLevel, secrets: () => Iterable<Secret>): OpenLog {
   const destination = pino.destination({ dest: stdout, sync: false, minLength: 1, maxLength: maxWaitingBytes });
   const lines = new LineBuffer(destination);
   const flush = (): void => lines.flush();
   process.on('exit', flush);
-  // Once the reader of stdout is gone, the node goes on without a log.
+  // If the reader of stdout has closed it, the node continues without a log.
   destination.on('error', () => process.off('exit', flush));
   return { log: createLog({ level, sink: lines, secrets }), lines };
 }
 
-/** Where a log's text goes, such as a SonicBoom of pino. */
+/** Output stream of a log, such as a SonicBoom of pino. */
 interface TextStream {
   write(text: string): unknown;
-  /** Calls back once everything is written, or writing failed. */
+  /** Calls `done` after everything is written or after writing failed. */
   flush(done: (error?: unknown) => void): void;
   flushSync(): void;
 }
@@ -48,8 +50,8 @@ const maxWaitMs = 100;
 const fullLength = 64 * 1024;
 
 /**
- * Gathers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once a call.
- * `close` is for an orderly stop, `flush` for a sudden end.
+ * Buffers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once for each call. Use
+ * `close` for an orderly stop and `flush` for a sudden exit.
  */
 export class LineBuffer {
   readonly #stream: TextStream;
@@ -60,20 +62,20 @@ export class LineBuffer {
     this.#stream = stream;
   }
 
-  /** Takes a whole line with its line end. */
+  /** Buffers a complete line, including its line end. */
   write(line: string): void {
     this.#pending += line;
     if (this.#pending.length >= fullLength) this.#send();
     else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), maxWaitMs).unref();
   }
 
-  /** Resolves when everything is written, or writing failed. */
+  /** Resolves after everything is written or after writing failed. */
   close(): Promise<void> {
     this.#send();
     return new Promise((resolve) => this.#stream.flush(() => resolve()));
   }
 
-  /** Everything is written when this returns; what is on its way at that moment may come behind it. */
+  /** Writes all buffered lines before it returns. Lines of a write already in progress may come after them. */
   flush(): void {
     this.#send();
     this.#stream.flushSync();
@@ -89,13 +91,13 @@ export class LineBuffer {
   }
 }
 
-/** Where lines of the log go. */
+/** Sink for log lines. */
 export interface LineSink {
-  /** A whole line with its line end. */
+  /** Writes a complete line, including its line end. */
   write(line: string): void;
 }
 
-/** What lines say of a caller. */
+/** Texts about a caller in log lines. */
 interface CallerText {
   readonly project: string;
   readonly text: string;
@@ -103,19 +105,22 @@ interface CallerText {
 
 interface CallLogOptions {
   readonly sink: LineSink;
-  /** By subject. */
+  /** Cache by subject. */
   readonly callers: BoundedCache<CallerText>;
   readonly epochMs: () => number;
-  /** A short keyed digest of a user subject: tells users apart and names none. */
+  /** Returns a short keyed digest of a user subject, which distinguishes users and does not name them. */
   readonly toPseudonym: (subject: string) => string;
-  /** Takes secrets out of what a caller made up. */
+  /** Removes secrets from text that the client chose. */
   readonly redact: (text: string) => string;
 }
 
-/** Writes one line of JSON for each call: who, what, how long; never content, keys or header fields. */
+/**
+ * Writes one line of JSON for each call, with the user, the deployment, and the duration. The line never has content, keys, or
+ * header fields.
+ */
 export class CallLog implements CallListener {
   readonly #options: CallLogOptions;
-  /** By caller, as long as that lives. */
+  /** JSON texts by caller. An entry lives as long as its caller. */
   readonly #texts = new WeakMap<Caller, string>();
 
   constructor(options: CallLogOptions) {
@@ -149,19 +154,19 @@ export class CallLog implements CallListener {
   }
 }
 
-/** The text as JSON. */
+/** Returns the text as JSON. */
 function quote(text: string | undefined): string {
   if (text === undefined) return 'null';
   return plain.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** A number with one decimal, as JSON. */
+/** Returns the number with one decimal, as JSON. */
 function toTenths(ms: number): string {
   const tenths = Math.max(0, Math.round(ms * 10));
   return `${Math.floor(tenths / 10)}.${tenths % 10}`;
 }
 
-/** Writes why a call failed: the causes that its caller is not told. */
+/** Logs the causes of a failed call that the client does not see. */
 export function toFailureLog(log: Log): CallListener['callEnded'] {
   return ({ start, span, deploymentId, lastAttempt }, { error, status }) =>
     log.error('a call failed', error, {

@@ -3,13 +3,13 @@ import type { Labels } from './series.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Which of OpenTelemetry's exporters the environment asks for. Addresses, headers and time limits are read by the exporters themselves. */
+/** OpenTelemetry exporters that the environment selects. The exporters themselves read addresses, headers, and timeouts. */
 export interface OtlpSettings {
   readonly metrics: boolean;
   readonly traces: boolean;
   readonly metricIntervalMs: number;
   readonly spanDelayMs: number;
-  /** Share of the traces that begin here and are recorded, 0 to 1; a caller's own decision always stands. */
+  /** Fraction of the traces starting here that are recorded, from 0 to 1. If the client decided, its decision applies. */
   readonly ratio: number;
 }
 
@@ -31,7 +31,10 @@ export function readOtlpSettings(env: Environment): OtlpSettings {
   };
 }
 
-/** Who exports: OpenTelemetry's resource, with what `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say. */
+/**
+ * Returns the OpenTelemetry resource of the node, including the attributes from `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES`.
+ */
 export function toResource(env: Environment, node: { version: string; instanceId: string }): Labels {
   const attributes = readAttributes(env.OTEL_RESOURCE_ATTRIBUTES);
   return {

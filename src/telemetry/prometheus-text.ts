@@ -1,20 +1,20 @@
 import type { Metric } from './metric.ts';
 import type { Histogram, Labels, Reading } from './series.ts';
 
-/** Of the answers of `/metrics`. */
+/** Content type of `/metrics`. */
 export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const unitWords: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' };
 
 /**
- * Writes metrics in Prometheus' text format by OpenTelemetry's rules: dots become underscores, units and `_total` end the
- * names. The labels of a series are written once and kept as long as the series, which makes a scrape of many series
- * some thirty times cheaper than OpenTelemetry's own serializer.
+ * Writes metrics in the text format of Prometheus by OpenTelemetry's rules: dots become underscores, and names end with the
+ * unit and `_total`. The labels of a series are formatted once and cached with the series. For many series, this costs about a
+ * thirtieth of OpenTelemetry's own serializer.
  */
 export class PrometheusText {
   readonly #labels = new WeakMap<Labels, string>();
 
-  /** `resource` says who exports. */
+  /** `resource` describes the exporting node. */
   write(resource: Labels, metrics: readonly Metric[]): string {
     let text = `# HELP target_info Who exports.\n# TYPE target_info gauge\ntarget_info{${toLabelText(resource)}} 1\n`;
     for (const metric of metrics) text += this.#metric(metric);

@@ -12,18 +12,18 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DEL
 type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
 
 /**
- * Every series of this node. Labels come from the configuration and from closed sets only: an id that no
- * configuration names, or one beyond 1,000 deployments and 2,000 upstreams, counts as `_OTHER`.
+ * Every series of this node. Labels come only from the configuration and from closed sets. An ID that the configuration does
+ * not name counts as `_OTHER`, and so does one beyond 1,000 deployments and 2,000 upstreams.
  */
 export class SeriesStore {
   readonly http = new HttpSeries();
-  /** Of calls of which no configured deployment is known. */
+  /** Series of calls without a configured deployment. */
   readonly otherSeries = bindDeployment(otherLabel);
   readonly #otherUpstream = new UpstreamSeries(otherLabel, undefined);
   #deployments = new Map<string, DeploymentSeries>();
   #upstreams = new Map<string, UpstreamSeries>();
 
-  /** Takes the deployments now in force; series of those gone are dropped. */
+  /** Sets the deployments in force and drops the series of removed ones. */
   configure(deployments: Iterable<Deployment>): void {
     const before = { deployments: this.#deployments, upstreams: this.#upstreams };
     this.#deployments = new Map();
@@ -59,7 +59,7 @@ function bindDeployment(id: string): DeploymentSeries {
   return byOperation((operation) => new CallSeries(id, operation));
 }
 
-/** Durations of HTTP requests by method, route pattern and status. */
+/** Durations of HTTP requests by method, route pattern, and status. */
 class HttpSeries {
   readonly #routes = new Map<string, Map<string, Map<number, Histogram>>>();
 

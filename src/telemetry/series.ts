@@ -12,11 +12,11 @@ export interface Reading {
   readonly attributes: Labels;
 }
 
-/** One series of an explicit-bucket histogram as OpenTelemetry defines it; recording allocates nothing. */
+/** A series of an explicit-bucket histogram as OpenTelemetry defines it. Recording allocates nothing. */
 export class Histogram {
   readonly attributes: Labels;
   readonly boundaries: readonly number[];
-  /** One more than there are boundaries. */
+  /** One count more than there are boundaries. */
   readonly counts: Float64Array;
   count = 0;
   sum = 0;
@@ -27,7 +27,10 @@ export class Histogram {
     this.attributes = attributes;
   }
 
-  /** Counts a value in the first bucket whose upper end it does not exceed; a negative one, as clocks may give, is 0. */
+  /**
+   * Counts a value in the first bucket whose upper bound is not exceeded. A negative value, which clocks may produce, counts as
+   * 0.
+   */
   record(value: number): void {
     const { boundaries, counts } = this;
     let bucket = 0;
@@ -38,7 +41,7 @@ export class Histogram {
   }
 }
 
-/** What is measured of one operation of one deployment; each label set is bound once, on its first use. */
+/** Measurements of one operation of one deployment. Each label set is bound on its first use. */
 export class CallSeries {
   readonly firstByte: Histogram;
   readonly outputToken: Histogram;
@@ -48,7 +51,7 @@ export class CallSeries {
   readonly attributes: Readonly<Record<string, string>>;
   inFlightCalls = 0;
   openStreams = 0;
-  /** The duration of calls that ended well. */
+  /** Durations of successful calls. */
   readonly ok: Histogram;
   readonly #failedDurations = new Map<string, Histogram>();
 
@@ -67,7 +70,7 @@ export class CallSeries {
     this.ok = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
   }
 
-  /** Whether a call of these was ever made. */
+  /** Whether any such call was made. */
   get hasBeenUsed(): boolean {
     return this.inFlightCalls > 0 || this.ok.count > 0 || this.#failedDurations.size > 0;
   }
@@ -76,7 +79,7 @@ export class CallSeries {
     return [this.ok, ...this.#failedDurations.values()];
   }
 
-  /** The duration of calls that ended otherwise; the code of an error is one of a closed set. */
+  /** Returns the histogram for calls that did not succeed. The error code is one of a closed set. */
   endedBadly(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
     const key = `${outcome} ${code}`;
     let series = this.#failedDurations.get(key);
@@ -89,16 +92,16 @@ export class CallSeries {
   }
 }
 
-/** What is measured of the tries at one upstream. */
+/** Measurements of the attempts at one upstream. */
 export class UpstreamSeries {
-  /** Of a try's span. */
+  /** Attributes of an attempt's span. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly #id: string;
   readonly #durations = new Map<string, Histogram>();
-  /** The duration of tries that ended well. */
+  /** Durations of successful attempts. */
   readonly ok: Readonly<Record<Operation, Histogram>>;
 
-  /** Without an upstream: what unknown ids share. */
+  /** `upstream` is undefined for the series that unknown IDs share. */
   constructor(id: string, upstream: Upstream | undefined) {
     this.#id = id;
     this.attributes = {
@@ -118,7 +121,7 @@ export class UpstreamSeries {
     return this.#durations.values();
   }
 
-  /** How many tries ended in each way. */
+  /** Returns the number of attempts by outcome. */
   tries(): Reading[] {
     const counts = new Map<string, number>();
     for (const [key, { count }] of this.#durations) {

@@ -10,7 +10,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', {
 const account = { kind: 'account', clientEmail: 'a@b', privateKey, projectId: 'p', tokenUri: 'https://token.example/t' } as const;
 const startMs = 1_700_000_000_000;
 
-/** An issuer that gives `t0`, `t1`, …, or what it is told to. */
+/** A token issuer that returns `t0`, `t1`, …, or the given responses. */
 function issuing(answer: (nth: number) => Response = (nth) => Response.json({ access_token: `t${nth}`, expires_in: 3600 })) {
   const bodies: URLSearchParams[] = [];
   const clock = { ms: startMs, epochMs: () => clock.ms };
@@ -26,7 +26,7 @@ const partOf = (assertion: string, nth: number): unknown =>
   JSON.parse(Buffer.from(assertion.split('.')[nth] ?? '', 'base64url').toString());
 
 describe('AccountToken', () => {
-  it('asks for a token with a claim that it signs', async () => {
+  it('requests a token with a signed claim', async () => {
     const issuer = issuing();
     const token = new AccountToken(account, issuer);
     expect([token.lastToken, await token.getCurrent(), token.lastToken]).toEqual([undefined, 't0', 't0']);
@@ -40,7 +40,7 @@ describe('AccountToken', () => {
     expect(createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, signature, 'base64url')).toBe(true);
   });
 
-  it('asks once for many, and anew a minute before the token ends', async () => {
+  it('sends one request for concurrent callers, and requests a new token a minute before the token expires', async () => {
     const issuer = issuing();
     const token = new AccountToken(account, issuer);
     expect(await Promise.all([token.getCurrent(), token.getCurrent()])).toEqual(['t0', 't0']);
@@ -55,14 +55,14 @@ describe('AccountToken', () => {
     [new Response('', { status: 503 }), { status: 503 }],
     [Response.json({}), { kind: 'broken' }],
     [new Response('oops'), { kind: 'broken' }],
-  ])('tells what the issuer refuses, and asks anew (%#)', async (reply, fault) => {
+  ])('throws the error of the issuer and requests a token again (%#)', async (reply, fault) => {
     const issuer = issuing((nth) => (nth === 0 ? reply : Response.json({ access_token: 't', expires_in: 60 })));
     const token = new AccountToken(account, issuer);
     await expect(token.getCurrent()).rejects.toMatchObject({ name: 'UpstreamError', ...fault });
     expect(await token.getCurrent()).toBe('t');
   });
 
-  it('tells of a key that is none as of one that is refused', async () => {
+  it('reports an invalid private key like a rejected one', async () => {
     const token = new AccountToken({ ...account, privateKey: 'PRIVATE KEY' }, issuing());
     await expect(token.getCurrent()).rejects.toMatchObject({ status: 401 });
   });

@@ -8,7 +8,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const assertedSeconds = 3600;
-/** How long before its end a token counts as over. */
+/** Time before its expiry from which a token counts as expired. */
 const marginMs = 60_000;
 const unauthorized = 401;
 
@@ -19,7 +19,7 @@ interface TokenDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
-/** The access token of a service account of Google Cloud (RFC 7523), fetched when it is needed, one fetch at a time. */
+/** The access token of a Google Cloud service account (RFC 7523). It is fetched when it is needed, with one request at a time. */
 export class AccountToken {
   readonly #account: Account;
   readonly #deps: TokenDeps;
@@ -32,12 +32,12 @@ export class AccountToken {
     this.#deps = deps;
   }
 
-  /** The token that was given last, if any. */
+  /** The token that was fetched last. */
   get lastToken(): string | undefined {
     return this.#token;
   }
 
-  /** A token that holds for at least another minute. Throws UpstreamFault or HttpFault. */
+  /** Returns a token that is valid for at least another minute. Throws `UpstreamError` or `HttpError`. */
   getCurrent(): Promise<string> {
     if (this.#token !== undefined && this.#deps.clock.epochMs() < this.#endsAtMs - marginMs) return Promise.resolve(this.#token);
     this.#pending ??= this.#requestToken().finally(() => {
@@ -52,10 +52,10 @@ export class AccountToken {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
     const reply = await this.#deps.fetch(this.#account.tokenUri, { method: 'POST', headers, body: body.toString() });
     const value = tryParseJson(await reply.text());
-    // What the issuer refuses is our misconfiguration, whatever status it has for that.
+    // If the issuer rejects the claim with any status below 500, the service account is misconfigured.
     if (!reply.ok) throw createRejection(reply.status < 500 ? unauthorized : reply.status);
     const { access_token: token, expires_in: seconds } = isJsonObject(value) ? value : {};
-    if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The issuer of its token sent none.');
+    if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The issuer of its token sent no token.');
     this.#token = token;
     this.#endsAtMs = startedMs + (typeof seconds === 'number' ? seconds : 0) * 1000;
     return token;

@@ -11,7 +11,7 @@ import { toHeaders } from './anthropic/anthropic-protocol.ts';
 import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
-/** The version that stands in the body, in place of the one in the header. */
+/** Version field of the body, which replaces the version header. */
 const version = 'vertex-2023-10-16';
 const maxTokenBytes = 1024 * 1024;
 const regionName = /^[a-z0-9-]{1,63}$/;
@@ -23,8 +23,8 @@ interface Account {
 }
 
 /**
- * Claude behind Google's Vertex: the Messages dialect at an address that names model and method, with the token of a service
- * account. `endpoint` is the base address ending in /publishers/anthropic.
+ * Creates the protocol for Claude on Google's Vertex AI: the Messages dialect at a URL with the model and the method, and the
+ * token of a service account. `endpoint` is the base URL ending in /publishers/anthropic.
  */
 export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
   const accounts = new WeakMap<Upstream, Account>();
@@ -68,7 +68,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
 function toAccount({ key, timeouts }: Upstream, http: HttpClient, clock: Pick<Clock, 'epochMs'>): Account {
   const parsedKey = key && readUpstreamKey('vertex', key.reveal());
   if (parsedKey === undefined || 'fault' in parsedKey || parsedKey.kind !== 'account')
-    throw new UpstreamError('broken', 'Its key must be the JSON of a service account, without which Vertex serves no Claude.');
+    throw new UpstreamError('broken', 'Its key must be the JSON of a service account, which Vertex requires for Claude.');
   const token = new AccountToken(parsedKey, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenBytes }), clock });
   return { token, projectId: parsedKey.projectId, privateKey: parsedKey.privateKey };
 }
@@ -85,9 +85,9 @@ function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: stri
   return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${method}`);
 }
 
-/** Regions of several places have hosts of their own. */
+/** Regions of several locations have their own hosts. */
 function getHost(region: string): string {
-  if (!regionName.test(region)) throw new UpstreamError('broken', 'Its region is the name of none.');
+  if (!regionName.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
   if (region === 'global') return 'aiplatform.googleapis.com';
   return region === 'eu' || region === 'us' ? `aiplatform.${region}.rep.googleapis.com` : `${region}-aiplatform.googleapis.com`;
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
-/** Requires a list of vectors; how many there are is the upstream's affair. Throws UpstreamFault. */
+/** Requires a list of vectors of any length. Throws `UpstreamError`. */
 export function requireVectors({ data }: JsonObject): void {
   if (!Array.isArray(data)) throw createBrokenError('with JSON that has no embeddings');
   if (!data.every((item: unknown) => isVector(isJsonObject(item) ? item.embedding : undefined)))
-    throw createBrokenError('with an embedding that is no vector');
+    throw createBrokenError('with an embedding that is not a vector');
 }
 
 function isVector(embedding: unknown): boolean {

@@ -5,11 +5,11 @@ import { getStatusOfCode, readContextOverflow } from '#contract/errors/error-con
 import { UpstreamError, type UpstreamErrorDetails } from '#domain/upstreams/upstream.ts';
 import { isNonEmptyText } from './reply-text.ts';
 
-/** Reasons for which replies end well. */
+/** Finish reasons of successful replies. */
 const goodReasons: ReadonlySet<unknown> = new Set([
   ...[undefined, null, 'stop', 'length', 'tool_calls', 'function_call', 'content_filter'],
 ]);
-/** Reasons for which servers end a reply that they could not finish. */
+/** Finish reasons of replies that the server could not finish. */
 const failedReason =
   /^(?:error|abort|aborted|cancelled|failed|network_error|insufficient_system_resource)$|malformed_function_call/i;
 const errorName = /^event: ?error$/m;
@@ -20,7 +20,7 @@ interface ErrorDetails extends Required<Pick<UpstreamErrorDetails, 'type' | 'par
 
 const emptyDetails: ErrorDetails = { message: undefined, type: null, param: null, code: null, displayMessage: null };
 
-/** What an upstream says of its refusal, in OpenAI's form, FastAPI's or in plain words. */
+/** Returns the details of an upstream's error in the form of OpenAI, FastAPI, or plain text. */
 export function toErrorDetails(value: unknown): ErrorDetails {
   if (!isJsonObject(value)) return emptyDetails;
   const { message, type, param, code, details, display_message } = getErrorObject(value);
@@ -39,7 +39,7 @@ function getErrorObject(value: JsonObject): JsonObject {
   return isJsonObject(error) ? error : { message: error };
 }
 
-/** The words of a failure that stand beside no reply. */
+/** Returns the message of an error body that has no `error` object. */
 function findMessage({ message, msg, detail, errors }: JsonObject): string | undefined {
   const inner = isJsonObject(detail) ? [detail.message, detail.error] : [];
   return [message, msg, detail, ...inner, getFirst(detail)?.msg, getFirst(errors)?.message].find(isNonEmptyText);
@@ -55,8 +55,8 @@ function getFirst(list: unknown): JsonObject | undefined {
 }
 
 /**
- * The fault that an event means, or a reply with status 200, in whichever dialect; undefined if it tells of no error. Some
- * upstreams send `choices` beside an error; a message without choices counts as an error.
+ * Returns the error that an event or a reply with the status 200 means, in any dialect. Returns undefined if there is no error.
+ * Some upstreams send `choices` with an error. A message without choices counts as an error.
  */
 export function findError(value: JsonObject): UpstreamError | undefined {
   const { object, type, error, choices, candidates } = value;
@@ -79,17 +79,17 @@ function isFilled(error: unknown): boolean {
   return isNonEmptyText(error) || (isJsonObject(error) && Object.keys(error).length > 0);
 }
 
-/** Whether a reply that ended for that reason is none. */
+/** Returns whether a finish reason means that the reply failed. */
 export function isFailedReason(reason: unknown): reason is string {
   return typeof reason === 'string' && failedReason.test(reason);
 }
 
-/** The fault of a reply that ended for such a reason. */
+/** Returns the error for a reply with such a finish reason. */
 export function createEndError(reason: string): UpstreamError {
   return new UpstreamError('broken', `The upstream ended its answer with ${reason}.`);
 }
 
-/** The fault that an event of the name `error` means, whatever its data is; undefined for any other event. */
+/** Returns the error of an event with the name `error`, for any data. Returns undefined for other events. */
 export function findNamedError(event: string): UpstreamError | undefined {
   if (!errorName.test(event)) return undefined;
   const text = fromLatin1(listEventData(event)[0] ?? '');
@@ -97,7 +97,7 @@ export function findNamedError(event: string): UpstreamError | undefined {
   return toReportedError(isJsonObject(value) ? value : { error: isNonEmptyText(value) ? value : text });
 }
 
-/** The fault that an error means, in OpenAI’s form. */
+/** Returns the error in a value that has OpenAI’s form. */
 export function toReportedError(value: JsonObject): UpstreamError {
   const { message = 'The upstream sent an error.', ...rest } = toErrorDetails(value);
   const isOverflow = readContextOverflow(rest.code, message) !== undefined;
@@ -105,7 +105,7 @@ export function toReportedError(value: JsonObject): UpstreamError {
   return new UpstreamError('refused', message, { ...rest, ...(status !== undefined && { status }) });
 }
 
-/** Programs of the family name the status as the code where no HTTP status can say it. */
+/** DIAL applications put the status into the code where no HTTP status can be sent. */
 function getStatus({ code, type }: JsonObject): number | undefined {
   return /^[45]\d\d$/.test(String(code)) ? Number(code) : (getStatusOfCode(code) ?? getStatusOfCode(type));
 }

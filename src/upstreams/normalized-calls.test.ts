@@ -32,7 +32,7 @@ const deltas = (chunks: readonly Chunk[]) => chunks.map(({ choices }) => choices
 
 describe('NormalizedCalls', () => {
   it.each([5, 'x', {}, [null], [5, whole('f', { index: 0, id: 'a' })], [{ index: 0, function: 5 }]])(
-    'drops the misshapen parts of %j',
+    'drops the malformed parts of %j',
     (tool_calls) => {
       const first = whole('g', { index: 1, id: 'b' });
       const calls = deltas(collect([raw({ tool_calls: [first] }), raw({ tool_calls, function_call: 5 })])).flatMap((delta) => {
@@ -44,7 +44,7 @@ describe('NormalizedCalls', () => {
     },
   );
 
-  it('creates other ids in each reply', () => {
+  it('creates different IDs in each reply', () => {
     let made = 0;
     const newId = () => `${++made}`.repeat(30);
     const ids = [1, 2]
@@ -56,7 +56,7 @@ describe('NormalizedCalls', () => {
 });
 
 describe('the reply to a request with functions', () => {
-  it('has the first of two calls with one index and no ids, unmixed', () => {
+  it('has only the first of two calls that share an index and have no IDs', () => {
     const chunks = collect(
       [raw({ tool_calls: [whole('weather', { index: 0 })] }), raw({ tool_calls: [whole('time', { index: 0 })] })],
       true,
@@ -65,13 +65,13 @@ describe('the reply to a request with functions', () => {
     expect(deltas(chunks)[1]).not.toHaveProperty('function_call');
   });
 
-  it('has the first of several whole calls without numbers', () => {
+  it('has the first of several complete calls without indexes', () => {
     expect(deltas(collect([raw({ tool_calls: [whole('f', { id: 'a' }), whole('g', { id: 'b' })] })], true))).toEqual([
       { function_call: { name: 'f', arguments: '{}' } },
     ]);
   });
 
-  it('ends with function_call where the upstream reports stop after a call', () => {
+  it('ends with function_call if the upstream reports stop after a call', () => {
     const chunks = collect([raw({ tool_calls: [whole('f', { index: 0 })] }), raw({}, 'stop')], true);
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, 'function_call']);
   });

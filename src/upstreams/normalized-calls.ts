@@ -4,12 +4,12 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
 import { type CallFacts, ReplyCalls } from './reply-calls.ts';
 
-/** The upstream's own head is kept. A missing one is completed where the reply is put in order. */
+/** Keeps the upstream's identity. `NormalizedReply` adds a missing one. */
 const noHead = { id: '', created: 0 };
 
 /**
- * Repairs the calls and finish reasons of a reply (`ReplyCalls`) for consumers that read it before `NormalizedReply`: tool loops
- * and the conversion to function calls. Frames that need no repair pass unchanged.
+ * Repairs the calls and finish reasons of a reply (`ReplyCalls`) for consumers that read it before `NormalizedReply`: tool
+ * loops and the conversion to function calls. Frames that need no repair pass unchanged.
  */
 export class NormalizedCalls implements Sink<RawFrame> {
   readonly #calls: ReplyCalls;

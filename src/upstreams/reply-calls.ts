@@ -39,7 +39,7 @@ interface OpenCall {
   heldArguments: string;
 }
 
-/** What the calls of a reply depend on. */
+/** Context for the calls of a reply. */
 export interface CallFacts {
   /**
    * Returns a random ID. The IDs of calls that Parley creates contain one, so that no two replies share a call ID. Called only
@@ -48,15 +48,16 @@ export interface CallFacts {
   readonly newId: () => string;
   /** The conversation that the reply continues. */
   readonly messages: readonly Message[];
-  /** Names of the tools that the reply may call. Calls of other tools are suppressed. Absent: all. */
+  /** Names of the tools that the reply may call. Calls of other tools are suppressed. Undefined allows all tools. */
   readonly callableNames?: ReadonlySet<unknown> | undefined;
 }
 
 /**
- * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them. Each call has its own `index`
- * and an `id` that is unique within the conversation, because some clients drop a call whose ID they have seen. Its first part has the `name`, later parts do not. `arguments` is a string.
- * A finish reason is a known value or null, and it is `tool_calls` or `function_call` exactly if the choice has such a call,
- * unless the reply was truncated or filtered. Objects that need no repair are returned unchanged.
+ * Repairs the calls and finish reasons of one reply, so that every consumer can rely on them. Each call has its own
+ * `index` and an `id` that is unique within the conversation, because some clients drop a call whose ID they have
+ * seen. Its first part has the `name`, later parts do not. `arguments` is a string. A finish reason is a known value
+ * or null. It is `tool_calls` or `function_call` exactly if the choice has such a call, unless the reply was
+ * truncated or filtered. Objects that need no repair are returned unchanged.
  */
 export class ReplyCalls {
   readonly #facts: CallFacts;
@@ -75,7 +76,7 @@ export class ReplyCalls {
     this.#facts = facts;
   }
 
-  /** Returns the repaired choice of a chunk. Throws `UpstreamFault` if a call cannot be repaired. */
+  /** Returns the repaired choice of a chunk. Throws `UpstreamError` if a call cannot be repaired. */
   normalizeChoice(choice: ChunkChoice): ChunkChoice {
     const { index, delta, finish_reason: reason } = choice;
     const repaired = this.#normalizeDelta(index, delta);

@@ -3,19 +3,19 @@ import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#ba
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
-/** The JSON object that the bytes are. Throws UpstreamFault. */
+/** Parses the bytes as a JSON object. Throws `UpstreamError`. */
 export function toJsonObject(bytes: string, bounds = defaultJsonBounds): JsonObject {
   let value: unknown;
   try {
     value = parseJson(fromLatin1(bytes), bounds);
   } catch (cause) {
-    throw new UpstreamError('broken', 'The upstream answered with what is not JSON.', { cause });
+    throw new UpstreamError('broken', 'The upstream answered with text that is not JSON.', { cause });
   }
   if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream answered with JSON that is not an object.');
   return value;
 }
 
-/** Seconds of a Retry-After field; a date counts from the date of the reply (RFC 9110, 10.2.3). */
+/** Returns the seconds of a Retry-After header. A date is relative to the date of the reply (RFC 9110, 10.2.3). */
 export function getRetryAfter(headers: ReplyHeaders): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
@@ -24,11 +24,11 @@ export function getRetryAfter(headers: ReplyHeaders): number | undefined {
   return seconds >= 0 ? seconds : undefined;
 }
 
-/** How web frameworks say in JSON that they have no such path. */
+/** Message of web frameworks for an unknown path, in JSON. */
 const frameworkNotFound = 'Not Found';
 const maxTextChars = 2000;
 
-/** What came with a refusal, if it is plain text; undefined for pages, and for nothing. */
+/** Returns the body of an error reply if it is plain text. Returns undefined for HTML pages and empty bodies. */
 export function getPlainText(headers: ReplyHeaders, bytes: string): string | undefined {
   if (!/^text\/plain\b/i.test(headers['content-type'] ?? 'text/plain')) return undefined;
   const text = fromLatin1(bytes).trim();
@@ -36,12 +36,15 @@ export function getPlainText(headers: ReplyHeaders, bytes: string): string | und
   return text.length > maxTextChars ? `${text.slice(0, maxTextChars).toWellFormed()}…` : text;
 }
 
-/** Whether an upstream's words say anything: some send an error without. */
+/** Returns whether the value is a text with content. Some upstreams send an error without a message. */
 export function isNonEmptyText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Whether a refusal shows that no model API answered: it says nothing in JSON, or what a framework says of a missing path. */
+/**
+ * Returns whether an error reply did not come from a model API: it has no message in JSON, or a framework's message for an
+ * unknown path.
+ */
 export function isNoApiRejection(message: string | undefined, code: string | null): boolean {
   return message === undefined || (message === frameworkNotFound && code === null);
 }

@@ -9,17 +9,17 @@ describe('toUpstreamError', () => {
     ['ETIMEDOUT', 'the connection timed out'],
     ['EHOSTUNREACH', 'there is no route to its host'],
     ['ENETUNREACH', 'there is no route to its host'],
-    ['ENOTFOUND', 'DNS does not know its host name'],
+    ['ENOTFOUND', 'its host name was not found in DNS'],
     ['CERT_HAS_EXPIRED', 'the TLS handshake failed (CERT_HAS_EXPIRED)'],
     ['EOTHER', 'the connection failed'],
-  ])('names the cause of %s without the address', (code, reason) => {
+  ])('reports the cause of %s without the address', (code, reason) => {
     const cause = Object.assign(new Error(`connect ${code} 10.0.0.1:443`), { code });
     const fault = toUpstreamError(new HttpError('connect', 'no connection', cause)) as UpstreamError;
     expect(fault).toBeInstanceOf(UpstreamError);
     expect([fault.kind, fault.message]).toEqual(['unreachable', `The upstream cannot be reached: ${reason}.`]);
   });
 
-  it('names the timeout of a connection', () => {
+  it('reports the timeout of a connection', () => {
     const fault = toUpstreamError(new HttpError('connect_timeout', 'too late')) as UpstreamError;
     expect(fault.message).toBe('The upstream cannot be reached: the connection timed out.');
   });

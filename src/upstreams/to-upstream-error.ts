@@ -1,17 +1,19 @@
 import { HttpError } from '#base/http/client.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
-/** The fault of an upstream that closed the connection before anything of an answer came. */
+/** Returns the error for an upstream that closed the connection before any part of the reply. */
 export function createUnansweredError(cause?: unknown): UpstreamError {
   return new UpstreamError('unreachable', 'The upstream closed the connection without an answer.', { cause });
 }
 
-/** What went wrong on the wire before anything of the answer came: a connection that closes this early counts as unreachable. */
+/**
+ * Converts an HTTP error that occurred before any part of the reply. A connection that closes this early counts as unreachable.
+ */
 export function toEarlyError(error: unknown): unknown {
   return error instanceof HttpError && error.kind === 'closed' ? createUnansweredError(error) : toUpstreamError(error);
 }
 
-/** What went wrong on the wire, as a fault of the upstream; everything else as it is. */
+/** Converts an HTTP error to an `UpstreamError`. Returns other errors unchanged. */
 export function toUpstreamError(error: unknown): unknown {
   if (!(error instanceof HttpError)) return error;
   switch (error.kind) {
@@ -23,7 +25,7 @@ export function toUpstreamError(error: unknown): unknown {
     case 'first_byte_timeout':
       return new UpstreamError('timeout', 'The upstream did not answer in time.', { cause: error });
     case 'idle_timeout':
-      return new UpstreamError('broken', 'The upstream fell silent in the middle of its answer.', { cause: error });
+      return new UpstreamError('broken', 'The upstream stopped sending in the middle of its answer.', { cause: error });
     case 'body':
       return error.cause;
     case 'unsendable':
@@ -34,8 +36,8 @@ export function toUpstreamError(error: unknown): unknown {
 }
 
 const connectReasons: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'DNS does not know its host name',
-  EAI_AGAIN: 'DNS does not answer',
+  ENOTFOUND: 'its host name was not found in DNS',
+  EAI_AGAIN: 'DNS did not respond',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
@@ -45,7 +47,7 @@ const connectReasons: Readonly<Record<string, string>> = {
 };
 const tlsCode = /CERT|^ERR_(?:TLS|SSL)|^EPROTO$|UNABLE_TO_|SELF_SIGNED/;
 
-/** Returns why no connection was established, without addresses: they may be internal. */
+/** Returns why no connection was established, without addresses, which may be internal. */
 function getConnectReason({ kind, cause }: HttpError): string {
   if (kind === 'connect_timeout') return 'the connection timed out';
   const code = cause instanceof Error ? String((cause as NodeJS.ErrnoException).code) : '';

@@ -4,10 +4,10 @@ import type { EventReader } from './upstream-reply.ts';
 
 const event = 'data: {"a":1}\n\n';
 const events = event.repeat(4_000);
-/** Longer than the work of one turn of the event loop. */
+/** Longer than the maximum work in one turn of the event loop. */
 const workMs = 12;
 
-/** Records each piece and works for some time on it. */
+/** Records each piece and works on it for some time. */
 class SlowReader implements EventReader {
   readonly log: string[];
   hasEnded = false;
@@ -28,7 +28,7 @@ class SlowReader implements EventReader {
   }
 }
 
-/** Runs a stream, and records when other work gets its turn. */
+/** Runs a stream and records when other work gets its turn. */
 async function run(pieces: readonly string[]) {
   const log: string[] = [];
   const count = (): void => {
@@ -52,13 +52,13 @@ describe('sendForReply', () => {
     expect(places.slice(1).every((at) => log[at - 1] === 'other work')).toBe(true);
   });
 
-  it('reads all events that came before the connection closed', async () => {
+  it('reads all events that arrived before the connection closed', async () => {
     const { text, fault } = await run([events, events]);
     expect(text.join('')).toBe(events + events);
     expect(String(fault)).toContain('closed the connection');
   });
 
-  it('reads all events that came before one that is too large', async () => {
+  it('reads all events before one that is too large', async () => {
     const { text, fault } = await run([events, `data: ${'a'.repeat(17 * 2 ** 20)}`]);
     expect(text.join('')).toBe(events);
     expect(String(fault)).toContain('too large');

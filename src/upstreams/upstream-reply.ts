@@ -7,24 +7,27 @@ import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstr
 
 const maxReplyBytes = 64 * 1024 * 1024;
 const maxErrorReplyBytes = 64 * 1024;
-/** Work on the events of one reply in one turn of the event loop, after which other requests are served. */
+/** Maximum time for the events of one reply in a turn of the event loop. Then other requests are served. */
 const maxTurnMs = 10;
 /** Events are read in pieces of about this length, and the time is measured after each piece. */
 const pieceLength = 8 * 1024;
-/** How long the rest of a reply may take after its end mark, so that its connection can serve again. */
+/** Time that the rest of a reply may take after its end mark. Its connection can be reused only after the rest has arrived. */
 const restMs = 500;
 
-/** How the replies of one dialect are read. What cannot be read is thrown as an UpstreamFault. */
+/** Readers for the replies of one dialect. They throw an `UpstreamError` for replies that they cannot read. */
 export interface ReplyDialect<Item = RawFrame> {
-  /** Reads the events of one reply with these header fields; absent if there are no streamed replies. */
+  /** Reads the events of one reply with these headers. Undefined if there are no streamed replies. */
   readEvents?(headers: ReplyHeaders): EventReader<Item>;
-  /** Passes on what comes in neither form, piece by piece, as latin1 bytes; undefined for what has to be read as a whole. */
+  /**
+   * Returns a function that passes a reply on in pieces of latin1 bytes. Returns undefined for a reply that must be read
+   * completely first.
+   */
   readPieces?(headers: ReplyHeaders): ((piece: string) => Item) | undefined;
-  /** Called with the header fields of whatever answer comes; absent if nobody wants to know. */
+  /** Called with the headers of every reply, including error replies. */
   onHeaders?: (headers: ReplyHeaders) => void;
-  /** A reply in one JSON text, given as latin1 bytes. */
+  /** Reads a reply in one JSON text. The bytes are latin1. */
   readComplete(bytes: string, headers: ReplyHeaders): Item;
-  /** The fault that a reply with another status than 200 means; its text as latin1 bytes, empty if it cannot be had. */
+  /** Returns the error for a reply with a status other than 200. Its text is latin1 bytes, and empty if it is not available. */
   readErrorReply(refusal: ErrorReply): UpstreamError;
 }
 
@@ -34,19 +37,22 @@ export interface ErrorReply {
   readonly bytes: string;
 }
 
-/** What the events of one reply mean, in one dialect. */
+/** Reader for the events of one reply. */
 export interface EventReader<Item = RawFrame> {
-  /** Whether the reply came to its own end. */
+  /** Whether the end of the reply has been read. */
   readonly hasEnded: boolean;
-  /** Pushes the frames that whole events mean, in order. Throws UpstreamFault after the frames of the events before the fault. */
+  /**
+   * Pushes the frames for complete events, in order. If an event is an error, throws `UpstreamError` after the frames of the
+   * events before it.
+   */
   read(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
-  /** Whether an event ends the reply. Some upstreams close right behind this one, without its empty line. */
+  /** Returns whether an event ends the reply. Some upstreams close directly after it, without its empty line. */
   isEndMark(event: string): boolean;
 }
 
 /**
- * Sends a request and pushes the reply, streamed or in one JSON text. A stream that closes without its end mark, or brings
- * an error event, is a fault; one that closes ahead of its first event counts as no answer.
+ * Sends a request and pushes the reply, streamed or in one JSON text. A stream that closes without its end mark, or has an
+ * error event, fails. A stream that closes before its first event counts as unanswered.
  */
 export function sendForReply<Item>(
   http: HttpClient,
@@ -64,23 +70,23 @@ type State = 'head' | 'events' | 'pieces' | 'whole' | 'refusal' | 'over';
 class UpstreamReply<Item> implements ReplyListener, Handle {
   readonly #dialect: ReplyDialect<Item>;
   readonly #sink: Sink<Item>;
-  /** Undefined once the reply has come, or before it is asked for. */
+  /** Undefined before the request is sent and after the reply has arrived. */
   exchange: Exchange | undefined;
   #state: State = 'head';
   #events: EventReader<Item> | undefined;
   #splitter: EventSplitter | undefined;
   #toPiece: ((piece: string) => Item) | undefined;
   #hasStarted = false;
-  /** Of a whole reply, or a refusal. */
+  /** Status and headers of a complete reply or an error reply. */
   #head: Omit<ErrorReply, 'bytes'> | undefined;
   #bytes = '';
   #workedMs = 0;
-  /** Whether events are read on in a later turn of the event loop. */
+  /** Whether the remaining events are read in a later turn of the event loop. */
   #isBehind = false;
   #isPaused = false;
   /** Complete events that wait for that turn. */
   #unread = '';
-  /** The end of the reply, if it came while events waited. */
+  /** Ends the reply. Set if the end arrived while events were waiting. */
   #onAllRead: (() => void) | undefined;
 
   constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>) {
@@ -122,7 +128,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     else this.#finish(() => this.#fail(this.#hasStarted || this.#bytes !== '' ? toUpstreamError(error) : toEarlyError(error)));
   }
 
-  /** Takes what the reader of the events pushes. */
+  /** Receives the frames of the event reader. */
   frame(frame: Item): void {
     if (this.#state !== 'events') return;
     this.#hasStarted = true;
@@ -158,13 +164,13 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     }
   }
 
-  /** Calls back as soon as no events wait. */
+  /** Calls `end` as soon as no events wait. */
   #finish(end: () => void): void {
     if (this.#isBehind) this.#onAllRead ??= end;
     else end();
   }
 
-  /** Reads complete events until the time of this turn is used up. A flood of small events would hold the event loop. */
+  /** Reads complete events until the time of this turn is used. Otherwise, a flood of small events would block the event loop. */
   #readEvents(events: string): void {
     const reader = this.#events;
     if (reader === undefined) return;
@@ -209,7 +215,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     });
   }
 
-  /** The connection has closed before an end mark with its empty line came. */
+  /** Called if the connection closes before an end mark with its empty line. */
   #onClosed(): void {
     const rest = this.#splitter?.rest ?? '';
     try {
@@ -272,7 +278,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 }
 
-/** Returns where the piece that begins at an index ends: at the end of an event. */
+/** Returns the end of the piece that begins at an index. A piece ends with an event. */
 function findPieceEnd(events: string, start: number): number {
   if (events.length - start <= pieceLength) return events.length;
   const last = start + pieceLength;

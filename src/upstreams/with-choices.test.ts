@@ -8,7 +8,7 @@ import { fanOut } from './with-choices.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
 
-/** The frames of three replies at once; `open` gives each. */
+/** Returns the merged frames of three concurrent replies. `open` returns the frames of each. */
 function threeOf(open: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<RawFrame> {
   return toAsyncIterable((sink) => fanOut(3, (choice) => pump(open, choice), sink));
 }
@@ -20,7 +20,7 @@ async function* reply(usage: Usage): AsyncIterable<Frame> {
   );
 }
 
-it('sums what several replies used, with the tokens that have prices of their own', async () => {
+it('sums the usage of several replies, including tokens with their own prices', async () => {
   const counts = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
   const usages: Usage[] = [
     { ...counts, prompt_tokens_details: { cached_tokens: 4 } },
@@ -44,7 +44,7 @@ it('sums what several replies used, with the tokens that have prices of their ow
   expect(chunks.flatMap(({ choices }) => choices.map(({ index }) => index)).sort()).toEqual([0, 1, 2]);
 });
 
-it('goes by the name of the reply that was first', async () => {
+it('uses the ID of the first reply', async () => {
   let nth = 0;
   async function* named(): AsyncIterable<Frame> {
     nth += 1;
@@ -55,7 +55,7 @@ it('goes by the name of the reply that was first', async () => {
   expect(ids).toEqual(['r1', 'r1', 'r1']);
 });
 
-it('gives nothing where one reply is refused ahead of its first frame, so that another upstream can be asked', async () => {
+it('sends no frames if one reply is rejected before its first frame, so that another upstream can be tried', async () => {
   let nth = 0;
   const signals: AbortSignal[] = [];
   const frames = threeOf((signal) => {
@@ -72,7 +72,7 @@ async function* refused(): AsyncIterable<Frame> {
   throw new UpstreamError('refused', 'busy', { status: 429 });
 }
 
-it('cancels the replies that have begun if a further one cannot be asked for', () => {
+it('cancels the started replies if another one cannot be started', () => {
   let nth = 0;
   let cancelled = 0;
   const sink = { frame() {}, end() {}, fail() {} };

@@ -5,7 +5,7 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { sumCounts, toCount } from '#domain/usage/usage.ts';
 
-/** Gives a protocol without `n` several choices. */
+/** Adds support for several choices to a protocol without `n`. */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
   if (protocol.hasChoices) return protocol;
   return {
@@ -21,8 +21,9 @@ export function withChoices(protocol: ChatProtocol): ChatProtocol {
 }
 
 /**
- * That many replies at once, merged under their own `choices[].index`, with their usage summed. One failure ends all. Nothing
- * goes on before each reply has begun: a failure ahead of that is answered as that of a single reply is, or tried elsewhere.
+ * Runs `n` replies concurrently and merges them under their own `choices[].index`, with the sum of their usage. If one fails,
+ * all are canceled. Frames are held back until each reply has started. An earlier failure is therefore handled like that of a
+ * single reply, and another upstream may be tried.
  */
 export function fanOut(n: number, start: (choice: Sink<RawFrame>) => Handle, sink: Sink<RawFrame>): Handle {
   const merged = new MergedReplies(n, sink);
@@ -33,9 +34,9 @@ export function fanOut(n: number, start: (choice: Sink<RawFrame>) => Handle, sin
 class MergedReplies implements Handle {
   readonly #sink: Sink<RawFrame>;
   readonly #choices: readonly Choice[];
-  /** Frames that came before every reply had begun. */
+  /** Frames that arrived before every reply had started. */
   #earlyFrames: RawFrame[] | undefined = [];
-  /** Id and time of the first reply: all chunks carry them. */
+  /** ID and time of the first reply, which all chunks carry. */
   #head: Pick<RawChunk, 'id' | 'created'> | undefined;
   #last: RawChunk | undefined;
   #isOver = false;
@@ -45,7 +46,7 @@ class MergedReplies implements Handle {
     this.#choices = Array.from({ length: n }, (_, index) => new Choice(index, this));
   }
 
-  /** Throws what one of them throws; the others are cancelled. */
+  /** Rethrows the error of a reply after canceling the others. */
   start(start: (choice: Sink<RawFrame>) => Handle): void {
     try {
       for (const choice of this.#choices) {
@@ -102,7 +103,7 @@ class MergedReplies implements Handle {
     else this.#earlyFrames.push(frame);
   }
 
-  /** One that has begun waits for the others. */
+  /** A reply that has started waits for the others. */
   #recordStarted(choice: Choice): void {
     const earlyFrames = this.#earlyFrames;
     if (earlyFrames === undefined) return;
@@ -123,7 +124,7 @@ class MergedReplies implements Handle {
   }
 }
 
-/** One of the replies; its usage is kept aside. */
+/** One of the replies. Its usage is stored separately. */
 class Choice implements Sink<RawFrame> {
   readonly index: number;
   readonly #replies: MergedReplies;
@@ -150,7 +151,7 @@ class Choice implements Sink<RawFrame> {
   }
 }
 
-/** With what the replies report of their caches and thoughts, which have prices of their own. */
+/** Includes the details of caches and thoughts, which have their own prices. */
 function sumUsages(usages: readonly Usage[]): Usage {
   const sum: Usage = { ...sumCounts(usages) };
   for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {

@@ -5,7 +5,7 @@ import { FunctionCallReply, toToolsRequest, usesFunctions } from '#contract/chat
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { NormalizedCalls } from './normalized-calls.ts';
 
-/** Lets callers use `functions` with a protocol that only knows `tools`. `newId` returns a random ID. */
+/** Adds support for `functions` to a protocol that only has `tools`. `newId` returns a random ID. */
 export function withFunctions(protocol: ChatProtocol, newId: () => string): ChatProtocol {
   return {
     ...protocol,

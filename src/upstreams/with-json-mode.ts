@@ -5,7 +5,7 @@ import { type ChatProtocol, hasJsonMode } from '#domain/upstreams/upstream.ts';
 
 const instruction = 'Answer with one JSON object and nothing else: no words before or after it, and no code fence around it.';
 
-/** Tells upstreams without a mode for JSON in their instructions that `response_format` asks for it. */
+/** Adds an instruction for `response_format` to requests for upstreams without a JSON mode. */
 export function withJsonMode(protocol: ChatProtocol): ChatProtocol {
   return {
     ...protocol,
@@ -17,12 +17,12 @@ export function withJsonMode(protocol: ChatProtocol): ChatProtocol {
   };
 }
 
-/** JSON of whatever schema; one that is given is a matter of each protocol. */
+/** Returns whether the request asks for JSON of any schema. Each protocol handles given schemas itself. */
 function requestsJson({ response_format: format }: ChatRequest): boolean {
   return isJsonObject(format) && format.type === 'json_object';
 }
 
-/** Behind the instructions that are there: prompt caches go by the beginning. */
+/** Adds the instruction after the existing ones, because prompt caches depend on the start of the prompt. */
 function addInstruction({ response_format: _format, ...request }: ChatRequest): ChatRequest {
   const { messages } = request;
   const first = messages.findIndex((message) => !isInstruction(message));

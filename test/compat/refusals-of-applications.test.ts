@@ -242,10 +242,6 @@ describe('display_message', () => {
 it('A deployment whose upstreams all have the weight 0 is 503 with the reason and a time', async () => {
   await using service = await serviceOf({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
   const { status, error, headers } = await service.chat('m', body, as('ada'));
-  expect([status, error.code, error.message]).toEqual([
-    503,
-    'upstream_unavailable',
-    'm has no upstream configured that may be asked.',
-  ]);
+  expect([status, error.code, error.message]).toEqual([503, 'upstream_unavailable', 'm has no upstream with a weight above 0.']);
   expect(Number(headers['retry-after'])).toBeGreaterThan(0);
 });

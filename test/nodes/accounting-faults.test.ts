@@ -70,6 +70,6 @@ describe.each(faults)('a store that %s when it records usage', (_fault, charge) 
     const startMs = performance.now();
     expect(await callAll(service)).toEqual(Array(6).fill('200 false'));
     expect(performance.now() - startMs).toBeLessThan(30_000);
-    expect(new Set(noted)).toEqual(new Set(noted.length === 0 ? [] : ['what a call used could not be counted']));
+    expect(new Set(noted)).toEqual(new Set(noted.length === 0 ? [] : ['Could not count the usage of a call']));
   });
 });

@@ -104,11 +104,11 @@ describe('nodes whose PostgreSQL is back', () => {
     const before = await rowsOf('usage_records', demoCalls);
     await postgres.stop();
     for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
-    await node.untilOutput(/records of usage cannot be written/);
+    await node.untilOutput(/Cannot write usage records/);
     await postgres.start();
     const written = async () => expect(await rowsOf('usage_records', demoCalls)).toBe(before + 5);
     await vi.waitFor(written, { timeout: 15_000, interval: 100 });
-    await node.untilOutput(/records of usage are written again; 0 were lost/);
+    await node.untilOutput(/Writing usage records again\. 0 were lost/);
     await until(other, []);
     expect(await statusesInside()).toEqual([200, 200]);
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });

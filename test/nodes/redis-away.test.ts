@@ -88,7 +88,7 @@ describe('nodes whose Redis is stopped', () => {
     await allowing.untilOutput(/read anew/);
     const value = await allowing.chat('bounded', { messages: hello });
     expect(value.status).toBe(200);
-    await allowing.untilOutput(/a call could not be counted/);
+    await allowing.untilOutput(/Could not count a call against its limits/);
     expect((await refusing.chat('bounded', { messages: hello })).status).toBe(503);
   });
 });

@@ -95,7 +95,7 @@ it('a model without chat says where it is asked', async () => {
   await expect(asked).rejects.toMatchObject({
     status: 400,
     code: 'operation_not_supported',
-    message: expect.stringContaining('speaker cannot answer this: it is asked at /v1/audio/speech.'),
+    message: expect.stringContaining('speaker does not support this operation: use /v1/audio/speech.'),
   });
 });
 

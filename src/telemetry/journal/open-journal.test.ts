@@ -8,7 +8,7 @@ import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
 import { JournalWriter, openJournal } from './open-journal.ts';
 
-/** A store that appends as it is told. */
+/** A store whose appends follow a script. */
 class ScriptedJournal implements Journal {
   append: () => Promise<void> = async () => undefined;
   readonly batches: (readonly { readonly id: string }[])[] = [];
@@ -61,7 +61,7 @@ const away = (): Promise<never> => Promise.reject(new Error('away'));
 
 const snapshot = toSnapshot(complete(Configuration, {}) as Configuration);
 
-describe('records on their way to the journal', () => {
+describe('journal records', () => {
   beforeEach(() => {
     vi.useFakeTimers();
   });
@@ -81,7 +81,7 @@ describe('records on their way to the journal', () => {
     expect(journal.ids).toEqual(ids);
   });
 
-  it('wait while the store is away, and are written once it is back; both are told once', async () => {
+  it('wait during an outage, are written after it, and the log reports its start and end', async () => {
     const journal = new ScriptedJournal();
     const { writer, said } = open(journal);
     journal.append = away;
@@ -89,34 +89,34 @@ describe('records on their way to the journal', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     writer.usage.add(record('two'));
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(said).toEqual(['records of usage cannot be written; up to 50000 wait for the store: away']);
+    expect(said).toEqual(['Cannot write usage records. Up to 50000 wait for the store: away']);
     expect(writer.losses()).toEqual([]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['one', 'two']);
-    expect(said.slice(1)).toEqual(['records of usage are written again; 0 were lost']);
+    expect(said.slice(1)).toEqual(['Writing usage records again. 0 were lost']);
   });
 
-  it('are lost once too many wait, which is told as long as it lasts', async () => {
+  it('are lost beyond the limit of waiting records, and `losses` reports it until the outage ends', async () => {
     const journal = new ScriptedJournal();
     const { writer, said } = open(journal, { maxWaiting: 3 });
     journal.append = away;
     for (const id of ['1', '2', '3', '4', '5']) writer.usage.add(record(id));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
+    expect(writer.losses()).toEqual(['2 usage records are lost: the store is unavailable and the queue is full']);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
     state.storesOpened({ shared: [], losses: () => writer.losses(), isWritable: () => true, areFilesElsewhere: () => false });
     expect(state.listIssues()).toMatchObject([
-      { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },
+      { code: 'records_lost', message: expect.stringMatching(/^2 usage records are lost/) },
     ]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['1', '2', '3']);
     expect(writer.losses()).toEqual([]);
-    expect(said.at(-1)).toBe('records of usage are written again; 2 were lost');
+    expect(said.at(-1)).toBe('Writing usage records again. 2 were lost');
   });
 
-  it('of one kind do not wait for those of another', async () => {
+  it('of one kind do not wait for records of another kind', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     journal.appendUsage = () => new Promise(() => undefined);
@@ -134,7 +134,7 @@ describe('records on their way to the journal', () => {
     expect(journal.ids).toEqual(['two']);
   });
 
-  it('are written at the end, also those that came while others were being written', async () => {
+  it('are written on close, including those that arrive during a write', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     const slow = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ describe('records on their way to the journal', () => {
     expect(journal.ids).toEqual(['one', 'two']);
   });
 
-  it('of refused credentials are summed up: strangers fill no audit log', async () => {
+  it('of rejected credentials are summed up, so that strangers cannot fill the audit log', async () => {
     const journal = new ScriptedJournal();
     const { noteAudit, close } = openJournal({
       journal,

@@ -4,20 +4,20 @@ import type { CallEnd } from '#domain/telemetry.ts';
 import type { AuditRecord, Journal, NoteAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';
 
-/** How a node keeps records of what happens. */
+/** Journal of a node: it writes usage and audit records to the store. */
 export interface OpenJournal {
   readonly noteAudit: NoteAudit;
-  /** Records what calls use. */
+  /** Records the usage of calls. */
   readonly listener: CallListener;
-  /** What is being lost at the moment, in words. */
+  /** Returns one message for each kind of record that the current outage loses. */
   readonly losses: () => readonly string[];
-  /** Writes what waits. */
+  /** Writes the waiting records. */
   readonly close: () => Promise<void>;
 }
 
 const refused = 'credentials.refused';
 
-/** Begins to write to a journal; nothing that is noted waits for it, or fails with it. */
+/** Starts the journal. Calls never wait for it and never fail because of it. */
 export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly clock: Clock }): OpenJournal {
   const writer = new JournalWriter(parts);
   const write: NoteAudit = (event) =>
@@ -40,46 +40,49 @@ interface JournalWriterDeps {
   readonly journal: Journal;
   /** Called when an outage begins. */
   readonly reportError: (message: string, error: unknown) => void;
-  /** Called when it ends. */
+  /** Called when an outage ends. */
   readonly note: (message: string) => void;
-  /** Milliseconds that records wait for others; default 1000. */
+  /** Milliseconds that a record waits for further ones before a write. Default: 1000. */
   readonly waitMs?: number;
-  /** How many records of a kind wait at most, while the store is away; further ones are lost, and counted. Default 50 000. */
+  /** Maximum number of records of one kind that wait during an outage. Further records are counted and lost. Default: 50,000. */
   readonly maxWaiting?: number;
 }
 
 const defaults = { waitMs: 1000, maxWaiting: 50_000 };
 
-/** Writes records in batches, off the path of the calls: adding a record neither waits nor throws. */
+/** Writes records in batches, apart from the calls: adding a record does not wait or throw. */
 export class JournalWriter {
   readonly usage: RecordQueue<UsageRecord>;
   readonly audit: RecordQueue<AuditRecord>;
 
   constructor({ journal, ...parts }: JournalWriterDeps) {
     const options = { ...defaults, ...parts };
-    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'records of usage' });
-    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'records of the audit log' });
+    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'usage records' });
+    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'audit records' });
   }
 
-  /** What is being lost at the moment, in words; empty as long as everything is written, or waits. */
+  /** Returns one message for each kind of record that is being lost. The list is empty if all records are written or wait. */
   losses(): readonly string[] {
     return [this.usage, this.audit].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   }
 
-  /** Writes what waits, if the store lets it. */
+  /** Writes the waiting records. They are lost if the store is unavailable. */
   async close(): Promise<void> {
     await Promise.all([this.usage.close(), this.audit.close()]);
   }
 }
 
-/** Sums up refused credentials, so that someone who tries many keys cannot fill the audit log: one record for each reason and period. */
+/**
+ * Sums up rejected credentials, so that a client that tries many keys cannot fill the audit log. Writes one record for each
+ * reason and period.
+ */
 class RefusalCounter {
   readonly #note: (code: string, count: number) => void;
   readonly #periodMs: number;
   readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `note` is called at the end of each period with refusals. */
+  /** `note` is called at the end of each period for each reason that occurred. */
   constructor(note: (code: string, count: number) => void, periodMs = 10_000) {
     this.#note = note;
     this.#periodMs = periodMs;
@@ -90,7 +93,7 @@ class RefusalCounter {
     this.#timer ??= setTimeout(() => this.flush(), this.#periodMs).unref();
   }
 
-  /** Notes what was counted until now. */
+  /** Writes the counts of the current period. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -99,14 +102,14 @@ class RefusalCounter {
   }
 }
 
-/** Notes what each call of a known caller to a known deployment used. */
+/** Records the usage of each call whose caller and deployment are known. */
 class UsageRecorder implements CallListener {
   readonly #records: RecordQueue<UsageRecord>;
   readonly #clock: Clock;
   readonly #startId: string;
   #count = 0;
 
-  /** `startId` is of this start of this node alone. Ids that grow are written far faster than random ones. */
+  /** `startId` is unique to this start of this node. Ascending IDs are written much faster than random ones. */
   constructor(records: RecordQueue<UsageRecord>, clock: Clock, startId: string) {
     this.#records = records;
     this.#clock = clock;
@@ -139,7 +142,7 @@ class UsageRecorder implements CallListener {
 }
 
 interface RecordQueueOptions {
-  /** What they are called, in the plural. */
+  /** Plural name of the records, for messages. */
   readonly what: string;
   readonly reportError: (message: string, error: unknown) => void;
   readonly note: (message: string) => void;
@@ -149,14 +152,14 @@ interface RecordQueueOptions {
 
 const maxBatch = 1000;
 
-/** Records of one kind on their way into a store that may be away. */
+/** Queue of records of one kind. It retains them while the store is unavailable. */
 class RecordQueue<Item> {
   readonly #append: (records: readonly Item[]) => Promise<void>;
   readonly #options: RecordQueueOptions;
   #waiting: Item[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
-  /** Of the outage that is now. */
+  /** Records lost in the current outage. */
   #lostCount = 0;
   #isOut = false;
 
@@ -165,11 +168,11 @@ class RecordQueue<Item> {
     this.#options = options;
   }
 
-  /** What the current outage has lost, in words; undefined if nothing. */
+  /** Message about the records that the current outage lost, or undefined if none were lost. */
   get loss(): string | undefined {
     return this.#lostCount === 0
       ? undefined
-      : `${this.#lostCount} ${this.#options.what} are lost: the store takes none, and no more can wait`;
+      : `${this.#lostCount} ${this.#options.what} are lost: the store is unavailable and the queue is full`;
   }
 
   add(record: Item): void {
@@ -203,8 +206,8 @@ class RecordQueue<Item> {
   }
 
   /**
-   * Writes what waits now; what comes meanwhile waits for the next time, otherwise each write would
-   * be tiny. A batch that cannot be written waits as well; to write it twice does no harm.
+   * Writes the records that wait now. Records that arrive meanwhile wait for the next round, because each write would be tiny
+   * otherwise. A batch that fails waits as well. Writing a batch twice is harmless.
    */
   async #writeAll(): Promise<void> {
     try {
@@ -222,15 +225,15 @@ class RecordQueue<Item> {
 
   #noteWritten(): void {
     const { note, what } = this.#options;
-    if (this.#isOut) note(`${what} are written again; ${this.#lostCount} were lost`);
+    if (this.#isOut) note(`Writing ${what} again. ${this.#lostCount} were lost`);
     this.#isOut = false;
     this.#lostCount = 0;
   }
 
-  /** Reported once per outage. */
+  /** Reports an outage once. */
   #noteOutage(error: unknown): void {
     const { maxWaiting, reportError, what } = this.#options;
-    if (!this.#isOut) reportError(`${what} cannot be written; up to ${maxWaiting} wait for the store`, error);
+    if (!this.#isOut) reportError(`Cannot write ${what}. Up to ${maxWaiting} wait for the store`, error);
     this.#isOut = true;
   }
 }

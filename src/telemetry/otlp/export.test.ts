@@ -15,7 +15,7 @@ interface Attribute {
   readonly value: { readonly stringValue?: string };
 }
 
-/** Takes what exporters send, as an OpenTelemetry collector does. */
+/** Receives the exports, like an OpenTelemetry collector. */
 let collector: Server;
 let received: Received[];
 let endpoint: string;
@@ -38,7 +38,7 @@ afterEach(() => {
   collector.close().closeAllConnections();
 });
 
-/** The exporters read the process' own environment. */
+/** The exporters read the environment of the process. */
 function stub(env: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   return env;
@@ -55,8 +55,8 @@ async function oneCall(env: Record<string, string>) {
   return { bench, tried };
 }
 
-describe('a collector', () => {
-  test('gets the metrics and the spans of a call', async () => {
+describe('the OpenTelemetry export', () => {
+  test('sends the metrics and the spans of a call', async () => {
     const { tried } = await oneCall({
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
       OTEL_SERVICE_NAME: 'gate',
@@ -90,22 +90,22 @@ describe('a collector', () => {
     expect(tried.trace.traceparent).toBe(`00-0af7651916cd43dd8448eb211c80319c-${spans[0].spanId}-01`);
   });
 
-  test('gets only what it is there for', async () => {
+  test('sends only the signals that the environment selects', async () => {
     await oneCall({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/own/traces` });
     expect(received.map(({ path }) => path)).toEqual(['/own/traces']);
   });
 
-  test('gets nothing where OpenTelemetry is switched off', async () => {
+  test('sends nothing if OpenTelemetry is disabled', async () => {
     await oneCall({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'true' });
     expect(received).toEqual([]);
   });
 
-  test('gets no secret and no content', async () => {
+  test('sends no secret and no content', async () => {
     await oneCall({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
     expect(received.map(({ text }) => text).join()).not.toContain('canary');
   });
 
-  test('that is away costs calls nothing and its exporter ends', async () => {
+  test('does not delay calls and can be closed if the collector is unavailable', async () => {
     collector.close();
     const startedMs = performance.now();
     await oneCall({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });

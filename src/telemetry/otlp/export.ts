@@ -13,7 +13,8 @@ import type { Labels } from '../series.ts';
 import { SpanSink } from './span-sink.ts';
 import { toHrTime, toMetricData } from './to-metric-data.ts';
 
-// Only imported where the environment names a collector: OpenTelemetry's packages cost 130 ms and 17 MB at the start.
+// Import this file only if the environment names a collector: OpenTelemetry's packages cost 130 ms and 17 MB at the
+// start.
 
 export interface ExportDeps {
   readonly settings: OtlpSettings;
@@ -24,16 +25,16 @@ export interface ExportDeps {
 }
 
 export interface Export {
-  /** Makes spans of calls; undefined if none are asked for. */
+  /** Creates spans of calls. Undefined if no traces are exported. */
   readonly spans: CallListener | undefined;
-  /** Sends what is left, and ends. */
+  /** Sends the remaining data and ends the export. */
   close(): Promise<void>;
 }
 
 const maxExportMs = 30_000;
 const maxComplaintChars = 500;
 
-/** Sends metrics and spans to a collector from now on. Addresses, headers and time limits are read from the environment by OpenTelemetry. */
+/** Starts to send metrics and spans to a collector. OpenTelemetry reads addresses, headers, and timeouts from the environment. */
 export function startExport(parts: ExportDeps): Export {
   logComplaints(parts.log);
   const reader = parts.settings.metrics ? exportMetrics(parts) : undefined;
@@ -65,7 +66,7 @@ function exportMetrics({ clock, readMetrics, resource, settings }: ExportDeps): 
   return reader;
 }
 
-/** At most 2,048 spans wait, further ones are dropped. */
+/** At most 2,048 spans wait. Further spans are dropped. */
 function exportSpans({ clock, resource, settings }: ExportDeps): { processor: BatchSpanProcessor; sink: SpanSink } {
   const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: settings.spanDelayMs });
   const epochOffsetMs = (): number => clock.epochMs() - clock.nowMs();

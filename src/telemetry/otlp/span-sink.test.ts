@@ -34,8 +34,8 @@ function openSpans(isSampled = () => true) {
 
 const end = { outcome: 'ok', status: 200, error: undefined, promptTokens: 3, completionTokens: 4, atMs: 900 } as const;
 
-describe('a call that is traced', () => {
-  test('has one span with one below it for each try', () => {
+describe('the spans of a call', () => {
+  test('are one for the call and a child for each attempt', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
     call.deployment('gpt');
@@ -70,7 +70,7 @@ describe('a call that is traced', () => {
     expect(new Set([server, a, b].map((span) => span.spanContext().spanId)).size).toBe(3);
   });
 
-  test('hands each upstream the place of its own try, and the state it got', () => {
+  test("give each upstream the span of its attempt as the parent, and the client's trace state", () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
     const tried = call.attempt('a', 510);
@@ -79,7 +79,7 @@ describe('a call that is traced', () => {
     expect(tried.trace.traceparent).toContain(spans[0]?.spanContext().spanId);
   });
 
-  test('ends a try that nobody ended', () => {
+  test('include an attempt that was never ended', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
     call.attempt('a', 510);
@@ -88,7 +88,7 @@ describe('a call that is traced', () => {
     expect(spans[0]?.duration).toEqual([0, 390_000_000]);
   });
 
-  test('marks failures of ours, not refusals', () => {
+  test('have an error status for our failures, not for rejected requests', () => {
     const { spans, start } = openSpans();
     start(traceparent).end({ ...end, outcome: 'refused', status: 403, error: new ParleyError('access_denied', 'No.') });
     start(traceparent).end({ ...end, outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'No.') });
@@ -96,7 +96,7 @@ describe('a call that is traced', () => {
     expect(spans.map(({ attributes }) => attributes['error.type'])).toEqual(['access_denied', 'internal_error']);
   });
 
-  test('from inside is no server span', () => {
+  test('do not have the kind server if it is an inner call', () => {
     const { spans, start } = openSpans();
     start(traceparent, 'inside').end(end);
     expect(spans[0]?.kind).toBe(SpanKind.INTERNAL);
@@ -104,7 +104,7 @@ describe('a call that is traced', () => {
 });
 
 describe('sampling', () => {
-  test('follows the caller', () => {
+  test('follows the decision of the client', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent.replace(/01$/, '00'));
     expect(call.trace.traceparent).toMatch(/-00$/);
@@ -112,7 +112,7 @@ describe('sampling', () => {
     expect(spans).toEqual([]);
   });
 
-  test('is decided here where the caller has no trace', () => {
+  test('is decided by the ratio if the client sends no trace', () => {
     const { spans, start } = openSpans(() => false);
     const call = start('malformed');
     expect(call.trace.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
@@ -122,15 +122,15 @@ describe('sampling', () => {
   });
 });
 
-describe('without a collector', () => {
-  test('a trace is passed on as it came', async () => {
+describe('tracing without a collector', () => {
+  test('passes a trace on unchanged', async () => {
     const bench = await openBench();
     const record = begin(bench, { traceparent, tracestate: 'vendor=1' });
     expect(record.trace).toEqual({ traceparent, tracestate: 'vendor=1' });
     expect(record.attempt('gpt#up', 0).trace).toEqual({ traceparent, tracestate: 'vendor=1' });
   });
 
-  test('a call without one begins one', async () => {
+  test('starts a trace for a call without one', async () => {
     const bench = await openBench();
     const [first, second] = [begin(bench), begin(bench, { traceparent: 'nonsense', tracestate: 'a=1' })];
     expect(first.trace.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);

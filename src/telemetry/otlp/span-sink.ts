@@ -5,7 +5,7 @@ import type { CallEnd } from '#domain/telemetry.ts';
 import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
 import { toHrTime } from './to-metric-data.ts';
 
-/** What takes finished spans, such as OpenTelemetry's BatchSpanProcessor. */
+/** Receives finished spans, such as OpenTelemetry's BatchSpanProcessor. */
 export interface SpanTaker {
   onEnd(span: ReadableSpan): void;
 }
@@ -13,7 +13,7 @@ export interface SpanTaker {
 export interface SpanSinkOptions {
   readonly taker: SpanTaker;
   readonly resource: ReadableSpan['resource'];
-  /** What to add to a time of the calls' clock to get milliseconds since the epoch. */
+  /** Returns the milliseconds to add to a time of the call clock to get the time since the epoch. */
   readonly epochOffsetMs: () => number;
 }
 
@@ -24,7 +24,7 @@ type SpanFacts = Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'status'> &
   readonly endedMs: number;
 };
 
-/** Makes the spans of a call when it is over: one for the call, one below it for each try at an upstream. */
+/** Creates the spans of an ended call: one for the call, with a child for each upstream attempt. */
 export class SpanSink implements CallListener {
   readonly #options: SpanSinkOptions;
 

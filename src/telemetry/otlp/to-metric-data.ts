@@ -2,13 +2,13 @@ import { ValueType } from '@opentelemetry/api';
 import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import type { Metric } from '../metric.ts';
 
-/** Seconds since the epoch, and nanoseconds. */
+/** Seconds since the epoch and the remaining nanoseconds. */
 export type HrTime = [number, number];
 
-/** When counting began, and now. */
+/** Start of counting, and the current time. */
 export type Times = readonly [start: HrTime, end: HrTime];
 
-/** A metric in OpenTelemetry's data model; all sums are cumulative. */
+/** Returns a metric in OpenTelemetry's data model. All sums are cumulative. */
 export function toMetricData(metric: Metric, [startTime, endTime]: Times): MetricData {
   const { name, unit, description } = metric.instrument;
   const descriptor = { name, unit, description, valueType: ValueType.DOUBLE };

@@ -67,8 +67,8 @@ const message = {
   usage: { input_tokens: 3, output_tokens: 2 },
 };
 
-describe('a request of the Messages dialect to an upstream of the same', () => {
-  it('goes as it is but for the name of the model', async () => {
+describe('a Messages request to an upstream of the same dialect', () => {
+  it('is sent unchanged, except for the model name', async () => {
     const body = {
       max_tokens: 9,
       model: 'ours',
@@ -83,7 +83,7 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
     expect([path, text]).toEqual(['/v1/messages', JSON.stringify({ ...body, model: 'claude-x' })]);
   });
 
-  it('has the version and betas of its caller, where the configuration names none, and never another key', async () => {
+  it("has the client's version and betas if the configuration sets none, and never another key", async () => {
     scripted.script(jsonReply(message));
     const index = scripted.requests.length;
     const headers = { 'anthropic-version': '2023-01-01', 'anthropic-beta': 'a-1,b-2', 'x-api-key': 'of the caller' };
@@ -101,7 +101,7 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
     });
   });
 
-  it('gets a whole reply byte for byte, with its counts', async () => {
+  it('returns a complete reply byte for byte, with its token counts', async () => {
     const text = `{ "usage":{"input_tokens":3,"output_tokens":2}, "content" : [{"type":"text","text":"é\\u00e9"}]  }\n`;
     scripted.script(({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text));
     const [frame, ...others] = await framesOf(toAsk({}));
@@ -110,7 +110,7 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
     expect(frame?.native).toMatchObject({ isWhole: true, usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
   });
 
-  it.each(['text', 'thinking', 'server-tools'])('gets the stream "%s" byte for byte', async (name) => {
+  it.each(['text', 'thinking', 'server-tools'])('returns the stream "%s" byte for byte', async (name) => {
     const bytes = fixture(name);
     scripted.script(piecesReply(Buffer.from(bytes.slice(0, 700), 'latin1'), Buffer.from(bytes.slice(700), 'latin1')));
     const frames = await framesOf(toAsk({ body: { stream: true } }));
@@ -118,7 +118,7 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
     expect(frames.every(({ native }) => native !== undefined)).toBe(true);
   });
 
-  it('is refused with the status and the words of the upstream', async () => {
+  it('is rejected with the status and the message of the upstream', async () => {
     scripted.script(jsonReply({ type: 'error', error: { type: 'invalid_request_error', message: 'no' } }, 400));
     await expect(framesOf(toAsk({}))).rejects.toMatchObject({
       name: 'UpstreamError',

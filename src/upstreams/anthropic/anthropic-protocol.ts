@@ -7,7 +7,10 @@ import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
 const version = '2023-06-01';
 const betaName = /^[\w.-]+$/;
 
-/** Upstreams with the address and the credentials of Anthropic's API: `endpoint` is the base address ending in /v1. */
+/**
+ * Creates the protocol for upstreams with the URLs and the credentials of Anthropic's API. `endpoint` is the base URL ending in
+ * /v1.
+ */
 export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
   return createMessagesProtocol({
     http,
@@ -31,7 +34,7 @@ interface HeaderParts {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** The header fields of a request. What the configuration names wins over what the caller asked for, but for the betas, which add up. */
+/** Returns the headers of a request. Configured headers replace the client's, except for betas, which are combined. */
 export function toHeaders(
   { upstream, request, native, headers }: Attempt,
   { isStreamed, credentials }: HeaderParts,

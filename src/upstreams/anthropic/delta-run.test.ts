@@ -19,11 +19,11 @@ function read(run: DeltaRun, events: string, from = 0) {
 }
 
 describe('DeltaRun', () => {
-  it('finds nothing before it has learned', () => {
+  it('finds no run before it has learned a pattern', () => {
     expect(read(new DeltaRun(), event('a'))).toEqual({ end: 0, pieces: [], textBytes: 0 });
   });
 
-  it('finds the texts of a run, and where it ends', () => {
+  it('finds the texts of a run and its end', () => {
     const run = event('a') + event('b\\"\\\\', '   ') + event('');
     expect(read(learned(), `${run}event: ping\n\n`)).toEqual({ end: run.length, pieces: ['a', 'b\\"\\\\', ''], textBytes: 6 });
     expect(read(learned(), `xx${run}`, 2)).toMatchObject({ end: run.length + 2 });
@@ -50,11 +50,11 @@ describe('DeltaRun', () => {
     event('a').slice(0, -1),
     event('a').slice(0, -4),
     `: comment\n${event('a')}`,
-  ])('takes %j for no part of the run', (other) => {
+  ])('ends the run at %j', (other) => {
     expect(read(learned(), event('a') + other).end).toBe(event('a').length);
   });
 
-  it('learns thoughts and arguments too, in the spelling of their upstream', () => {
+  it('learns thoughts and arguments too, in the format of their upstream', () => {
     const thought = 'data:{"delta":{"type":"thinking_delta","thinking":"hm"}}\n\n';
     expect(read(learned(thought, 'thinking_delta'), thought)).toMatchObject({ pieces: ['hm'] });
     const json = 'data: {"index":1,"delta":{"type":"input_json_delta","partial_json":"{\\"a\\":"}}\n\n';

@@ -14,17 +14,17 @@ const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
 ]);
 
 /**
- * Knows the deltas of one block of a stream: piece after piece they differ only in the text they bring, so the bytes
- * before it are learned once and compared. Behind it may stand spaces, which some upstreams add to hide how long it is.
+ * Finds the deltas of one block of a stream without parsing them. The deltas differ only in their text, so the bytes before the
+ * text are learned once and compared. Some upstreams add spaces after the text to hide its length.
  */
 export class DeltaRun {
   #prefix = '';
-  /** Bytes of text in the run found last. */
+  /** Bytes of text in the last run. */
   textBytes = 0;
 
   /**
-   * Where the run of such events that begins here ends; `from` itself if none begins. Its texts are added to `pieces`, as
-   * the bytes of JSON strings without their quotes.
+   * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts to
+   * `pieces`, as the bytes of JSON strings without their quotes.
    */
   read(events: string, from: number, pieces?: string[]): number {
     this.textBytes = 0;
@@ -43,26 +43,29 @@ export class DeltaRun {
     return position;
   }
 
-  /** Takes an event that is known to be a delta of that type as the pattern of those to come; returns whether it is of that form. */
+  /**
+   * Uses an event, which must be a delta of this type, as the pattern of later events. Returns whether the event has the
+   * required form.
+   */
   learn(event: string, type: unknown): boolean {
     const key = keys.get(type);
     const keyStart = key === undefined ? -1 : event.indexOf(key);
     if (key === undefined || keyStart === -1) return false;
     const start = keyStart + key.length;
     if (findEventEnd(event, findClosing(event, start)) !== event.length) return false;
-    // A slice would keep the whole read it was cut from.
+    // A slice would retain the entire string that was read from the connection.
     this.#prefix = Buffer.from(event.slice(0, start), 'latin1').toString('latin1');
     return true;
   }
 }
 
-/** Where the JSON string that goes on here is closed. A line feed in it is no JSON: the string then ends nowhere. */
+/** Returns the end of the JSON string that contains `start`, or -1. A JSON string never has a line feed. */
 function findClosing(text: string, start: number): number {
   const position = findStringEnd(text, start);
   return position === text.length || text.indexOf('\n', start) < position ? -1 : position;
 }
 
-/** Where the event ends whose text is closed here and that has nothing else behind it; -1 if it has. */
+/** Returns the end of the event whose text ends at `closed`. Returns -1 if the event has more fields after the text. */
 function findEventEnd(text: string, closed: number): number {
   if (closed === -1 || text.slice(closed, closed + 2) !== '"}') return -1;
   let position = closed + 2;
@@ -70,23 +73,26 @@ function findEventEnd(text: string, closed: number): number {
   return text.slice(position, position + 3) === '}\n\n' ? position + 3 : -1;
 }
 
-/** What an event says: its value, or the fault that it means or is; undefined for one without data. */
+/**
+ * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an event
+ * without data.
+ */
 export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
   const namedError = findNamedError(event);
   if (namedError !== undefined) return namedError;
   const [data] = listEventData(event);
   if (data === undefined || data.trim() === '') return undefined;
   const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is no JSON object.');
+  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
   return findError(value) ?? (isJsonObject(value.delta) ? toEndError(value.delta) : undefined) ?? value;
 }
 
-/** The fault of a message that its upstream could not finish. */
+/** Returns the error of a message that the upstream could not finish. */
 export function toEndError({ stop_reason: reason }: JsonObject): UpstreamError | undefined {
   return isFailedReason(reason) ? createEndError(reason) : undefined;
 }
 
-/** Whether an event ends a reply. */
+/** Returns whether an event ends a reply. */
 export function isMessageStop(event: string): boolean {
   const value = toEventValue(event);
   return isJsonObject(value) && value.type === 'message_stop';

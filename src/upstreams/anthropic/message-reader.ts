@@ -7,17 +7,17 @@ import { mergeCounts, toFinishReason, toUsage } from './to-usage.ts';
 const maxBlocks = 10_000;
 const maxThoughtChars = 16 * 1024 * 1024;
 
-/** What every chunk of one reply has. */
+/** Fields of every chunk of one reply. */
 export type ReplyHead = Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model?: string };
 
-/** A block that has begun and not ended. */
+/** A block that has started and not ended. */
 type OpenBlock =
   | { readonly type: 'text' }
   | { readonly type: 'tool_use'; readonly call: number; readonly input: unknown; hasArguments: boolean }
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'other' };
 
-/** Translates the events of one streamed reply to chunks. Nothing an upstream sends is trusted: what has another form is ignored. */
+/** Translates the events of one streamed reply to chunks. Upstreams are not trusted: values of an unexpected form are ignored. */
 export class MessageReader {
   #head: ReplyHead;
   #hasStarted = false;
@@ -38,12 +38,12 @@ export class MessageReader {
     return this.#head;
   }
 
-  /** Whether the reply came to its own end. */
+  /** Whether the end of the reply has been read. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** The chunks that an event means, in order. */
+  /** Returns the chunks for an event, in order. */
   read(event: JsonObject): Chunk[] {
     switch (event.type) {
       case 'message_start':
@@ -64,13 +64,13 @@ export class MessageReader {
     }
   }
 
-  /** The number of the call whose arguments a block brings. */
+  /** Returns the number of the call whose arguments a block contains. */
   getCallIndex(block: unknown): number | undefined {
     const openBlock = this.#blocks.get(block);
     return openBlock?.type === 'tool_use' ? openBlock.call : undefined;
   }
 
-  /** Takes note of thoughts or arguments that went on without `take`. */
+  /** Records thoughts or arguments that passed without `read`. */
   recordPassed(block: unknown, text: () => string): void {
     const openBlock = this.#blocks.get(block);
     if (openBlock?.type === 'tool_use') openBlock.hasArguments = true;
@@ -88,7 +88,7 @@ export class MessageReader {
 
   #openBlock(index: unknown, block: JsonObject): Chunk[] {
     if (this.#blocks.size >= maxBlocks)
-      throw new UpstreamError('broken', `The upstream sent more than ${maxBlocks} blocks at once.`);
+      throw new UpstreamError('broken', `The upstream sent more than ${maxBlocks} open blocks.`);
     switch (block.type) {
       case 'text':
         this.#blocks.set(index, { type: 'text' });
@@ -158,7 +158,7 @@ export class MessageReader {
     if (isJsonObject(details) && isText(details.explanation)) this.#refusal = details.explanation;
   }
 
-  /** The reason and the counts come only now: a reply that breaks off must not look whole. */
+  /** The finish reason and the counts are sent last, so that a reply that breaks off does not look complete. */
   #end(): Chunk[] {
     this.#hasEnded = true;
     const blockChunks = [...this.#blocks.keys()].flatMap((index) => this.#closeBlock(index));
@@ -198,7 +198,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** A citation as an attachment: the passage, and where it is from. */
+/** Returns a citation as an attachment: the passage and its source. */
 function toAttachment(citation: JsonObject, index: number): ResponseAttachment {
   const { cited_text: passage, url, source } = citation;
   const title = [citation.title, citation.document_title].find(isTextPart);

@@ -14,7 +14,7 @@ import { toMessagesRequest } from './to-messages-request.ts';
 
 export type Operation = 'messages' | 'messages/count_tokens';
 
-/** Where a request of the dialect goes, and as what. */
+/** URL, headers, and body of a request in the dialect. */
 interface Address {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ interface Address {
 export interface MessagesProtocolDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
-  /** How one kind of endpoint is asked, at once or by a function that waits for a token. Throws UpstreamFault. */
+  /** Returns the request for one kind of endpoint, or a function that first waits for a token. Throws `UpstreamError`. */
   readonly resolveAddress: (
     attempt: Attempt,
     operation: Operation,
@@ -33,8 +33,9 @@ export interface MessagesProtocolDeps {
 }
 
 /**
- * Upstreams that speak the Messages dialect over HTTP: callers of it are relayed, all others translated. They are asked for a
- * stream if the caller wants one: a whole reply has a status of its own, and costs one parse.
+ * Creates the protocol for upstreams that speak the Messages dialect over HTTP. Requests in the dialect are relayed, all others
+ * are translated. The upstream streams only if the client does, because a complete reply has its own status and is parsed only
+ * once.
  */
 export function createMessagesProtocol({
   http,
@@ -63,7 +64,7 @@ export function createMessagesProtocol({
     },
     countTokens(attempt, reply) {
       const body = nativeBody(attempt);
-      if (body === undefined) throw new UpstreamError('broken', 'Tokens are counted of a request in the Messages dialect only.');
+      if (body === undefined) throw new UpstreamError('broken', 'Token counting requires a request in the Messages dialect.');
       return send(attempt, 'messages/count_tokens', { body, dialect: countReply, reply });
     },
   };
@@ -79,18 +80,18 @@ function toRequest({ upstream }: Attempt, { url, headers, body }: Address): Http
   return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
 }
 
-/** The caller's own body with the upstream's name of the model; undefined if the caller speaks another dialect. */
+/** Returns the client's own body with the model name of the upstream. Returns undefined if the client speaks another dialect. */
 function nativeBody({ native, upstream }: Attempt): JsonObject | undefined {
   return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
 }
 
-/** Fields that are dropped because Parley does itself what they ask for. */
+/** Fields that are dropped because Parley implements them itself. */
 const handledFields: ReadonlySet<string> = new Set(['stream_options', 'n', 'addons', 'functions', 'function_call']);
-/** Values that ask for nothing. */
+/** Values without an effect. */
 const neutralValues: readonly unknown[] = [null, undefined, false, 'none'];
 const penaltyFields: ReadonlySet<string> = new Set(['presence_penalty', 'frequency_penalty']);
 
-/** The fields of a chat request whose say is lost in `body`, the same request in the Messages dialect. */
+/** Returns the fields of a chat request that have no effect in `body`, which is the same request in the Messages dialect. */
 function ignoredFields(request: ChatRequest, body: MessagesRequest): string[] {
   return Object.entries(request)
     .filter(([field, value]) => !isNeutral(field, value) && isIgnored(field, value, body))

@@ -85,13 +85,13 @@ function cut(text: string, places: readonly number[]): string[] {
 describe.each(names)('the stream "%s"', (name) => {
   const text = fixture(name);
 
-  it('means the same on the compat wire', async () => {
+  it('translates to the expected reply on the compat wire', async () => {
     const { folded, error: fault } = await translate([text]);
     expect(fault).toBeUndefined();
     expect(folded).toEqual(replies[name]);
   });
 
-  it('means the same wherever its bytes are cut', async () => {
+  it('translates to the same reply for every split of its bytes', async () => {
     for (let at = 0; at <= text.length; at += 1) {
       const { folded, error: fault } = await translate([text.slice(0, at), text.slice(at)]);
       if (fault !== undefined) throw fault;
@@ -99,7 +99,7 @@ describe.each(names)('the stream "%s"', (name) => {
     }
   });
 
-  it('means the same in pieces of any size, with other line ends, without event lines', async () => {
+  it('translates to the same reply in pieces of any size, with other line ends, and without event lines', async () => {
     const forms = [text, text.replaceAll('\n', '\r\n'), text.replace(/^event: .*\n/gm, ''), text.replaceAll('\n\n', '\n\n\n')];
     await assert(
       asyncProperty(array(integer({ min: 0, max: 100_000 }), { maxLength: 40 }), async (places) => {
@@ -109,14 +109,14 @@ describe.each(names)('the stream "%s"', (name) => {
     );
   });
 
-  it('begins with the role and ends with the reason', async () => {
+  it('starts with the role and ends with the finish reason', async () => {
     const { frames } = await translate([text]);
     const choices = frames.flatMap(({ chunks }) => chunks.flatMap((chunk) => chunk.choices));
     expect(choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
     expect(choices.map(({ finish_reason: reason }) => reason !== null)).toEqual([...Array(choices.length - 1).fill(false), true]);
   });
 
-  it('is a fault wherever it is cut off', async () => {
+  it('fails for truncation at any byte', async () => {
     for (let at = 0; at < text.length - 2; at += 7) {
       const { error: fault, folded } = await translate([text.slice(0, at)]);
       const isUnanswered = folded.choices.length === 0 && (at === 0 || text.slice(0, at).endsWith('\n\n'));
@@ -125,7 +125,7 @@ describe.each(names)('the stream "%s"', (name) => {
     }
   });
 
-  it('passes byte for byte where it is relayed, with the same counts', async () => {
+  it('is relayed byte for byte with the same counts', async () => {
     for (const pieces of [[text], cut(text, [100, 333, 600, 601, 900]), [...text]]) {
       const { frames, error: fault } = await readFrames(pieces, new RelayedEvents());
       expect(fault).toBeUndefined();
@@ -137,7 +137,7 @@ describe.each(names)('the stream "%s"', (name) => {
 });
 
 describe('a stream of the Messages dialect', () => {
-  it('brings a read of tokens as one frame of text', async () => {
+  it('returns the deltas of one read as few frames of text', async () => {
     const deltas = fixture('text')
       .split('\n\n')
       .filter((event) => event.includes('text_delta'));
@@ -152,7 +152,7 @@ describe('a stream of the Messages dialect', () => {
     expect(texts.flatMap(({ chunks }) => chunks)).toHaveLength(200);
   });
 
-  it('fails with the error that its upstream sends, behind what came before it', async () => {
+  it("fails with the upstream's error after the text before it", async () => {
     const { folded, error: fault } = await translate([fixture('error-mid-stream')]);
     expect(folded.choices[0]?.message.content).toBe('Half an an');
     expect(fault).toMatchObject({ name: 'UpstreamError', kind: 'refused', message: 'Overloaded', status: 503 });
@@ -161,33 +161,33 @@ describe('a stream of the Messages dialect', () => {
     expect(relayed.error).toMatchObject({ message: 'Overloaded' });
   });
 
-  it('gives nothing ahead of an error at once, so that another upstream can be asked', async () => {
+  it('returns no frames before an immediate error, so that another upstream can be tried', async () => {
     for (const pieces of [[fixture('error-at-once')], cut(fixture('error-at-once'), [430, 500])]) {
       expect(await translate(pieces)).toMatchObject({ frames: [], error: { status: 503 } });
       expect(await readFrames(pieces, new RelayedEvents())).toMatchObject({ frames: [], error: { status: 503 } });
     }
   });
 
-  it('is broken where its beginning never ends', async () => {
+  it('fails if its start never ends', async () => {
     const pings = Array.from({ length: 200 }, () => `event: ping\ndata: {"type": "ping", "odd": "${'x'.repeat(10_000)}"}\n\n`);
     expect(await readFrames(pings, new RelayedEvents())).toMatchObject({ frames: [], error: { kind: 'broken' } });
   });
 
-  it('is over at its end mark, whatever comes behind it', async () => {
+  it('ends at its end mark and ignores later events', async () => {
     const { folded, error: fault } = await translate([fixture('text'), fixture('error-mid-stream')]);
     expect([folded, fault]).toEqual([replies.text, undefined]);
   });
 
-  it('may close right behind its end mark', async () => {
+  it('may close directly after its end mark', async () => {
     expect(await translate([fixture('text').trimEnd()])).toMatchObject({ error: undefined, folded: replies.text });
   });
 
   it.each(['data: no JSON\n\n', 'data: 3\n\n', 'data: {"type":"content_block_delta","index":0,"delta":{"text":"a\n\n'])(
-    'is a fault where an event is no JSON object: %j',
+    'fails if an event is not a JSON object: %j',
     async (event) => {
       const [start = ''] = fixture('text').split('event: ping');
       const { error: fault } = await translate([start, event]);
-      expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is no JSON object.' });
+      expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is not a JSON object.' });
     },
   );
 
@@ -204,7 +204,7 @@ describe('a stream of the Messages dialect', () => {
     { type: 'message_start', message: { id: 'another', content: [], usage: { input_tokens: 9999 } } },
     { type: 'message_delta', delta: 'x', usage: 'y' },
     {},
-  ])('says nothing by an event of another form: %j', async (event) => {
+  ])('ignores an event of another form: %j', async (event) => {
     const [start = '', ...rest] = fixture('text').split('event: ping');
     const { folded, error: fault } = await translate([
       start,
@@ -216,12 +216,12 @@ describe('a stream of the Messages dialect', () => {
     expect([folded.id, folded.usage]).toEqual([replies.text.id, replies.text.usage]);
   });
 
-  it('ends for its calls even where the upstream calls that the end of the turn', async () => {
+  it('has the finish reason `tool_calls` if it has calls, even if the upstream reports the end of the turn', async () => {
     const text = fixture('tools-parallel').replace('"stop_reason":"tool_use"', '"stop_reason":"end_turn"');
     expect((await translate([text])).folded).toEqual(replies['tools-parallel']);
   });
 
-  it('gives a call without arguments an empty object, in however many empty pieces they came', async () => {
+  it('has an empty object for a call without arguments, for any number of empty pieces', async () => {
     const [before = '', after = ''] = fixture('tools-parallel').split('"index":2,"content_block"');
     const empty = { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '' } };
     const event = `data: ${JSON.stringify(empty)}\n\n`;
@@ -229,7 +229,7 @@ describe('a stream of the Messages dialect', () => {
     expect((await translate([text])).folded).toEqual(replies['tools-parallel']);
   });
 
-  it('bounds what it keeps of a block that never ends', async () => {
+  it('limits the text that it stores of a block that never ends', async () => {
     const [start = ''] = fixture('thinking').split('event: content_block_delta');
     const thought = JSON.stringify({
       type: 'content_block_delta',

@@ -17,14 +17,14 @@ import { MessageReader } from './message-reader.ts';
 import { mergeCounts, toUsage } from './to-usage.ts';
 import { TranslatedEvents } from './translated-events.ts';
 
-/** What the dialect answers when it has more to do than it can. */
+/** Status of the dialect for an overloaded upstream. */
 const overloadedStatus = 529;
 const unavailableStatus = 503;
 
-/** The fault that a reply with another status than 200 means; an overloaded upstream counts as unavailable. */
+/** Returns the error for a reply with a status other than 200. An overloaded upstream counts as unavailable. */
 function readErrorReply(reply: ErrorReply): UpstreamError {
   const parsed = tryParseJson(fromLatin1(reply.bytes));
-  // Google wraps an error in a list if a stream was asked for.
+  // Google wraps an error in a list if a stream was requested.
   const { message, code, displayMessage } = toErrorDetails(Array.isArray(parsed) ? parsed[0] : parsed);
   const status = reply.status === overloadedStatus ? unavailableStatus : reply.status;
   const retryAfterSeconds = getRetryAfter(reply.headers);
@@ -39,7 +39,7 @@ const limitName = /^anthropic-(?:ratelimit|priority)-[a-z0-9-]{1,64}$/;
 const limitValue = /^[\x20-\x7e]{1,200}$/;
 const requestId = /^[\w.-]{1,128}$/;
 
-/** A reply as frames of the compat wire. */
+/** Creates the reader of replies that are translated to frames of the compat wire. */
 export function translatedReply(createdSeconds: number, model: string): ReplyDialect {
   return {
     readEvents: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),
@@ -48,7 +48,7 @@ export function translatedReply(createdSeconds: number, model: string): ReplyDia
   };
 }
 
-/** The same as it came, for a caller who speaks the dialect. */
+/** Reader of replies that are relayed unchanged to a client of the dialect. */
 export const relayedReply: ReplyDialect = {
   readEvents: (headers) => new RelayedEvents(toCallerHeaders(headers)),
   readComplete(bytes, headers) {
@@ -63,12 +63,12 @@ export const relayedReply: ReplyDialect = {
   readErrorReply,
 };
 
-/** The tokens of a request, of a reply that has nothing else. */
+/** Reader of replies that contain only the token count of a request. */
 export const countReply: ReplyDialect<number> = {
   readComplete(bytes) {
     const { input_tokens: tokens } = toJsonObject(bytes);
     if (typeof tokens === 'number') return toCount(tokens);
-    throw new UpstreamError('broken', 'The upstream answered with JSON that is no count of tokens.');
+    throw new UpstreamError('broken', 'The upstream answered with JSON that is not a token count.');
   },
   readErrorReply,
 };
@@ -78,22 +78,22 @@ function toMessage(bytes: string): JsonObject {
   const error = findError(value) ?? toEndError(value);
   if (error !== undefined) throw error;
   if (Array.isArray(value.content)) return value;
-  throw new UpstreamError('broken', 'The upstream answered with JSON that is no message.');
+  throw new UpstreamError('broken', 'The upstream answered with JSON that is not a message.');
 }
 
-/** The header fields of a reply that its caller gets: what is left of its upstream's limits, and the upstream's id of the request. */
+/** Returns the headers for the client: the remaining limits of the upstream, and its request ID. */
 function toCallerHeaders(headers: ReplyHeaders): Record<string, string> {
   const { 'request-id': id } = headers;
   const limits = Object.entries(headers).filter(([name, value]) => limitName.test(name) && limitValue.test(value));
   return { ...Object.fromEntries(limits), ...(id !== undefined && requestId.test(id) && { 'request-id': id }) };
 }
 
-/** Of a beginning that waits for what follows it. */
+/** Maximum bytes that are held back before the first content event. */
 const maxBufferedBytes = 1024 * 1024;
 
 /**
- * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed; of
- * the others the counts are noted. The beginning waits for what follows it, so that an error ahead of everything else comes first.
+ * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The counts of
+ * other events are recorded. The start is held back until a later event, so that an immediate error is the first item.
  */
 export class RelayedEvents implements EventReader {
   readonly isEndMark = isMessageStop;
@@ -103,7 +103,7 @@ export class RelayedEvents implements EventReader {
   #isOpening = true;
   #isCounted = true;
   hasEnded = false;
-  /** Of the reply; they go on with the first frame. */
+  /** Headers of the reply. They are sent with the first frame. */
   #headers: Relayed['headers'];
 
   constructor(headers?: Relayed['headers']) {
@@ -164,11 +164,14 @@ export class RelayedEvents implements EventReader {
   }
 }
 
-/** A whole reply of the dialect as the completion that its stream would fold to. Throws UpstreamFault if it is none. */
+/**
+ * Returns a complete reply of the dialect as a completion, equal to the sum of its stream. Throws `UpstreamError` if the reply
+ * is not a message.
+ */
 function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;
   if (!Array.isArray(content) || !content.every(isJsonObject))
-    throw new UpstreamError('broken', 'The upstream answered with JSON that is no message.');
+    throw new UpstreamError('broken', 'The upstream answered with JSON that is not a message.');
   const reader = new MessageReader(createdSeconds, model);
   const folded = new Accumulator();
   const feed = (event: JsonObject): void => {

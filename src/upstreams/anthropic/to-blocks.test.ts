@@ -17,11 +17,11 @@ describe('toBlocks', () => {
     [null, []],
     [undefined, []],
     [[], []],
-  ])('gives the content %j as %j', (content, expected) => {
+  ])('converts the content %j to %j', (content, expected) => {
     expect(toBlocks(content, '')).toEqual(expected);
   });
 
-  it('leaves out texts of white space only, and keeps marks of the cache', () => {
+  it('removes texts of only white space and preserves cache marks', () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     expect(
       toBlocks([{ type: 'text', text: ' ' }, { type: 'text', text: 'a', cache_control, annotations: [] }, { type: 'text' }], ''),
@@ -38,7 +38,7 @@ describe('toBlocks', () => {
     ],
     ['data:,ä', { type: 'base64', media_type: 'text/plain', data: Buffer.from('ä').toString('base64') }],
     ['https://x.org/a.png', { type: 'url', url: 'https://x.org/a.png' }],
-  ])('takes the image %s', (url, source) => {
+  ])('accepts the image %s', (url, source) => {
     expect(image(url)).toEqual({ type: 'image', source });
     expect(blockOf({ type: 'image_url', image_url: url })).toEqual({ type: 'image', source });
   });
@@ -57,18 +57,18 @@ describe('toBlocks', () => {
     ],
     [{ file_data: 'https://x.org/a.pdf' }, { type: 'url', url: 'https://x.org/a.pdf' }, undefined],
     [{ file_id: 'file_1' }, { type: 'file', file_id: 'file_1' }, undefined],
-  ])('takes the file %j', (fields, source, title) => {
+  ])('accepts the file %j', (fields, source, title) => {
     expect(file(fields)).toEqual({ type: 'document', source, ...(title && { title }) });
   });
 
-  it('takes a file that is an image for an image', () => {
+  it('converts a file with an image type to an image', () => {
     expect(file({ file_data: 'data:image/png;base64,aGk=' })).toMatchObject({
       type: 'image',
       source: { media_type: 'image/png' },
     });
   });
 
-  it("passes the dialect's own blocks, and a refusal as what was said", () => {
+  it("passes the dialect's own blocks and converts a refusal to text", () => {
     const document = {
       type: 'document',
       source: { type: 'text', media_type: 'text/plain', data: 'x' },
@@ -84,7 +84,7 @@ describe('toBlocks', () => {
     [{ type: 'image_url' }, 'an image without an address'],
     [{ type: 'image_url', image_url: { url: 'data:image/png' } }, 'a data: address without data'],
     [{ type: 'file' }, 'a file without data'],
-  ])('refuses %j', (part, what) => {
+  ])('rejects %j', (part, what) => {
     expect(() => toBlocks([{ type: 'text', text: 'x' }, part], 'messages[3].content')).toThrow(
       expect.objectContaining({
         name: 'UpstreamError',
@@ -95,7 +95,7 @@ describe('toBlocks', () => {
     );
   });
 
-  it('refuses what is no text in a system message', () => {
+  it('rejects content other than text in a system message', () => {
     expect(toTextBlocks('Be brief.', '')).toEqual([{ type: 'text', text: 'Be brief.' }]);
     expect(() => toTextBlocks([{ type: 'image_url', image_url: 'https://x.org/a' }], 'messages[0].content')).toThrow(
       /system message/,

@@ -13,14 +13,14 @@ function translated(fields: object, { model = 'claude-haiku-4-5', limit = undefi
   return toMessagesRequest(request, { model, maxCompletionTokens: limit });
 }
 
-/** What of the request is not the same for all. */
+/** Returns the fields of the converted request that differ from the default. */
 function fieldsOf(fields: object, facts?: { model?: string; limit?: number }) {
   const { model: _model, messages: _messages, max_tokens: _most, ...rest } = translated(fields, facts);
   return rest;
 }
 
 describe('toMessagesRequest', () => {
-  it('sends a plain request with nothing added but what the dialect demands', () => {
+  it('adds only the required fields to a plain request', () => {
     expect(translated({ stream: true })).toEqual({
       model: 'claude-haiku-4-5',
       max_tokens: 4096,
@@ -35,7 +35,7 @@ describe('toMessagesRequest', () => {
     [{ max_tokens: 7 }, 8192, 7],
     [{ max_tokens: 7, max_completion_tokens: 9 }, undefined, 9],
     [{ max_completion_tokens: null }, 100, 100],
-  ])('bounds the reply of %j, with a limit of %j, at %j tokens', (fields, limit, expected) => {
+  ])('limits the reply of %j, with a limit of %j, to %j tokens', (fields, limit, expected) => {
     expect(translated(fields, { limit }).max_tokens).toBe(expected);
   });
 
@@ -54,7 +54,7 @@ describe('toMessagesRequest', () => {
       { temperature: 0.3, thinking: { type: 'disabled' } },
       { temperature: 0.3, thinking: { type: 'disabled' } },
     ],
-  ])('steers as %j asks by %j', (fields, expected) => {
+  ])('converts the sampling settings %j to %j', (fields, expected) => {
     expect(fieldsOf(fields)).toEqual(expected);
   });
 
@@ -81,18 +81,18 @@ describe('toMessagesRequest', () => {
       { top_k: 5, container: 'c1', context_management: { edits: [] } },
     ],
     [{ betas: ['a-1'] }, {}],
-  ])('says %j as %j', (fields, expected) => {
+  ])('converts %j to %j', (fields, expected) => {
     expect(fieldsOf(fields)).toEqual(expected);
   });
 
-  it('carries fields that nobody knows, and no null', () => {
+  it('passes unknown fields, and no null', () => {
     expect(fieldsOf({ field_to_come: { a: 1 }, constructor: 2, container: null })).toEqual({
       field_to_come: { a: 1 },
       constructor: 2,
     });
   });
 
-  it('leaves out what the dialect has nothing for', () => {
+  it('drops fields without an equivalent in the dialect', () => {
     const lost = [...requestFields].filter(([, { fate }]) => fate === 'dropped').map(([name]) => name);
     expect(lost).toEqual(expect.arrayContaining(['n', 'seed', 'logit_bias', 'logprobs', 'presence_penalty', 'stream_options']));
     const { functions: _functions, ...fields } = Object.fromEntries(lost.map((name) => [name, undefined]));
@@ -107,7 +107,7 @@ describe('toMessagesRequest', () => {
     ]);
   });
 
-  it('puts attachments and completed controls into the content', () => {
+  it('adds attachments and completed controls to the content', () => {
     const { messages } = translated({
       messages: [
         {
@@ -142,11 +142,11 @@ describe('reasoning_effort', () => {
     ['medium', 8192],
     ['high', 16_384],
     ['xhigh', 32_768],
-  ])('%s is a budget of %d tokens', (effort, budget_tokens) => {
+  ])('converts %s to a budget of %d tokens', (effort, budget_tokens) => {
     expect(thought(effort)).toEqual({ thinking: { type: 'enabled', budget_tokens } });
   });
 
-  it('leaves a fifth of the reply to the answer, and is left out where that is too little', () => {
+  it('leaves a fifth of the reply for the answer, and is dropped if the rest is too small', () => {
     expect(thought('high', { limit: 4096 })).toEqual({ thinking: { type: 'enabled', budget_tokens: 3276 } });
     expect(thought('high', { limit: 1200 })).toEqual({});
   });
@@ -169,7 +169,7 @@ describe('reasoning_effort', () => {
     },
   );
 
-  it('keeps the other settings of the output', () => {
+  it('preserves the other settings of the output', () => {
     const schema = { type: 'object' };
     const fields = { response_format: { type: 'json_schema', json_schema: { schema } } };
     expect(thought('low', { model: 'claude-opus-5' }, fields).output_config).toEqual({
@@ -181,13 +181,13 @@ describe('reasoning_effort', () => {
     });
   });
 
-  it('none turns thinking off, an unknown one says nothing, thinking in the request wins', () => {
+  it("disables thinking for none, is ignored if unknown, and yields to the request's own thinking", () => {
     expect(thought('none')).toEqual({ thinking: { type: 'disabled' } });
     expect(thought('enormous')).toEqual({});
     expect(thought('low', {}, { thinking: { type: 'adaptive' } })).toEqual({ thinking: { type: 'adaptive' } });
   });
 
-  it('sends no temperature beside it', () => {
+  it('removes the temperature', () => {
     expect(thought('low', {}, { temperature: 0.2, top_p: 0.4 })).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } });
     expect(thought('none', {}, { temperature: 0.2 })).toMatchObject({ temperature: 0.2 });
   });
@@ -201,12 +201,12 @@ describe('reasoning_effort', () => {
   const result = { role: 'tool', tool_call_id: 'a', content: 'x' };
   const thinking_blocks = [{ type: 'thinking', thinking: 'hm', signature: 's' }];
 
-  it('goes with no tool that must be called', () => {
+  it('is dropped if a tool must be called', () => {
     expect(thought('low', {}, { tools, tool_choice: 'required' })).not.toHaveProperty('thinking');
     expect(thought('low', {}, { tools, tool_choice: 'auto' })).toHaveProperty('thinking');
   });
 
-  it('needs the thoughts behind the calls of the turn that goes on, not of those before', () => {
+  it('requires the thoughts before the calls of the current turn, not those of earlier turns', () => {
     const thinkingBehind = (...messages: object[]) => thought('low', {}, { tools, messages: [...hello, ...messages] });
     expect(thinkingBehind(called, result)).not.toHaveProperty('thinking');
     expect(thinkingBehind({ ...called, thinking_blocks }, result)).toHaveProperty('thinking');
@@ -225,8 +225,8 @@ function sentBack(message: ChatRequest['messages'][number]) {
   return toMessagesRequest(request, { model: 'claude-haiku-4-5', maxCompletionTokens: 8000 });
 }
 
-describe('thoughts with their signature', () => {
-  it('come back to the model beside the calls they led to, as Parley runs its tools', async () => {
+describe('signed thoughts', () => {
+  it('are returned to the model with the calls that followed them if Parley runs the tools', async () => {
     const { frames } = await translate([fixture('thinking-tools')]);
     const turn = new Turn();
     for (const frame of frames) for (const chunk of frame.chunks) turn.addChunk(chunk as unknown as Chunk);
@@ -235,7 +235,7 @@ describe('thoughts with their signature', () => {
     expect(thinking).toEqual({ type: 'enabled', budget_tokens: 2048 });
   });
 
-  it('come back from a caller who returns the whole message', async () => {
+  it('are returned to the model if the client sends the complete message back', async () => {
     const { folded } = await translate([fixture('thinking-tools')]);
     const { message } = folded.choices[0] ?? {};
     expect(sentBack(message as ChatRequest['messages'][number]).messages[1]?.content).toEqual([thought, redacted, use]);

@@ -8,17 +8,17 @@ import { type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { pickSentFields } from './request-fields.ts';
 import { toConversation } from './to-turns.ts';
 
-/** What is known of the model beside the request. */
+/** Facts about the model that are not in the request. */
 export interface ModelContext {
-  /** The upstream's own name. */
+  /** The upstream's model name. */
   readonly model: string;
-  /** Tokens a reply may have; undefined if the configuration does not say. */
+  /** Maximum number of tokens in a reply. Undefined if it is not configured. */
   readonly maxCompletionTokens: number | undefined;
 }
 
 /**
- * A chat request in the Messages dialect; `requestFields` says what becomes of each field. Throws UpstreamFault 400 for
- * content that the dialect does not have.
+ * Converts a chat request to the Messages dialect. `requestFields` defines how each field is handled. Throws
+ * `UpstreamError` with the status 400 for content that the dialect does not support.
  */
 export function toMessagesRequest(input: ChatRequest, context: ModelContext): MessagesRequest {
   const request = toPlainMessages(input);
@@ -52,7 +52,10 @@ function toMaxTokens(request: ChatRequest, { maxCompletionTokens }: ModelContext
   );
 }
 
-/** The dialect bounds the temperature by 1, and its newer models take either value but not both; thinking goes with neither. */
+/**
+ * The dialect limits the temperature to 1. Its newer models accept either value, but not both. With thinking, neither is
+ * allowed.
+ */
 function toSampling({ temperature: requestedTemperature, top_p }: ChatRequest, thinks: boolean): Partial<MessagesRequest> {
   if (thinks) return {};
   const temperature = requestedTemperature === undefined ? undefined : Math.min(requestedTemperature, 1);
@@ -76,7 +79,7 @@ function toIdentity(request: ChatRequest): Partial<MessagesRequest> {
   };
 }
 
-/** The request's own settings win over those made of other fields. */
+/** The request's own settings replace those derived from other fields. */
 function toOutputConfig(
   request: ChatRequest,
   { output_config: derivedConfig }: Partial<MessagesRequest>,
@@ -94,18 +97,18 @@ function toOutputConfig(
 
 type ThinkingFields = Pick<MessagesRequest, 'thinking' | 'output_config'>;
 
-/** The dialect's own words for efforts it calls otherwise. */
+/** Efforts that have another name in the dialect. */
 const renamedEfforts: ReadonlyMap<unknown, string> = new Map([['minimal', 'low']]);
 
 interface ThinkingContext {
   readonly model: string;
   readonly maxTokens: number;
   readonly messages: readonly MessageParam[];
-  /** Whether a call of a tool is demanded, which rules out thinking. */
+  /** Whether the model must call a tool, which rules out thinking. */
   readonly mustCall: boolean;
 }
 
-/** `reasoning_effort` as thinking: a Claude of 4.6 or later gets the effort, other models get a budget of tokens. */
+/** Converts `reasoning_effort`. A Claude of 4.6 or later gets the effort, other models get a token budget. */
 function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFields {
   const { reasoning_effort: effort } = request;
   if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};
@@ -117,7 +120,7 @@ function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFie
   return budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
-/** Whether the turn that goes on has calls without the thoughts that led to them: the dialect then refuses to think. */
+/** Returns whether the current turn has calls without the thoughts before them. The dialect then rejects thinking. */
 function hasThoughtlessCall(messages: readonly MessageParam[]): boolean {
   for (const { role, content } of messages.toReversed()) {
     const types = typeof content === 'string' ? ['text'] : content.map(({ type }) => type);
@@ -130,8 +133,8 @@ function hasThoughtlessCall(messages: readonly MessageParam[]): boolean {
 type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
 /**
- * The tools offered and how they may be used. A conversation with calls in it needs tools even if the model may call
- * none any more: then those it called are offered, and calling is off.
+ * Returns the tools and the tool choice. The dialect requires tools if the conversation has calls, even if the model may not
+ * call any. In that case the called tools are offered with the choice `none`.
  */
 export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {
   const { tools, choice: requestedChoice } = selectTools(request);
@@ -155,7 +158,7 @@ function toToolChoice(choice: SelectedTools['choice']): ToolChoice | undefined {
   return typeof choice === 'string' ? { type: choice } : { type: 'tool', name: choice.name };
 }
 
-/** A function in the form of the dialect; what is no function is the dialect's own already. */
+/** Converts a function to the form of the dialect. Other tools are already in that form. */
 function toOffer(tool: JsonObject): ToolOffer {
   const offer = tool.function;
   if (!isJsonObject(offer)) return tool as ToolOffer;

@@ -19,7 +19,7 @@ describe('toTooling', () => {
     expect(tooling({ tools: [weather, time] })).toEqual({ tools: [offered.weather, offered.time] });
   });
 
-  it('gives every schema the type that the dialect wants, keeps strictness and cache marks', () => {
+  it('adds the required type to every schema and preserves strictness and cache marks', () => {
     const cache_control = { type: 'ephemeral' };
     const strict = { type: 'function', cache_control, function: { name: 'x', strict: true, parameters: { properties: {} } } };
     expect(tooling({ tools: [strict] }).tools).toEqual([
@@ -48,16 +48,16 @@ describe('toTooling', () => {
     [null, undefined],
     ['whatever', undefined],
     [{}, undefined],
-  ])('says the choice %j as %j', (tool_choice, expected) => {
+  ])('converts the choice %j to %j', (tool_choice, expected) => {
     expect(tooling({ tools: [time], tool_choice }).tool_choice).toEqual(expected);
   });
 
-  it('leaves out tools that are not allowed', () => {
+  it('removes tools that are not allowed', () => {
     const tool_choice = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [time] } };
     expect(tooling({ tools: [weather, time], tool_choice })).toEqual({ tools: [offered.time], tool_choice: { type: 'any' } });
   });
 
-  it('asks for one call at a time, unless there may be none', () => {
+  it('disables parallel calls, unless no calls are allowed', () => {
     const one = { tools: [time], parallel_tool_calls: false };
     expect(tooling(one).tool_choice).toEqual({ type: 'auto', disable_parallel_tool_use: true });
     expect(tooling({ ...one, tool_choice: 'required' }).tool_choice).toEqual({ type: 'any', disable_parallel_tool_use: true });
@@ -65,11 +65,11 @@ describe('toTooling', () => {
     expect(tooling({ tools: [time], parallel_tool_calls: true }).tool_choice).toBeUndefined();
   });
 
-  it('says nothing of a choice without tools', () => {
+  it('omits the choice if there are no tools', () => {
     for (const tools of [undefined, null, [], 'x']) expect(tooling({ tools, tool_choice: 'required' })).toEqual({});
   });
 
-  it('names the tools of earlier calls where none may be called any more', () => {
+  it('offers the tools of earlier calls if no more calls are allowed', () => {
     const use = (name: string) => ({ type: 'tool_use', id: name, name, input: {} });
     const messages: MessageParam[] = [
       { role: 'user', content: 'x' },

@@ -47,12 +47,12 @@ function turnsOf(...messages: Message[]): MessageParam[] {
 }
 
 describe('toConversation', () => {
-  it('takes any number of parts', () => {
+  it('accepts any number of parts', () => {
     const many = Array.from({ length: 200_000 }, () => text('a')) as Content;
     expect(turnsOf(user('x'), user(many))[0]?.content).toHaveLength(200_001);
   });
 
-  it('puts the words of system and developer apart, in their order, with marks of the cache', () => {
+  it('separates system and developer messages, in order, with cache marks', () => {
     const cache_control = { type: 'ephemeral' };
     const { system, messages } = toConversation([
       { role: 'system', content: [{ type: 'text', text: 'A', cache_control }] },
@@ -64,7 +64,7 @@ describe('toConversation', () => {
     expect(messages).toEqual([{ role: 'user', content: [text('x')] }]);
   });
 
-  it('joins messages of one role, and leaves empty ones out', () => {
+  it('joins messages of the same role and removes empty ones', () => {
     expect(turnsOf(user('a'), user(''), user('b'), assistant('c'), assistant(''), assistant('d'), user('e'))).toEqual([
       { role: 'user', content: [text('a'), text('b')] },
       { role: 'assistant', content: [text('c'), text('d')] },
@@ -72,18 +72,18 @@ describe('toConversation', () => {
     ]);
   });
 
-  it('lets the user begin', () => {
+  it('starts with the user', () => {
     expect(turnsOf(assistant('Hi, what is it?'), user('x'))[0]).toEqual(opening);
     expect(turnsOf({ role: 'system', content: 'x' })).toEqual([opening]);
     expect(turnsOf(assistant(' '))).toEqual([opening]);
   });
 
-  it('takes white space off the end of what the assistant is to go on with', () => {
+  it('trims white space from the end of a last assistant message', () => {
     expect(turnsOf(user('x'), assistant('The answer is: \n'))[1]?.content).toEqual([text('The answer is:')]);
     expect(turnsOf(user('x'), assistant('a '), user('y'))[1]?.content).toEqual([text('a ')]);
   });
 
-  it('gives all results of a turn in one, in their order, ahead of what the user says', () => {
+  it("puts all results of a turn into one message, in order, before the user's text", () => {
     const calls = assistant('Wait.', { tool_calls: [call('a', '{"x":1}'), call('b', '')] });
     expect(
       turnsOf(user('q'), calls, user('and?'), result('b', 'B'), result('a', [text('A'), text(' ')]), assistant('so')),
@@ -95,7 +95,7 @@ describe('toConversation', () => {
     ]);
   });
 
-  it('keeps images of results, and a result without content', () => {
+  it('preserves images in results and results without content', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
     const calls = assistant(null, { tool_calls: [call('a'), call('b')] });
     expect(turnsOf(user('q'), calls, result('a', [image]), result('b', ''))[2]?.content).toEqual([
@@ -104,7 +104,7 @@ describe('toConversation', () => {
     ]);
   });
 
-  it('answers calls that nobody answered, and tells results that nobody asked for as text', () => {
+  it('adds a result to calls without one, and converts results without a call to text', () => {
     expect(
       turnsOf(user('q'), assistant(null, { tool_calls: [call('a'), call('b')] }), result('b', 'B'), result('c', 'C')),
     ).toEqual([
@@ -127,7 +127,7 @@ describe('toConversation', () => {
     ]);
   });
 
-  it('gives every call an id of its own in the letters of the dialect', () => {
+  it('gives every call a unique ID in the characters of the dialect', () => {
     const calls = assistant(null, { tool_calls: [call('a.b/c'), call('a.b/c'), call(7), call('')] });
     const turns = turnsOf(user('q'), calls, result('a.b/c', '1'), result('a.b/c', '2'), calls);
     const ids = (content: MessageParam['content']) => (content as ContentBlock[]).map((block) => block.id ?? block.tool_use_id);
@@ -149,17 +149,17 @@ describe('toConversation', () => {
     ['{"__proto__":1}', { arguments: '{"__proto__":1}' }],
     [{ a: 1 }, { a: 1 }],
     [5, { arguments: 5 }],
-  ])('takes the arguments %j for %j', (args, input) => {
+  ])('converts the arguments %j to %j', (args, input) => {
     const content = turnsOf(user('q'), assistant(null, { tool_calls: [call('a', args)] }))[1]?.content;
     expect(content).toEqual([use('a', input)]);
   });
 
-  it('takes no call from what is none', () => {
+  it('ignores malformed calls', () => {
     const tool_calls = [null, 3, {}, { function: 'x' }, { id: 'a', function: { arguments: '{}' } }];
     expect(turnsOf(user('q'), assistant('x', { tool_calls }))[1]?.content).toEqual([text('x')]);
   });
 
-  it('gives thoughts back as they were, ahead of everything else', () => {
+  it('puts thoughts, unchanged, first', () => {
     const thinking_blocks = [
       { type: 'thinking', thinking: ' hm ', signature: 's', index: 0 },
       { type: 'redacted_thinking', data: 'd' },
@@ -214,8 +214,8 @@ const anyMessage: Arbitrary<unknown> = oneof(
   record({ role: constantFrom('tool'), content: oneof(words, parts), tool_call_id: ids }),
 );
 
-describe('any conversation', () => {
-  it('comes out as the dialect wants it', () => {
+describe('an arbitrary conversation', () => {
+  it('is valid in the dialect', () => {
     assert(
       property(array(anyMessage, { minLength: 1, maxLength: 12 }), (given) => {
         const messages = given.map((message, index) => parseMessage(message, `messages[${index}]`));
@@ -228,7 +228,7 @@ describe('any conversation', () => {
   });
 });
 
-/** Fails if the Messages API would answer 400. */
+/** Fails if the Messages API would return 400. */
 function checkTurns(turns: readonly MessageParam[]): void {
   const seen = new Set<unknown>();
   let waiting = new Set<unknown>();

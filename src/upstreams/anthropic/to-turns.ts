@@ -24,13 +24,13 @@ import {
   PendingCalls,
 } from '../prompt/message-calls.ts';
 
-/** What the id of a call must look like. */
+/** Form of a call ID. */
 const callId = /^[a-zA-Z0-9_-]+$/;
 
-/** A conversation as the dialect has it. */
+/** A conversation in the form of the dialect. */
 export interface Conversation {
   readonly system: readonly TextBlock[];
-  /** User and assistant in turns, the user first; every call has its result in the next turn. */
+  /** Alternating turns that start with the user. Every call has its result in the next turn. */
   readonly messages: MessageParam[];
 }
 
@@ -38,7 +38,7 @@ type Thought = ThinkingBlock | RedactedThinkingBlock;
 
 interface UserTurn {
   readonly role: 'user';
-  /** Go ahead of everything else in the turn. */
+  /** Results, which are first in their turn. */
   readonly results: ToolResultBlock[];
   readonly content: ContentBlock[];
 }
@@ -48,7 +48,10 @@ interface AssistantTurn {
   readonly content: ContentBlock[];
 }
 
-/** System messages apart, the others in turns. Throws UpstreamFault 400 for content that the dialect does not have. */
+/**
+ * Separates the system messages and joins the others to turns. Throws `UpstreamError` with the status 400 for content that the
+ * dialect does not support.
+ */
 export function toConversation(messages: readonly Message[]): Conversation {
   const turns = new Turns();
   messages.forEach((message, index) => {
@@ -93,7 +96,7 @@ class Turns {
     );
   }
 
-  /** A reply with nothing but thoughts is left out: the dialect refuses it. */
+  /** A reply with only thoughts is removed, because the dialect rejects it. */
   #addReply(message: Message, path: string): void {
     const contentBlocks = toBlocks(message.content, path);
     const calls = listCalls(message);
@@ -110,7 +113,7 @@ class Turns {
     return { type: 'tool_use', id: this.#calls.register(id, name).id, name, input };
   }
 
-  /** A result that no call waits for is sent as text. */
+  /** A result without a call is sent as text. */
   #addResult(message: Message, path: string): void {
     const blocks = toBlocks(message.content, path);
     const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
@@ -143,7 +146,7 @@ function createUserTurn(content: ContentBlock[]): UserTurn {
   return { role: 'user', results: [], content };
 }
 
-/** The last words of an assistant may not end in white space, nor be thoughts. */
+/** The dialect rejects a last assistant message that ends with white space or thoughts. */
 function trimEnd(content: ContentBlock[]): void {
   for (let last = content.at(-1); last !== undefined; last = content.at(-1)) {
     if (last.type === 'text') {
@@ -157,7 +160,7 @@ function trimEnd(content: ContentBlock[]): void {
   }
 }
 
-/** Thoughts as the model gave them: their signature is over every char. */
+/** Returns the thoughts unchanged, because their signature covers every character. */
 function listThoughts({ thinking_blocks: blocks }: Message): Thought[] {
   return Array.isArray(blocks) ? blocks.filter(isJsonObject).flatMap(toThought) : [];
 }
@@ -168,17 +171,20 @@ function toThought({ type, thinking, signature, data }: JsonObject): readonly Th
   return [{ type, thinking, signature }];
 }
 
-/** Content parts that are blocks of the dialect already. */
+/** Content parts that are already blocks of the dialect. */
 const nativeTypes: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'container_upload']);
 
-/** Blocks of a message's content, without texts of white space only, which the dialect refuses. Throws UpstreamFault 400 for a part it has nothing for. */
+/**
+ * Returns the blocks of a message's content. Texts of only white space are removed, because the dialect rejects them. Throws
+ * `UpstreamError` with the status 400 for an unsupported part.
+ */
 export function toBlocks(content: Message['content'], path: string): ContentBlock[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
   const blocks = (content ?? []).map((part, position) => toBlock(part, `${path}[${position}]`));
   return blocks.filter((block) => block.type !== 'text' || !isBlank((block as TextBlock).text));
 }
 
-/** The same for content that can only be text. */
+/** Like `toBlocks`, for content that can only be text. */
 export function toTextBlocks(content: Message['content'], path: string): TextBlock[] {
   return toBlocks(content, path).map((block) => {
     if (block.type === 'text') return block as TextBlock;
@@ -218,7 +224,7 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string): Co
   return { type: 'document', source: toDocumentSource(source), ...title };
 }
 
-/** Text is sent as text: the dialect takes nothing but PDF in base64. */
+/** Text is sent as text, because the dialect accepts only PDF in base64. */
 function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['source'] {
   const text = source.type === 'url' ? undefined : decodeInlineText({ mediaType: source.media_type, base64: source.data });
   return text === undefined ? source : { type: 'text', media_type: 'text/plain', data: text };

@@ -12,13 +12,13 @@ describe('toFinishReason', () => {
     ['refusal', 'content_filter', 'content_filter'],
     ['a_reason_to_come', 'stop', 'tool_calls'],
     [undefined, 'stop', 'tool_calls'],
-  ])('tells %j as %s, and with calls as %s', (reason, without, withCalls) => {
+  ])('converts %j to %s, and with calls to %s', (reason, without, withCalls) => {
     expect([toFinishReason(reason, false), toFinishReason(reason, true)]).toEqual([without, withCalls]);
   });
 });
 
 describe('toUsage', () => {
-  it('counts what the cache gave and took as part of the prompt', () => {
+  it('adds the tokens of the cache to the prompt', () => {
     const counts = { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 3000, output_tokens: 4 };
     expect(toUsage(counts)).toEqual({
       prompt_tokens: 3210,
@@ -28,7 +28,7 @@ describe('toUsage', () => {
     });
   });
 
-  it('says nothing of a cache that the upstream does not tell of', () => {
+  it('omits cache counts that the upstream does not report', () => {
     const plain = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     expect(toUsage({ input_tokens: 1, output_tokens: 2 })).toEqual(plain);
     expect(toUsage({ input_tokens: 1, output_tokens: 2, cache_read_input_tokens: null, output_tokens_details: null })).toEqual(
@@ -42,7 +42,7 @@ describe('toUsage', () => {
     expect(toUsage(counts)).toMatchObject({ completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 7 } });
   });
 
-  it('takes later counts for earlier ones, but no null', () => {
+  it('replaces earlier counts with later ones, but not with null', () => {
     expect(mergeCounts({ input_tokens: 5, output_tokens: 1 }, { output_tokens: 8, input_tokens: null })).toEqual({
       input_tokens: 5,
       output_tokens: 8,

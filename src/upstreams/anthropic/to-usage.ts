@@ -12,14 +12,20 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<StopReason, Fi
   ['refusal', 'content_filter'],
 ]);
 
-/** Why a reply ended. One that ends well with calls in it ends for them, whatever its upstream calls that. */
+/**
+ * Returns the finish reason of a reply. A successful reply with calls ends with `tool_calls`, regardless of the upstream's
+ * reason.
+ */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
   const finishReason = finishReasons.get(reason) ?? 'stop';
   if (finishReason === 'stop' || finishReason === 'tool_calls') return hasCalls ? 'tool_calls' : 'stop';
   return finishReason;
 }
 
-/** Counts of the dialect as those of the compat wire, whose prompt includes what the cache gave and took. */
+/**
+ * Converts the counts of the dialect to those of the compat wire, whose prompt includes the tokens read from and written to the
+ * cache.
+ */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {
   const {
     cache_read_input_tokens: cacheRead,
@@ -48,7 +54,7 @@ export function toUsage(counts: Partial<MessagesUsage>): Usage {
   };
 }
 
-/** Counts that come later in a stream take the place of earlier ones; nulls say nothing. */
+/** Returns the counts, replaced by later ones of the stream. Nulls are ignored. */
 export function mergeCounts(counts: Partial<MessagesUsage>, laterCounts: object): Partial<MessagesUsage> {
   return { ...counts, ...Object.fromEntries(Object.entries(laterCounts).filter(([, value]) => value !== null)) };
 }

@@ -11,7 +11,7 @@ import type { MessageReader } from './message-reader.ts';
 
 type Reply = Pick<Sink<RawFrame>, 'frame'>;
 
-/** What is written around each piece of text of a run: an event of the compat wire. */
+/** Text around each piece of a run in an event of the compat wire. */
 interface Slot {
   readonly block: unknown;
   readonly before: string;
@@ -21,8 +21,8 @@ interface Slot {
 const noSlot: Slot = { block: undefined, before: '', after: '' };
 
 /**
- * Events as frames of the compat wire. A run of deltas is written without being parsed: a JSON string is the same in both
- * dialects. The role waits for what follows it, so that an error ahead of everything else comes first.
+ * Translates events to frames of the compat wire. A run of deltas is written without being parsed, because a JSON string is the
+ * same in both dialects. The role is held back until a later event, so that an immediate error is the first item.
  */
 export class TranslatedEvents implements EventReader {
   readonly isEndMark = isMessageStop;
@@ -95,7 +95,7 @@ export class TranslatedEvents implements EventReader {
     };
   }
 
-  /** The JSON around the text in a compat delta. */
+  /** Returns the JSON around the text in a compat delta. */
   #getTemplate(type: unknown, index: unknown): readonly [before: string, after: string] | undefined {
     if (type === 'text_delta') return ['"content":', ''];
     if (type === 'thinking_delta') return ['"reasoning_content":', ''];

@@ -27,7 +27,7 @@ async function pick(question: string, offered = tools): Promise<string | undefin
   return findFittingTool(question, await scoreTools(question, offered, { embedder, signal: never }))?.name;
 }
 
-describe('a tool is picked', () => {
+describe('findFittingTool with the standard tools', () => {
   it.each([
     ['What is the weather in Paris?', 'get_weather'],
     ['Is it going to rain tomorrow in Berlin?', 'get_weather'],
@@ -45,12 +45,12 @@ describe('a tool is picked', () => {
     ['I need a flight to Rome on Friday', 'book_flight'],
     ['Run a long operation for 5 seconds', 'longRunningOperation'],
     ['please use pets_list', 'pets_list'],
-  ])('for %j: %s', async (question, name) => {
+  ])('picks a tool for %j: %s', async (question, name) => {
     expect(await pick(question)).toBe(name);
   });
 });
 
-describe('no tool is picked', () => {
+describe('findFittingTool without a fitting tool', () => {
   it.each([
     'Tell me a joke',
     'How many vacation days do employees get?',
@@ -68,28 +68,28 @@ describe('no tool is picked', () => {
     'Do you like Paris?',
     'What is the capital of France?',
     'Describe the animal with the long neck.',
-  ])('for %j', async (question) => {
+  ])('picks no tool for %j', async (question) => {
     expect(await pick(question)).toBeUndefined();
   });
 
-  it('where only the weather is offered and a joke is asked for', async () => {
+  it('picks no tool for a joke if only the weather is offered', async () => {
     expect(await pick('Tell me a joke', tools.slice(0, 1))).toBeUndefined();
   });
 });
 
-describe('a tool that looks things up', () => {
-  it('takes the questions that no other tool fits', async () => {
+describe('a search tool', () => {
+  it('answers the questions that no other tool fits', async () => {
     expect(await pick('How many vacation days do employees get?', [...tools, searching])).toBe('query_document');
     expect(await pick('What is the weather in Paris?', [...tools, searching])).toBe('get_weather');
   });
 
-  it('does not take what is no question', async () => {
+  it('is not used for text that is not a question', async () => {
     expect(await pick('Tell me a joke', [...tools, searching])).toBeUndefined();
   });
 });
 
-describe('several questions in one', () => {
-  it('are taken apart', () => {
+describe('a message with several questions', () => {
+  it('is split into its questions', () => {
     expect(splitClauses('What is the weather in Paris and what time is it in Tokyo?')).toEqual([
       'What is the weather in Paris',
       'what time is it in Tokyo?',
@@ -97,14 +97,14 @@ describe('several questions in one', () => {
   });
 
   it.each(['Add 2 and 3', 'What is the weather in Paris?', '', 'and', 'one and two and three and four and five'])(
-    '%j is one',
+    '%j is one question',
     (question) => {
       expect(splitClauses(question)).toEqual([question]);
     },
   );
 });
 
-describe('a question that does not have what the nearest tool must be told', () => {
+describe('a question without an argument that the nearest tool requires', () => {
   const status = {
     name: 'book_status',
     description: 'Tells whether a book of this title is on the shelf or lent',
@@ -121,11 +121,11 @@ describe('a question that does not have what the nearest tool must be told', () 
     ['Is the book "The Hobbit" on the shelf?', 'book_status'],
     ['When is the workshop open?', 'query_document'],
     ['When does the library open on Monday?', 'opening_hours'],
-  ])('is looked up: %j goes to %s', async (question, name) => {
+  ])('is searched for: %j goes to %s', async (question, name) => {
     expect(await pick(question, [status, hours, searching])).toBe(name);
   });
 
-  it('goes to that tool where nothing looks things up', async () => {
+  it('goes to the nearest tool if there is no search tool', async () => {
     expect(await pick('How long may I keep a borrowed book?', [status, hours])).toBe('book_status');
   });
 });

@@ -12,7 +12,7 @@ const shortResult = 600;
 const maxResults = 20;
 const maxListed = 5;
 
-/** Calls the tool that the request demands. Throws UpstreamFault if it demands one that is not offered. */
+/** Calls the tool that the request requires. Throws `UpstreamError` if that tool is not offered. */
 export async function callDemandedTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { choice, tools } = offer;
   if (choice === 'none' || choice === 'auto' || tools.length === 0) return undefined;
@@ -47,7 +47,7 @@ export async function callFittingTools({ conversation, offer, comparing, steps }
   return toAnswer(await planFittingCalls([question], { conversation, offer, comparing, steps }));
 }
 
-/** Says what the tools said; of a long result, what is nearest to the question. */
+/** Quotes the results of the tools. Of a long result, it quotes the sentences nearest to the question. */
 export async function answerFromResults({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
@@ -77,7 +77,7 @@ async function toText(
   return `${name} says, nearest to your question:\n\n${quotes.map(toLine).join('\n>\n')}`;
 }
 
-/** With the number that the passage is cited by, if it has one. */
+/** Returns the quote with the citation number of its passage, if there is one. */
 function toLine({ sentence, source }: Quote): string {
   return source === '' ? `> ${sentence}` : `> ${sentence} ${source}`;
 }
@@ -108,10 +108,13 @@ function createLookupStep(scores: readonly ToolScore[], selectedTool: OfferedToo
 }
 
 const mark = /^(\[\d{1,4}\]) /m;
-/** What stands above the passages of one section: the file, its page, the headings. */
+/** Matches the heading of the passages of one section: the file, the page, and the headings. */
 const head = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
 
-/** The passages of a result that begin with a number such as [1], each with it as source; else the result as one, without. */
+/**
+ * Returns the passages of a result that begin with a number such as [1], with that number as the source. Returns other results
+ * as one passage without a source.
+ */
 function splitPassages(result: string): Passage[] {
   const [, ...parts] = result.split(mark);
   if (parts.length === 0) return [{ source: '', text: result }];
@@ -121,7 +124,7 @@ function splitPassages(result: string): Passage[] {
   return passages;
 }
 
-/** An object of plain values as words; any other text as it is. */
+/** Returns an object of plain values as text. Returns other text unchanged. */
 function formatResult(result: string): string {
   const value = result.startsWith('{') ? tryParseJson(result) : undefined;
   if (!isJsonObject(value) || Object.keys(value).length === 0) return result;
@@ -137,7 +140,7 @@ interface ToolScore {
 }
 
 /**
- * Measured with MiniLM over 16 tools and 32 questions (pick-tool.test.ts): the weakest right pair has 0.30, the strongest
+ * Measured with MiniLM over 16 tools and 32 questions (pick-tool.test.ts). The weakest correct pair scores 0.30, the strongest
  * wrong one 0.27.
  */
 const minScore = 0.29;
@@ -148,7 +151,7 @@ const maxDescriptionChars = 300;
 const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
 const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
 
-/** The tools by how well they fit the question, best first. */
+/** Scores the tools by how well they fit the question, best first. */
 export async function scoreTools(question: string, tools: readonly OfferedTool[], comparing: Comparing): Promise<ToolScore[]> {
   const similarities = await compare(question, tools.map(toToolText), comparing);
   const questionStems = listStems(question);
@@ -162,8 +165,8 @@ export async function scoreTools(question: string, tools: readonly OfferedTool[]
 }
 
 /**
- * The tool to call, if any: the best that is near enough. For a question that nothing is near to, or that does not have what
- * the nearest must be told, one that looks things up.
+ * Returns the nearest tool if it is near enough. If no tool is near, or the question lacks an argument of the nearest tool,
+ * returns a search tool.
  */
 export function findFittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
   const [best] = scores;
@@ -172,7 +175,10 @@ export function findFittingTool(question: string, scores: readonly ToolScore[]):
   return scores.find(({ tool }) => looksThingsUp.test(toToolText(tool)))?.tool ?? nearest;
 }
 
-/** Several questions in one, such as "What is the weather in Paris and what time is it in Tokyo?"; else the question alone. */
+/**
+ * Splits several questions, such as "What is the weather in Paris and what time is it in Tokyo?". Returns other text as one
+ * question.
+ */
 export function splitClauses(question: string): string[] {
   const clauses = question
     // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.

@@ -3,16 +3,16 @@ import type { Comparing } from './compare.ts';
 import type { Conversation } from './read-conversation.ts';
 import type { ToolOffer } from './read-tools.ts';
 
-/** Everything a reply is planned from. */
+/** Input for planning a reply. */
 export interface Situation {
   readonly conversation: Conversation;
   readonly offer: ToolOffer;
   readonly comparing: Comparing;
-  /** Steps taken on the way, in order; whoever takes one adds it. */
+  /** Steps so far, in order. Each responder adds its own steps. */
   readonly steps: Step[];
 }
 
-/** A stage of the reply to be. */
+/** A stage of the planned reply. */
 export interface Step {
   readonly name: string;
   readonly content: string;
@@ -26,7 +26,7 @@ export interface PlannedCall {
   readonly arguments: string;
 }
 
-/** What a reply will say. */
+/** A planned reply. */
 export interface Answer {
   readonly content: string;
   readonly calls?: readonly PlannedCall[];
@@ -34,5 +34,5 @@ export interface Answer {
   readonly controls?: readonly Control[];
 }
 
-/** One way to answer; undefined if it does not apply. */
+/** Function that plans an answer. Returns undefined if it does not apply. */
 export type Responder = (situation: Situation) => Answer | undefined | Promise<Answer | undefined>;

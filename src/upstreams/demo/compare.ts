@@ -2,13 +2,13 @@ import { EmbeddingError } from '#base/embedding/local-embedder.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
-/** What comparing texts needs. */
+/** Dependencies for comparing texts. */
 export interface Comparing {
   readonly embedder: Embedder;
   readonly signal: AbortSignal;
 }
 
-/** How near each text is to the question in meaning, from -1 to 1. */
+/** Returns the similarity of each text to the question, from -1 to 1. */
 export async function compare(question: string, texts: readonly string[], { embedder, signal }: Comparing): Promise<number[]> {
   if (texts.length === 0) return [];
   const [questionVector, ...vectors] = await embedder.embed([question, ...texts], signal);
@@ -21,7 +21,7 @@ function dot(first: Float32Array, second: Float32Array): number {
   return sum;
 }
 
-/** What stopped the demo, as a fault of an upstream; the signal's reason if the caller left. */
+/** Returns the error as an `UpstreamError`. Returns the signal's reason if the client disconnected. */
 export function toDemoError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof UpstreamError) return error;
   if (!(error instanceof EmbeddingError)) return new UpstreamError('broken', 'The embedder failed.', { cause: error });

@@ -20,7 +20,7 @@ function lengthOf(vector: readonly number[] | undefined): number {
   return Math.hypot(...(vector ?? []));
 }
 
-it('the reply is that of the OpenAI API', async () => {
+it('returns a reply of the OpenAI API', async () => {
   const reply = await ask({ input: ['hello world', 'hello'] });
   expect(reply).toMatchObject({
     object: 'list',
@@ -34,14 +34,14 @@ it('the reply is that of the OpenAI API', async () => {
   expect(reply.data.map(({ embedding }) => embedding.length)).toEqual([384, 384]);
 });
 
-it('base64 holds the same numbers as little-endian floats', async () => {
+it('encodes the same numbers as little-endian floats in base64', async () => {
   const plain = await ask({ input: 'hello' });
   const encoded = await ask({ input: 'hello', encoding_format: 'base64' });
   const bytes = Buffer.from(encoded.data[0]?.embedding as unknown as string, 'base64');
   expect(Array.from({ length: 384 }, (_, index) => bytes.readFloatLE(index * 4))).toEqual(plain.data[0]?.embedding);
 });
 
-it('fewer dimensions are a cut of length 1', async () => {
+it('truncates a vector to fewer dimensions and scales it to length 1', async () => {
   const whole = (await ask({ input: 'hello' })).data[0]?.embedding ?? [];
   const cut = (await ask({ input: 'hello', dimensions: 64 })).data[0]?.embedding ?? [];
   expect(cut).toHaveLength(64);
@@ -49,12 +49,12 @@ it('fewer dimensions are a cut of length 1', async () => {
   expect((cut[1] ?? 0) / (cut[0] ?? 1)).toBeCloseTo((whole[1] ?? 0) / (whole[0] ?? 1), 5);
 });
 
-it('more dimensions than there are, and unknown tokens, are refused', async () => {
+it('rejects more dimensions than there are, and unknown tokens', async () => {
   await expect(ask({ input: 'hello', dimensions: 385 })).rejects.toMatchObject({ status: 400, param: 'dimensions' });
   await expect(ask({ input: [5_000_000] })).rejects.toMatchObject({ status: 400, param: 'input' });
 });
 
-it('tokens stand for their text', async () => {
+it('decodes tokens to their text', async () => {
   const text = await ask({ input: 'hello world' });
   expect((await ask({ input: encode('hello world') })).data).toEqual(text.data);
   expect((await ask({ input: [encode('hello world'), encode('hello')] })).data[0]).toEqual(text.data[0]);

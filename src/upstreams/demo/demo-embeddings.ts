@@ -6,7 +6,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { encodeVector } from '../embeddings-reply.ts';
 import { toDemoError } from './compare.ts';
 
-/** Answers an embeddings request of OpenAI's API with the local model. Throws UpstreamFault. */
+/** Answers an embeddings request of OpenAI's API with the local model. Throws `UpstreamError`. */
 export async function embed(request: EmbeddingsRequest, embedder: Embedder, signal: AbortSignal): Promise<JsonObject> {
   const { dimensions = embedder.dimensions, encoding_format } = request;
   if (dimensions > embedder.dimensions) {
@@ -36,7 +36,7 @@ export async function embed(request: EmbeddingsRequest, embedder: Embedder, sign
   };
 }
 
-/** Clients that cut texts themselves send tokens of OpenAI's cl100k_base. */
+/** Clients that split texts themselves send tokens of OpenAI's cl100k_base. */
 async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
   if (typeof input === 'string') return [input];
   if (typeof input[0] === 'string') return input as string[];
@@ -51,7 +51,7 @@ async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
   return lists.map((list) => decode(list));
 }
 
-/** The first dimensions, brought back to length 1. */
+/** Returns the first dimensions, scaled to length 1. */
 function truncateVector(vector: Float32Array, dimensions: number): Float32Array {
   if (dimensions === vector.length) return vector;
   const truncated = vector.slice(0, dimensions);

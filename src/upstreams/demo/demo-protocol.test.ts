@@ -24,8 +24,8 @@ function kindOf({ choices, usage }: Chunk): string {
   return Object.keys({ ...delta, ...custom }).join();
 }
 
-describe('the frames', () => {
-  it('come in the order of the wire', async () => {
+describe('the frames of the demo', () => {
+  it('follow the order of the wire', async () => {
     const { chunks } = await say('show me everything', { stream: true });
     const kinds = chunks.map(kindOf);
     expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
@@ -44,13 +44,13 @@ describe('the frames', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('are the same whether streamed or not, but for ids', async () => {
+  it('are the same for streamed and complete replies, except for IDs', async () => {
     const one = await say('show me everything', { stream: true });
     const other = await say('show me everything');
     expect(other.chunks.map(({ id: _, ...chunk }) => chunk)).toEqual(one.chunks.map(({ id: _, ...chunk }) => chunk));
   });
 
-  it('bring content word by word', async () => {
+  it('contain the content word by word', async () => {
     const { chunks, content } = await say('Count to 12');
     const words = chunks.map(({ choices }) => choices[0]?.delta.content).filter((word) => word !== undefined);
     expect(words).toEqual(['1', ' 2', ' 3', ' 4', ' 5', ' 6', ' 7', ' 8', ' 9', ' 10', ' 11', ' 12']);
@@ -60,7 +60,7 @@ describe('the frames', () => {
 
 describe('the demo', () => {
   it.each(['hello', 'Help!', 'Say help please.', 'what can you do?', 'Who are you?', ''])(
-    'shows around for %j',
+    'introduces itself for %j',
     async (question) => {
       const { content } = await say(question);
       expect(content).toContain('demo deployment, not a language model');
@@ -68,13 +68,13 @@ describe('the demo', () => {
     },
   );
 
-  it('admits that it has no answer', async () => {
+  it('reports that it has no answer', async () => {
     const { content } = await say('Who won the world cup in 1998?');
     expect(content).toMatch(/not a language model.+no answer of my own to “Who won the world cup in 1998\?”/);
     expect((await say('Tell me of the world cup. ')).content).toContain('to “Tell me of the world cup”. Say');
   });
 
-  it('says what it saw in a table, on request', async () => {
+  it('describes the request in a table, if asked to', async () => {
     const { message } = await say('Give me an attachment', { tools: [tool('pipe|d', 'Adds')] });
     expect(message.custom_content?.attachments).toEqual([
       { index: 0, type: 'text/markdown', title: 'What I saw', data: expect.stringContaining('| Tools offered | pipe\\|d |') },
@@ -82,7 +82,7 @@ describe('the demo', () => {
     expect(message.custom_content?.controls).toBeUndefined();
   });
 
-  it('offers controls and keeps them in its state', async () => {
+  it('offers controls and stores them in its state', async () => {
     const { message } = await say('Show me controls');
     const { controls = [], state } = message.custom_content ?? {};
     expect(controls.map(({ index, label }) => [index, label])).toEqual([
@@ -121,7 +121,7 @@ describe('documents', () => {
     expect(message.custom_content?.stages?.at(-1)?.name).toBe('Searching the passages');
   });
 
-  it('may be pasted between quotes, or come as long text or from an earlier message', async () => {
+  it('may be pasted between quotes, sent as long text, or come from an earlier message', async () => {
     const long = `${handbook}\n${'Nothing to see in this line of text.\n'.repeat(30)}`;
     for (const messages of [
       [user(`When is lunch? """${handbook}"""`)],
@@ -134,21 +134,21 @@ describe('documents', () => {
     }
   });
 
-  it('that say nothing near it are not quoted', async () => {
+  it('are not quoted if they are not near the question', async () => {
     const attachments = [{ title: 'Handbook', data: handbook }];
     expect((await say([user('Which planets have rings?', { attachments })])).content).toContain(
       'nothing in the texts given comes near it',
     );
   });
 
-  it('that cannot be read are named', async () => {
+  it('are named if they cannot be read', async () => {
     const attachments = [{ type: 'image/png', data: 'AAAA' }];
     expect((await say([user('Which planets have rings?', { attachments })])).content).toContain('the attachments are not text');
   });
 });
 
-describe('bounds', () => {
-  it('max_tokens ends the reply with length, and usage says so', async () => {
+describe('limits', () => {
+  it('end the reply with length at max_tokens, and usage counts those tokens', async () => {
     for (const field of ['max_tokens', 'max_completion_tokens']) {
       const { content, reply } = await say('Count to 100', { [field]: 10 });
       expect(countTokens(content)).toBe(10);
@@ -157,7 +157,7 @@ describe('bounds', () => {
     }
   });
 
-  it('max_tokens cuts the arguments of a call', async () => {
+  it('truncate the arguments of a call at max_tokens', async () => {
     const offered = [tool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
     const ask = toAttempt('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
     const texts: string[] = [];
@@ -166,14 +166,14 @@ describe('bounds', () => {
     expect(texts.join()).toContain('"finish_reason":"length"');
   });
 
-  it('stop ends the reply before the word', async () => {
+  it('end the reply before a stop word', async () => {
     const { content, reply } = await say('Count to 100', { stop: ['never', ' 7'] });
     expect(content).toBe('1 2 3 4 5 6');
     expect(reply.choices[0]?.finish_reason).toBe('stop');
     expect((await say('Count to 100', { stop: '1' })).content).toBe('');
   });
 
-  it('response_format makes the content JSON', async () => {
+  it('include JSON content for response_format', async () => {
     const { content } = await say('Tell me a joke', { response_format: { type: 'json_object' } });
     expect(JSON.parse(content)).toEqual({ answer: expect.stringContaining('not a language model') });
     const schema = {
@@ -187,7 +187,7 @@ describe('bounds', () => {
     expect(JSON.parse(shaped.content)).toEqual({ city: 'Rome', days: 3 });
   });
 
-  it('tokens are counted by o200k_base', async () => {
+  it('count tokens by o200k_base', async () => {
     const { reply, content } = await say('Count to 20');
     expect(reply.usage).toEqual({
       prompt_tokens: countTokens('user\nCount to 20') + 6,
@@ -197,7 +197,7 @@ describe('bounds', () => {
   });
 });
 
-describe('odd input', () => {
+describe('unusual input', () => {
   it.each<[string, Message[]]>([
     [
       'parts',
@@ -230,7 +230,7 @@ describe('odd input', () => {
     ['lines', 'a?\n'.repeat(340_000)],
     ['quote marks', '"'.repeat(1_000_000)],
     ['digits and dots', '1.'.repeat(500_000)],
-  ])('a megabyte of %s is answered in bounded time', async (_, text) => {
+  ])('a megabyte of %s is answered in limited time', async (_, text) => {
     const offered = [tool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
     let content = '';
     const heldMs = await measureLongestHold(async () => {
@@ -243,7 +243,7 @@ describe('odd input', () => {
 });
 
 describe('a stream', () => {
-  it('is paced, and ends when the caller leaves', async () => {
+  it('is paced, and ends when the client disconnects', async () => {
     const paced = startDemo(15);
     const caller = new AbortController();
     const began = performance.now();
@@ -263,12 +263,12 @@ describe('a stream', () => {
     })();
     await expect(run).rejects.toThrow('left');
     expect(leftAt - began).toBeGreaterThan(100);
-    // A small part of the reply, also if the machine is slow and the abort is late.
+    // A small part of the reply, even if the machine is slow and the abort is late.
     expect(frames).toBeLessThan(500);
     await paced.embedder.close();
   });
 
-  it('ends at once while the model is still being asked', async () => {
+  it('ends immediately if it is canceled while the model works', async () => {
     const fresh = startDemo();
     const caller = new AbortController();
     const offered = Array.from({ length: 100 }, (_, index) => tool(`tool_${index}`, `Does thing number ${index}`));
@@ -279,7 +279,7 @@ describe('a stream', () => {
     await fresh.embedder.close();
   });
 
-  it('runs beside a hundred others', async () => {
+  it('runs concurrently with a hundred others', async () => {
     const offered = [tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
     const cities = Array.from({ length: 100 }, (_, index) => `City${index}`);
     const heard = await Promise.all(cities.map((city) => say(`What is the weather in ${city}?`, { tools: offered })));
@@ -291,17 +291,17 @@ describe('an embedder that fails', () => {
   const ask = toAttempt('What is the weather?', { tools: [tool('get_weather', '')] });
   const demoWith = (failing: Embedder) => createDemoProtocol({ embedder: failing, now: Date.now, newId: () => 'x', paceMs: 0 });
 
-  it('is a fault of the upstream', async () => {
+  it('causes an upstream error', async () => {
     const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
     await expect(collectReply(demoWith(failing), ask)).rejects.toMatchObject({ kind: 'broken', message: 'The embedder failed.' });
   });
 
-  it('is worth another try where it has too much to do', async () => {
+  it('causes a retryable error if it is overloaded', async () => {
     const busy = demoWith(new LocalEmbedder({ maxWaitingTexts: 1 }));
     await expect(collectReply(busy, ask)).rejects.toMatchObject({ kind: 'refused', status: 503, retryAfterSeconds: 1 });
   });
 
-  it('is not asked for small talk', async () => {
+  it('is not called for small talk', async () => {
     const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
     expect((await collectReply(demoWith(failing), toAttempt('hello'))).content).toContain('Hello');
   });

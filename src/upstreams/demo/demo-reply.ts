@@ -18,7 +18,7 @@ interface ReplyDeps {
 
 const readingStage = 'Reading the question';
 
-/** Yields the parts of the reply to a request. Throws `UpstreamFault` if the embedder fails. */
+/** Yields the parts of the reply to a request. Throws `UpstreamError` if the embedder fails. */
 export async function* createDemoReply(
   request: ChatRequest,
   { embedder, newId }: ReplyDeps,
@@ -37,7 +37,7 @@ export async function* createDemoReply(
   const plannedAnswer = await planAnswer(situation).catch((error: unknown) => {
     throw toDemoError(error, signal);
   });
-  // The same question has the same answer: what was said of it already is left out.
+  // The same question has the same answer, so the text that was already sent is removed.
   const content = toFormat(plannedAnswer.content, request, question);
   const answer = {
     ...plannedAnswer,
@@ -68,11 +68,11 @@ function toReport({ conversation, offer }: Situation): string {
   return `“${shorten(question, 200)}”: ${countWords(question)} words; beside it ${counts}.`;
 }
 
-/** What OpenAI's models add for each message, and for the reply to come. */
+/** Tokens that OpenAI's models add for each message, and for the reply. */
 const tokensPerMessage = 3;
 const tokensPerReply = 3;
 
-/** Tokens of a request: its messages, the calls and text attachments in them, and the tools offered. */
+/** Counts the tokens of a request: its messages, their calls and text attachments, and the offered tools. */
 function countPrompt(request: ChatRequest, tokens: Tokens): number {
   const texts = request.messages.flatMap((message) => [
     message.role,
@@ -90,17 +90,17 @@ function toText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** An answer that was cut short and is to go on. */
+/** A request to continue a truncated answer. */
 interface Continuation {
-  /** What was asked, up to the question that it answers. */
+  /** The conversation up to the question of that answer. */
   readonly messages: ChatRequest['messages'];
-  /** As far as it came. */
+  /** The answer so far. */
   readonly text: string;
 }
 
 const continuePattern = /\bcut (off|short)\b.{0,80}\b(go on|continue)\b/is;
 
-/** What the last message asks to go on with, as the page does; undefined if it asks something else. */
+/** Returns the answer that the last message asks to continue, as the page does. Returns undefined for other messages. */
 function findContinuation({ messages }: ChatRequest): Continuation | undefined {
   const [reply, last] = messages.slice(-2);
   if (last?.role !== 'user' || reply?.role !== 'assistant' || !continuePattern.test(getText(last))) return undefined;
@@ -111,20 +111,20 @@ function findContinuation({ messages }: ChatRequest): Continuation | undefined {
 const wordWithSpace = /\s*\S+|\s+$/g;
 const argumentsPiece = /[\s\S]{1,16}/gu;
 
-/** Opens, fills and closes one stage. */
+/** Yields the deltas of one complete stage. */
 function* listStageDeltas(index: number, step: Step): Generator<Delta> {
   yield createStageDelta({ index, name: step.name, status: null });
   yield* listStageEnd(index, step);
 }
 
-/** What is left of a stage that stands open. */
+/** Yields the remaining deltas of an open stage. */
 function* listStageEnd(index: number, { content, attachments, status }: Omit<Step, 'name'>): Generator<Delta> {
   yield createStageDelta({ index, content, status: null });
   if (attachments !== undefined) yield createStageDelta({ index, attachments: [...attachments], status: null });
   yield createStageDelta({ index, status });
 }
 
-/** The message itself, word by word, then what goes with it. */
+/** Yields the message word by word, then its calls, attachments, and controls. */
 function* listReplyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => string) | undefined): Generator<Delta> {
   for (const word of reply.content.match(wordWithSpace) ?? []) yield { content: word };
   if (newCallId === undefined) yield* listFunctionDeltas(reply);
@@ -155,7 +155,7 @@ function createStageDelta(part: StageDelta): Delta {
   return { custom_content: { stages: [part] } };
 }
 
-/** Where a reply has to end. */
+/** Limits of a reply. */
 interface Bounds {
   readonly stop: readonly string[];
   readonly maxTokens: number;
@@ -178,7 +178,7 @@ function readBounds(request: ChatRequest): Bounds {
   };
 }
 
-/** The answer cut where a stop sequence or the token limit ends it. */
+/** Truncates the answer at a stop sequence or at the token limit. */
 function shapeReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokens: Tokens): ShapedReply {
   const content = truncateAtStop(answer.content, bounds.stop);
   const used = tokens.count(content);

@@ -23,7 +23,7 @@ function asked(question: string, ...results: (readonly [name: string, text: stri
 }
 
 describe('a fitting tool', () => {
-  it('is called with its arguments, after a stage that says why', async () => {
+  it('is called with its arguments, after a stage that gives the reason', async () => {
     const { calls, reply, message, chunks } = await say('What is the weather in Paris?', { tools });
     expect(calls).toEqual([{ name: 'get_weather', arguments: { location: 'Paris' } }]);
     expect(reply.choices[0]?.finish_reason).toBe('tool_calls');
@@ -50,7 +50,7 @@ describe('a fitting tool', () => {
     expect(content).toContain('none of the tools offered fits');
   });
 
-  it('is called for each part of the question, unless the request wants one at a time', async () => {
+  it('is called for each part of the question, unless the request disables parallel calls', async () => {
     const question = 'What is the weather in Paris and what time is it in Tokyo?';
     expect((await say(question, { tools })).calls).toEqual([
       { name: 'get_weather', arguments: { location: 'Paris' } },
@@ -59,7 +59,7 @@ describe('a fitting tool', () => {
     expect((await say(question, { tools, parallel_tool_calls: false })).calls).toHaveLength(1);
   });
 
-  it('is called in the older form where functions are offered', async () => {
+  it('is called in the older form if functions are offered', async () => {
     const { message, reply } = await say('What is the weather in Paris?', { functions: tools.map((one) => one.function) });
     expect(message.function_call).toEqual({ name: 'get_weather', arguments: '{"location":"Paris"}' });
     expect(message.tool_calls).toBeUndefined();
@@ -68,22 +68,22 @@ describe('a fitting tool', () => {
 });
 
 describe('tool_choice', () => {
-  it('none keeps the tools unused', async () => {
+  it('prevents calls if it is none', async () => {
     expect((await say('What is the weather in Paris?', { tools, tool_choice: 'none' })).calls).toEqual([]);
     const { message } = await say('What is the weather in Paris?', { functions: [weather.function], function_call: 'none' });
     expect(message.function_call).toBeUndefined();
   });
 
-  it('required calls the nearest, fitting or not', async () => {
+  it('calls the nearest tool if it is required, even if it does not fit', async () => {
     expect((await say('Tell me a joke', { tools, tool_choice: 'required' })).calls).toHaveLength(1);
   });
 
-  it('with a name calls that tool', async () => {
+  it('calls the named tool', async () => {
     const named = { type: 'function', function: { name: 'get_current_time' } };
     expect((await say('hello', { tools, tool_choice: named })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
   });
 
-  it('with an unknown name is refused', async () => {
+  it('is rejected if it names an unknown tool', async () => {
     const named = { type: 'function', function: { name: 'nothing' } };
     await expect(say('hello', { tools, tool_choice: named })).rejects.toMatchObject({
       kind: 'refused',
@@ -100,8 +100,8 @@ describe('tool_choice', () => {
   );
 });
 
-describe('tools that are malformed', () => {
-  it('are passed over', async () => {
+describe('malformed tools', () => {
+  it('are ignored', async () => {
     const odd = [
       null,
       7,
@@ -115,7 +115,7 @@ describe('tools that are malformed', () => {
   });
 });
 
-describe('results', () => {
+describe('tool results', () => {
   it('at the end are quoted, each under the name of its tool', async () => {
     const messages = asked(
       'What is the weather in Paris and what time is it in Tokyo?',
@@ -127,7 +127,7 @@ describe('results', () => {
     expect(calls).toEqual([]);
   });
 
-  it('that are empty are named too', async () => {
+  it('are named even if they are empty', async () => {
     expect((await say(asked('What is the weather?', ['get_weather', '']), { tools })).content).toBe('get_weather says nothing.');
   });
 
@@ -136,14 +136,14 @@ describe('results', () => {
     expect((await say(messages, { functions: [weather.function] })).content).toBe('get_weather says: Rain');
   });
 
-  it('that are long give the sentences nearest to the question', async () => {
+  it('are reduced to the sentences nearest to the question if they are long', async () => {
     const long = `${'The garden is open to visitors. '.repeat(30)}Employees get 30 days of vacation a year. ${'The kitchen has two ovens. '.repeat(30)}`;
     const { content } = await say(asked('How many vacation days do employees get?', ['query_document', long]));
     expect(content).toContain('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year.');
     expect(content.length).toBeLessThan(500);
   });
 
-  it('that are numbered passages are quoted with the number, without the headings above them', async () => {
+  it('of numbered passages are quoted with the number, without their headings', async () => {
     const passages = [
       'handbook.md — Handbook › Vacation days of employees\nEmployees get 30 days of vacation a year.',
       `The canteen serves lunch. ${'The kitchen has two ovens. '.repeat(30)}`,
@@ -155,7 +155,7 @@ describe('results', () => {
     expect(none).toBe('query_document gives 2 passages; none comes near your question.');
   });
 
-  it('that are numbered passages are told without the hint on how to cite them, now and later', async () => {
+  it('of numbered passages are quoted without the citation hint, now and later', async () => {
     for (const filling of ['The kitchen has two ovens.', 'The kitchen has two ovens. '.repeat(30)]) {
       const result = `[1] ${filling}\n\n${howToCite}\n\nNote: Searched by words only.`;
       const first = asked('Which number do I put behind what I take from a passage?', ['query_document', result]);
@@ -178,7 +178,7 @@ describe('results', () => {
     ['{}', '{}'],
     ['{half', '{half'],
     ['[1, 2]', '[1, 2]'],
-  ])('of JSON are put into words where they are plain values: %s', async (result, said) => {
+  ])('of JSON are written as text if they are plain values: %s', async (result, said) => {
     expect((await say(asked('When does it open?', ['hours', result]))).content).toBe(`hours says: ${said}`);
   });
 

@@ -12,7 +12,7 @@ function schema(properties: object, required = Object.keys(properties)) {
 
 const weather = schema({ location: text, unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } }, ['location']);
 
-describe('arguments are made of the question', () => {
+describe('fillArguments', () => {
   it.each([
     ['a name', 'What is the weather in Paris?', weather, { location: 'Paris' }],
     ['a name of several words', 'Weather in New York today?', weather, { location: 'New York' }],
@@ -75,7 +75,7 @@ describe('arguments are made of the question', () => {
     expect(fillArguments(parameters, question)).toEqual(expected);
   });
 
-  it('of any question and any schema', () => {
+  it('accepts any question and any schema', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.dictionary(fc.string(), fc.jsonValue()), (question, properties) => {
         expect(() => JSON.stringify(fillArguments(schema(properties), question))).not.toThrow();

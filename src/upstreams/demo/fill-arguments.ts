@@ -19,12 +19,15 @@ const destinations = new Map([
   ['recipient', 'to'],
 ]);
 
-/** Arguments for a JSON Schema, made of what the question has: an object that has what is required and what is mentioned. */
+/**
+ * Returns arguments for a JSON Schema from the words of the question. The object has the required properties and those that the
+ * question mentions.
+ */
 export function fillArguments(schema: JsonObject, question: string): JsonObject {
   return fillObject(schema, findClues(question, listChoices(schema)), maxDepth);
 }
 
-/** Whether a required argument could only be guessed: the question mentions none of its values, or has nothing to be made its text. */
+/** Returns whether a required argument would be a guess: the question mentions none of its values and has no text for it. */
 export function wantsArgument(schema: JsonObject, question: string): boolean {
   const filled = fillArguments(schema, question);
   return listParameters(schema).some(({ name, schema: { const: constant, default: defaultValue, enum: values }, isRequired }) => {
@@ -34,7 +37,7 @@ export function wantsArgument(schema: JsonObject, question: string): boolean {
   });
 }
 
-/** The values that the parameters with a choice can have. */
+/** Returns the values of the parameters with a choice. */
 function listChoices(schema: JsonObject): string[] {
   const properties = isJsonObject(schema.properties) ? Object.values(schema.properties) : [];
   return properties
@@ -110,14 +113,14 @@ function fillText({ name, schema }: Parameter, clues: Clues): unknown {
   return findDirected(word, clues) ?? clues.names.shift() ?? findTrailingPhrase(clues.rest) ?? clues.rest;
 }
 
-/** Where something comes from or goes to, for a parameter that is named so. */
+/** Finds the phrase after "from" or "to" for a parameter with such a name. */
 function findDirected(word: string, { rest }: Clues): string | undefined {
   if (origins.has(word)) return findPhraseAfter(rest, 'from') ?? findUnit(rest);
   const goal = destinations.get(word);
   return goal === undefined ? undefined : findPhraseAfter(rest, goal);
 }
 
-/** "echo hello" asks for hello. */
+/** Returns "hello" for "echo hello". */
 function removeCommand(question: string): string {
   return question.replace(/^(?:please\s+)?(?:echo|say|repeat|search(?: for)?|look up|find|ask)\b[\s:,]*(?=\S)/i, '');
 }
@@ -128,7 +131,7 @@ function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
   return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());
 }
 
-/** The values that stand in the question, as words of their own or in the plural. */
+/** Returns the values that are words of the question, also in the plural. */
 function findMentioned(values: readonly unknown[], clues: Clues): unknown[] {
   const question = ` ${toWords(clues.question)} `;
   return values.filter((value) => {
@@ -144,7 +147,7 @@ function toWords(text: string): string {
     .trim();
 }
 
-/** The schema with one type: of several, the first that is not null. */
+/** Returns the schema with a single type. Of several types, it has the first that is not null. */
 function simplifySchema(input: unknown): JsonObject {
   if (!isJsonObject(input)) return {};
   const options = input.anyOf ?? input.oneOf;
@@ -156,19 +159,19 @@ function simplifySchema(input: unknown): JsonObject {
   return Array.isArray(type) ? { ...schema, type: type.find((name) => name !== 'null') } : schema;
 }
 
-/** What a question gives an argument to be made of. Lists are used up from the front. */
+/** Parts of a question that arguments are made from. Lists are consumed from the front. */
 interface Clues {
   readonly question: string;
-  /** The question without the words that one of the choices already took. */
+  /** The question without the words that a choice has already used. */
   readonly rest: string;
   readonly numbers: number[];
   readonly quoted: string[];
-  /** Capitalised words that do not begin a sentence. */
+  /** Capitalized words that do not start a sentence. */
   readonly names: string[];
   readonly addresses: string[];
   readonly links: string[];
   readonly dates: string[];
-  /** Words with a digit in them, such as order numbers. */
+  /** Words with a digit, such as order numbers. */
   readonly codes: string[];
 }
 
@@ -177,7 +180,7 @@ const capitalized = /\p{Lu}[\p{L}’'.-]*(?:\s+(?:(?:de|la|of|van|von|do|da)\s+)
 // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
 const fillers = /[\s,]+(?:today|tomorrow|tonight|now|right now|please|this week|next week|at the moment)$/i;
 
-/** The clues of a question, of which `choices` are words that mean a value of their own. */
+/** Returns the clues of a question. `choices` are words with a meaning as values. */
 function findClues(question: string, choices: readonly string[]): Clues {
   const findAll = (pattern: RegExp): string[] => question.match(pattern) ?? [];
   const rest = choices.reduce((text, choice) => text.replace(toPattern(choice), ''), question);
@@ -202,24 +205,24 @@ function findClues(question: string, choices: readonly string[]): Clues {
   };
 }
 
-/** The unit or currency of an amount, as euro in "100 euro". */
+/** Finds the unit or currency of an amount, such as euro in "100 euro". */
 function findUnit(question: string): string | undefined {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   return question.match(/(?<![\w.-])\d[\d.,]*\s+(\p{L}+)/u)?.[1];
 }
 
-/** What somebody is to be told, as in "tell Anna that I am late". */
+/** Finds the message in a question such as "tell Anna that I am late". */
 function findMessagePhrase(question: string): string | undefined {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   return question.match(/\b(?:that|saying|says)\s+(.+?)[\s.!]*$/i)?.[1];
 }
 
-/** What follows the last preposition, as in "the weather in new york". */
+/** Finds the text after the last preposition, as in "the weather in new york". */
 function findTrailingPhrase(question: string): string | undefined {
   return findPhraseAfter(question, 'in|for|of|at|to|from|about|on|with|near|called|named');
 }
 
-/** What follows a given word, up to the next preposition or the end. */
+/** Finds the text after a given word, up to the next preposition or the end. */
 function findPhraseAfter(question: string, prepositions: string): string | undefined {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   const bare = question.replace(/[\s?!.]+$/, '').replace(fillers, '');

@@ -32,7 +32,7 @@ const tourPattern =
 const countPattern = /\bcount\b.{0,20}?\bto (\d{1,6})\b/i;
 const maxCount = 1000;
 
-/** Greets, thanks, shows around. */
+/** Answers greetings, thanks, and requests for help. */
 function answerSmallTalk({ conversation }: Situation): Answer | undefined {
   const { question } = conversation;
   if (greeting.test(question)) return { content: `Hello! ${tour}` };
@@ -40,7 +40,7 @@ function answerSmallTalk({ conversation }: Situation): Answer | undefined {
   return question === '' || tourPattern.test(question) ? { content: tour } : undefined;
 }
 
-/** Counts, to give a stream of any length. */
+/** Counts, which produces a stream of any length. */
 function answerCount({ conversation }: Situation): Answer | undefined {
   const [, limit] = conversation.question.match(countPattern) ?? [];
   if (limit === undefined) return undefined;
@@ -48,7 +48,7 @@ function answerCount({ conversation }: Situation): Answer | undefined {
   return { content: numbers.join(' ') || '0' };
 }
 
-/** Says openly that it has no answer. */
+/** Answers that there is no answer. */
 function answerUnknown({ conversation, offer }: Situation): Answer {
   const { question, passages, attachments } = conversation;
   const reasons = [
@@ -67,13 +67,13 @@ function answerUnknown({ conversation, offer }: Situation): Answer {
 const maxPreviewChars = 300;
 const maxAttached = 20;
 
-/** Quotes what was attached to the question, before a tool is looked for: who attaches something asks about that. */
+/** Quotes the attachments of the question. Runs before a tool is picked, because a user who attaches a text asks about it. */
 async function quoteAttached(situation: Situation): Promise<Answer | undefined> {
   const { conversation, offer } = situation;
   return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, maxAttached), situation);
 }
 
-/** Quotes what the conversation's documents say nearest to the question. */
+/** Quotes the passages of the conversation's documents that are nearest to the question. */
 function quoteDocuments(situation: Situation): Promise<Answer | undefined> {
   return quote(situation.conversation.passages, situation);
 }
@@ -102,7 +102,7 @@ async function quote(
   };
 }
 
-/** The first that applies answers. */
+/** The first responder that applies answers. */
 const responders: readonly Responder[] = [
   callDemandedTool,
   answerFromResults,
@@ -123,7 +123,7 @@ export async function planAnswer(situation: Situation): Promise<Answer> {
   return answerUnknown(situation);
 }
 
-/** The content as `response_format` wants it: as it is, as a JSON object, or as one that has the shape of a schema. */
+/** Returns the content in the form of `response_format`: unchanged, as a JSON object, or as an object of the given schema. */
 export function toFormat(content: string, request: ChatRequest, question: string): string {
   const { response_format: format } = request;
   if (!isJsonObject(format) || content === '') return content;

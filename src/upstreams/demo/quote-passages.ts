@@ -8,16 +8,16 @@ export interface Quote {
   readonly score: number;
 }
 
-/** Sentences that MiniLM finds near a question have more than this. */
+/** MiniLM scores sentences near a question higher than this. */
 const minScore = 0.3;
 const maxQuotes = 3;
-/** Comparing one takes about 30 ms; the ones that share the most words with the question are taken. */
+/** Comparing a sentence takes about 30 ms. The sentences that share the most words with the question are compared. */
 const maxCompared = 24;
 const maxSentences = 2000;
 const maxSentenceChars = 300;
 const createSegmenter = () => new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The sentences nearest to the question, best first; none if none is near. */
+/** Returns the sentences nearest to the question, best first. The list is empty if no sentence is near. */
 export async function quotePassages(question: string, passages: readonly Passage[], comparing: Comparing): Promise<Quote[]> {
   const questionStems = listStems(question);
   const candidates = passages

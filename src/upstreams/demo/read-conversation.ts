@@ -11,7 +11,7 @@ import {
 import { howToCite } from '#domain/tools/tool.ts';
 import { shorten } from './words.ts';
 
-/** Text that an answer can be quoted from. */
+/** Text that an answer can quote. */
 export interface Passage {
   readonly source: string;
   readonly text: string;
@@ -22,15 +22,15 @@ export interface ToolResult {
   readonly text: string;
 }
 
-/** What a conversation comes to, as far as the demo understands it. */
+/** The parts of a conversation that the demo understands. */
 export interface Conversation {
-  /** What the user asked last; empty if nothing was. */
+  /** The last question of the user. Empty if there is none. */
   readonly question: string;
-  /** The results the conversation ends with. */
+  /** The tool results at the end of the conversation. */
   readonly toolResults: readonly ToolResult[];
   /** Latest first. */
   readonly passages: readonly Passage[];
-  /** Of what came with the question itself. */
+  /** Passages that were attached to the question itself. */
   readonly attached: readonly Passage[];
   readonly completedControl: CompletedControl | undefined;
   readonly attachments: readonly Attachment[];
@@ -101,13 +101,13 @@ function listAttachments(message: Message): Attachment[] {
   return message.role === 'user' && Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
 }
 
-/** What a tool found, without what it tells a model to do with it. */
+/** Returns the result of a tool without its instructions for a model. */
 function getResultText(message: Message): string {
   const [text = ''] = getText(message).split(howToCite, 1);
   return text;
 }
 
-/** Names of the tools called, by the id of the call. */
+/** Returns the names of the called tools, by call ID. */
 function mapToolNames(messages: readonly Message[]): ToolNames {
   const calls = messages.flatMap(getToolCalls);
   return new Map(
@@ -115,13 +115,13 @@ function mapToolNames(messages: readonly Message[]): ToolNames {
   );
 }
 
-/** A `function` message names its function; a `tool` message names the call it answers. */
+/** A `function` message names its function. A `tool` message names the ID of its call. */
 function getToolName(message: Message, names: ToolNames): string {
   const name = message.name ?? names.get(message.tool_call_id);
   return typeof name === 'string' ? name : 'the tool';
 }
 
-/** A message taken apart: what is asked, and what is quoted to be read. */
+/** A message, split into the question and the quoted text. */
 interface SplitQuestion {
   readonly question: string;
   readonly quoted: readonly string[];
@@ -134,8 +134,8 @@ const maxQuestionChars = 600;
 const fencePattern = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**
- * Fenced text (""" or ```) and lines that begin with > are quoted. Of what is longer than a question can be, the last
- * line with a question mark, else the last line, is the question and the rest is quoted too.
+ * Fenced text (""" or ```) and lines that begin with > are quoted. In text that is too long for a question, the last line with
+ * a question mark is the question, or else the last line. The rest is quoted too.
  */
 function splitQuestion(message: string): SplitQuestion {
   const text =
@@ -160,7 +160,7 @@ function splitQuestion(message: string): SplitQuestion {
   return { question, quoted: quoted.filter((part) => part.trim() !== '') };
 }
 
-/** A line that is too long for a question ends in one. */
+/** Returns the question at the end of a line that is too long for a question. */
 function getLastSentence(line: string): string {
   if (line.length <= maxQuestionChars) return line;
   const tail = line.slice(-maxQuestionChars);

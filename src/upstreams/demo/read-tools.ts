@@ -8,14 +8,14 @@ export interface OfferedTool {
   readonly parameters: JsonObject;
 }
 
-/** The tools of a request and what it wants done with them. */
+/** The tools of a request and its settings for their use. */
 export interface ToolOffer {
   readonly tools: readonly OfferedTool[];
   /** An object names the tool that must be called. */
   readonly choice: 'none' | 'auto' | 'required' | { readonly name: string };
-  /** `functions` is the older form: one call in each reply. */
+  /** `functions` is the older form, with one call in each reply. */
   readonly form: 'tools' | 'functions';
-  /** Whether one reply may call several. */
+  /** Whether one reply may have several calls. */
   readonly isParallel: boolean;
 }
 

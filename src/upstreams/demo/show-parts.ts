@@ -13,7 +13,7 @@ const requestPattern =
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
 
-/** Shows parts of the wire the user asks for: stages, an attachment, controls, or all of them. */
+/** Shows the parts of the wire that the user asks for: stages, an attachment, controls, or all of them. */
 export function showParts(situation: Situation): Answer | undefined {
   const { question } = situation.conversation;
   const isAll = wishPatterns.everything.test(question);
@@ -35,7 +35,7 @@ export function showParts(situation: Situation): Answer | undefined {
   };
 }
 
-/** Says what came back from a control. */
+/** Reports the value of a completed control. */
 export function answerControl({ conversation, steps }: Situation): Answer | undefined {
   const { completedControl: control, question } = conversation;
   if (control === undefined) return undefined;

@@ -7,7 +7,7 @@ const commonWords = new Set(
   ),
 );
 
-/** The beginnings of the words that say what a text is about, so that `translates` meets `translate`. */
+/** Returns the stems of the significant words of a text, so that `translates` matches `translate`. */
 export function listStems(text: string): Set<string> {
   const words = text.toLowerCase().match(wordPattern) ?? [];
   return new Set(
@@ -25,7 +25,7 @@ export function countWords(text: string): number {
   return text.match(wordPattern)?.length ?? 0;
 }
 
-/** The text in at most so many characters, with an ellipsis if it was cut. */
+/** Shortens the text to at most `maxChars` characters, with an ellipsis if it was truncated. */
 export function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).trimEnd()}…`;
 }

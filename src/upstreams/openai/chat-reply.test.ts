@@ -19,16 +19,16 @@ const two = 'data: {"choices":[{"index":0,"delta":{"content":"say [DONE] or \\"e
 const end = 'data: [DONE]\n\n';
 
 describe('a streamed chat reply', () => {
-  it('gives the events before the end mark with their bytes', async () => {
+  it('returns the bytes of the events before the end mark', async () => {
     expect(await read([one + two, end])).toEqual({ bytes: one + two, fault: undefined });
   });
 
-  it('passes over an empty line too many', async () => {
+  it('ignores additional empty lines', async () => {
     expect(await read([`${one}\n`, end])).toEqual({ bytes: one, fault: undefined });
     expect(await read([`${one}\n\n\n${two}`, end])).toEqual({ bytes: one + two, fault: undefined });
   });
 
-  it('gives the same wherever the bytes are cut', async () => {
+  it('gives the same result for every split of the bytes', async () => {
     const text = `: hi\n\n${one}${two}event: x\r\n${one}${end}`;
     await assert(
       asyncProperty(array(integer({ min: 0, max: 1000 })), async (places) => {
@@ -38,13 +38,13 @@ describe('a streamed chat reply', () => {
   });
 
   it.each(['data:[DONE]\n\n', 'data: [DONE]\n', 'data: [DONE] \r\n\r\n', `data: [DONE]\n\n${one}`])(
-    'takes %j as the end',
+    'accepts %j as the end',
     async (mark) => {
       expect(await read([one, `${mark}\n`])).toEqual({ bytes: one, fault: undefined });
     },
   );
 
-  it.each([[''], ['data: {"a'], ['data: [DONE']])('takes a close after %j for a fault', async (rest) => {
+  it.each([[''], ['data: {"a'], ['data: [DONE']])('fails if the connection closes after %j', async (rest) => {
     const { fault } = await read([one, rest]);
     expect(fault).toMatchObject({
       name: 'UpstreamError',
@@ -53,7 +53,7 @@ describe('a streamed chat reply', () => {
     });
   });
 
-  it('throws an error event after what came before it', async () => {
+  it('throws an error event after the events before it', async () => {
     const error = 'data: {"error":{"message":"too long","code":"context_length_exceeded","param":"messages"}}\n\n';
     const { bytes, fault } = await read([one + error + two + end]);
     expect(bytes).toBe(one);
@@ -64,13 +64,13 @@ describe('a streamed chat reply', () => {
     { error: { code: 502, message: 'gone' }, choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }] },
     { error: { message: 'gone' }, choices: [] },
     { error: 'gone', choices: [] },
-  ])('takes an error for one whatever comes beside it, %j', async (event) => {
+  ])('treats an error as one regardless of its other fields, %j', async (event) => {
     const { bytes, fault } = await read([`${one}data: ${JSON.stringify(event)}\n\n`, end]);
     expect(bytes).toBe(one);
     expect(fault).toMatchObject({ kind: 'refused', message: 'gone' });
   });
 
-  it('learns no event that tells more than text, however it is spelled', async () => {
+  it('does not learn events with more than text, in any format', async () => {
     const whole = { id: 'r', object: 'chat.completion.chunk', created: 1 };
     const say = (more: object) =>
       `data: ${JSON.stringify({ ...whole, choices: [{ index: 0, delta: { content: 'a' } }], ...more })}\n\n`;
@@ -84,24 +84,24 @@ describe('a streamed chat reply', () => {
     expect(fault).toMatchObject({ status: 529, code: null });
   });
 
-  it.each(['{bad', '"text"', '[]', '1'])('takes an event of %j for a fault, after what came before it', async (data) => {
+  it.each(['{bad', '"text"', '[]', '1'])('fails for an event of %j, after the events before it', async (data) => {
     const { bytes, fault } = await read([`${one}data: ${data}\n\n`, two + end]);
     expect(bytes).toBe(one);
     expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is not a JSON object.' });
   });
 
-  it('passes over events without data', async () => {
+  it('ignores events without data', async () => {
     expect(await read([`${one}data: \n\ndata:\n\nid: 4\n\n`, two + end])).toEqual({ bytes: one + two, fault: undefined });
   });
 
-  it('joins data of several lines into one where it rewrites events', async () => {
+  it('joins data of several lines into one if it rewrites events', async () => {
     expect(await read([': hi\n\ndata: {"choices":\ndata: []}\n\n', end])).toEqual({
       bytes: 'data: {"choices": []}\n\n',
       fault: undefined,
     });
   });
 
-  it('gives a connection that stays open after the end mark half a second to serve again', async () => {
+  it('allows half a second for the rest of the reply after the end mark, so that the connection can be reused', async () => {
     const { frames, error: fault, endsWithinMs } = await readFrames([one + end], new ChatEvents(), { staysOpen: true });
     expect(frames).toHaveLength(1);
     expect(fault).toBeUndefined();

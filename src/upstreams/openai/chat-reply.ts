@@ -17,21 +17,21 @@ const noSlot: TextSlot = { before: '', after: '' };
 const emptyHead = { id: '', created: 0 };
 const endMark = '[DONE]';
 const endEvent = `data: ${endMark}\n\n`;
-/** What stands around the data of an event of one line. */
+/** Length of the prefix of an event with one line of data. */
 const dataStart = 'data: '.length;
 const lineEnds = 2;
 
 /**
- * The events of a chat reply, up to `[DONE]`. Those that bring a piece of text and nothing else differ only in the text, token after
- * token: the bytes before and after it are learned once and compared, and runs of such events pass without being parsed.
+ * Reads the events of a chat reply up to `[DONE]`. Events with only a piece of text differ only in that text. The bytes before
+ * and after it are learned once and compared, so that runs of such events pass without being parsed.
  */
 export class ChatEvents implements EventReader {
   hasEnded = false;
-  /** What stands around each piece of text. */
+  /** Bytes around each piece of text. */
   #slot = noSlot;
-  /** The same, if it is the first choice's. */
+  /** The slot, if it belongs to the first choice. */
   #contentSlot: TextSlot | undefined;
-  /** Bytes of text in the run found last. */
+  /** Bytes of text in the last run. */
   #textBytes = 0;
 
   read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
@@ -57,13 +57,13 @@ export class ChatEvents implements EventReader {
     return toDataOnly(event).isLast;
   }
 
-  /** Where the run of events of text alone that begins here ends; `from` itself if none begins. */
+  /** Returns the end of the run of text events that begins at `from`, or `from` if no run begins there. */
   #findRunEnd(events: string, from: number): number {
     this.#textBytes = 0;
     const { before, after } = this.#slot;
     if (before === '') return from;
     let position = from;
-    // To compare a slice takes a third of the time that `startsWith` takes.
+    // Comparing a slice takes a third of the time of `startsWith`.
     while (events.slice(position, position + before.length) === before) {
       const start = position + before.length;
       const end = findStringEnd(events, start);
@@ -74,11 +74,11 @@ export class ChatEvents implements EventReader {
     return position;
   }
 
-  /** Takes an event of these chunks, its empty line included, as the pattern of those to come, if it brings text only. */
+  /** Uses an event, including its empty line, as the pattern of later events if it has only text. */
   #learn(rawEvent: string, [chunk]: readonly RawChunk[]): void {
     const key = rawEvent.indexOf(contentKey);
     if (key === -1 || chunk === undefined || !isTextOnly(chunk)) return;
-    // A text of its own: a slice would keep the whole read it was cut from.
+    // Copies the text, because a slice would retain the entire string that was read from the connection.
     const event = Buffer.from(rawEvent, 'latin1').toString('latin1');
     const start = key + contentKey.length;
     const end = findStringEnd(event, start);
@@ -89,7 +89,10 @@ export class ChatEvents implements EventReader {
   }
 }
 
-/** One event without comments and fields other than data; nothing of the end mark, and of one without data. Throws the fault that its name means. */
+/**
+ * Returns an event without comments and fields other than data. The bytes are empty for the end mark and for an event without
+ * data. Throws the error if the event's name is `error`.
+ */
 function toDataOnly(event: string): { bytes: string; isLast: boolean } {
   if (event === endEvent) return { bytes: '', isLast: true };
   if (event.startsWith('data: {') && event.indexOf('\n') === event.length - 2) return { bytes: event, isLast: false };
@@ -100,12 +103,12 @@ function toDataOnly(event: string): { bytes: string; isLast: boolean } {
   return { bytes: data === undefined || data.trim() === '' ? '' : toBytes(data), isLast: false };
 }
 
-/** An event of one line; a line feed in JSON is white space. */
+/** Returns an event with one line of data. A line feed in JSON is white space. */
 function toBytes(data: string): string {
   return `data: ${data.replaceAll('\n', ' ')}\n\n`;
 }
 
-/** The frame of an event of one line. Throws the fault that an error event means. */
+/** Returns the frame of an event with one line of data. Throws the error of an error event. */
 function toFrame(event: string): RawFrame {
   const value = tryParseJson(fromLatin1(event.slice(dataStart, -lineEnds)));
   if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
@@ -125,22 +128,22 @@ function toCompletionFrame(bytes: string): RawFrame {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Requires that a whole reply has choices with messages that say something in their own form. Throws UpstreamFault. */
+/** Requires choices whose messages have content of a valid form. Throws `UpstreamError`. */
 function requireMessages({ choices }: JsonObject): void {
-  if (!Array.isArray(choices) || !choices.every(isJsonObject)) throw createFormatError('that is no chat completion');
+  if (!Array.isArray(choices) || !choices.every(isJsonObject)) throw createFormatError('that is not a chat completion');
   for (const { message, finish_reason: reason } of choices as readonly Fields[]) {
-    // What a filter took out may be missing.
+    // A message that a filter removed may be missing.
     if (isJsonObject(message)) requireValidContent(message);
     else if (message !== undefined || reason !== 'content_filter') throw createFormatError('with a choice that has no message');
   }
 }
 
-/** The same of an event: what is missing comes with another. */
+/** Requires deltas of a valid form in an event. Missing parts may follow in another event. Throws `UpstreamError`. */
 function requireDeltas({ choices }: JsonObject): void {
-  if ((choices ?? null) !== null && !Array.isArray(choices)) throw createFormatError('whose choices are no list');
+  if ((choices ?? null) !== null && !Array.isArray(choices)) throw createFormatError('whose choices are not a list');
   for (const choice of Array.isArray(choices) ? choices : []) {
     if (!isJsonObject(choice) || choice.delta === undefined || choice.delta === null) continue;
-    if (!isJsonObject(choice.delta)) throw createFormatError('with a choice whose delta is no object');
+    if (!isJsonObject(choice.delta)) throw createFormatError('with a choice whose delta is not an object');
     const { content, tool_calls: calls, function_call: functionCall } = choice.delta;
     if ((typeof content !== 'string' && content !== undefined) || calls || functionCall) requireValidContent(choice.delta);
   }
@@ -148,10 +151,10 @@ function requireDeltas({ choices }: JsonObject): void {
 
 function requireValidContent({ content, tool_calls: calls, function_call: functionCall }: Fields): void {
   const isText = typeof content === 'string' || (content ?? null) === null;
-  if (!isText && !(Array.isArray(content) && content.every(isJsonObject))) throw createFormatError('whose content is no text');
+  if (!isText && !(Array.isArray(content) && content.every(isJsonObject))) throw createFormatError('whose content is not text');
   if ((calls ?? null) !== null && !(Array.isArray(calls) && calls.every(isCall)))
-    throw createFormatError('whose tool calls are none');
-  if ((functionCall ?? null) !== null && !isJsonObject(functionCall)) throw createFormatError('whose function call is none');
+    throw createFormatError('whose tool calls are malformed');
+  if ((functionCall ?? null) !== null && !isJsonObject(functionCall)) throw createFormatError('whose function call is malformed');
 }
 
 function isCall(call: unknown): boolean {
@@ -162,7 +165,7 @@ function createFormatError(problem: string): UpstreamError {
   return new UpstreamError('broken', `The upstream answered with JSON ${problem}.`);
 }
 
-/** Whether a chunk may go out as it is, whatever its text, and has nothing else in it. */
+/** Returns whether a chunk has only text and may pass unchanged with any text. */
 function isTextOnly(chunk: RawChunk): boolean {
   const { usage, statistics, error, choices } = chunk;
   const [choice] = choices;
@@ -172,5 +175,5 @@ function isTextOnly(chunk: RawChunk): boolean {
   return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, emptyHead) === chunk;
 }
 
-/** A chat reply, streamed or in one JSON text. */
+/** Reader of chat replies, streamed or as one JSON text. */
 export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readComplete: toCompletionFrame, readErrorReply };

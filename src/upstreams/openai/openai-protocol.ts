@@ -28,13 +28,13 @@ type Operation = 'chat/completions' | 'embeddings' | PassThroughApi;
 
 interface Dialect {
   url(upstream: Upstream, operation: Operation): URL;
-  /** The header that carries the upstream's key. */
+  /** Returns the headers with the upstream's key. */
   credentials(key: string): Record<string, string>;
   toBody(request: ChatRequest, upstream: Upstream, isTranslated: boolean): JsonObject;
   toEmbeddingsBody(request: EmbeddingsRequest, upstream: Upstream): JsonObject;
 }
 
-/** OpenAI's API and all that speak it: `endpoint` is the base address ending in /v1. */
+/** OpenAI's API and compatible ones. `endpoint` is the base URL ending in /v1. */
 const openai: Dialect = {
   url: toOperationUrl,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
@@ -43,7 +43,7 @@ const openai: Dialect = {
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
-/** Azure's form: `endpoint` ends in /openai/deployments/<name>. */
+/** Azure's form. `endpoint` ends in /openai/deployments/<name>. */
 const azure: Dialect = {
   url(upstream, operation) {
     const url = toOperationUrl(upstream, operation);
@@ -55,7 +55,7 @@ const azure: Dialect = {
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
-/** An application: `endpoint` is the full address, and the body goes as it is, but for the token counts that a stream is asked for. */
+/** An application. `endpoint` is the full URL. The body is sent unchanged, except that streams request token counts. */
 const application: Dialect = {
   url: getEndpoint,
   credentials: (key) => ({ 'api-key': key }),
@@ -63,7 +63,7 @@ const application: Dialect = {
   toEmbeddingsBody: (request) => request,
 };
 
-/** An adapter of the family: the same, and nothing is added to the body. */
+/** A DIAL adapter. Like an application, but without additions to the body. */
 const dial: Dialect = {
   ...application,
   toBody: (request) => reduceNames(request, refusedInNames.application),
@@ -71,13 +71,13 @@ const dial: Dialect = {
 
 const dialects = { openai, azure, application, dial };
 
-/** The part of a request that is the same for every call to one upstream. */
+/** Part of the request that is the same for all calls to an upstream. */
 interface RequestBase {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The bases of requests to upstreams, made once each. */
+/** Cache of the request bases by upstream. */
 class RequestBases extends WeakMap<Upstream, RequestBase> {
   readonly #make: (upstream: Upstream) => RequestBase;
 
@@ -93,7 +93,10 @@ class RequestBases extends WeakMap<Upstream, RequestBase> {
   }
 }
 
-/** Upstreams that speak the OpenAI chat wire over HTTP; `responses` speaks to those that serve the Responses API. */
+/**
+ * Creates the protocol for upstreams that speak the OpenAI chat wire over HTTP. `responses` is used for those that serve the
+ * Responses API.
+ */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects, responses?: ChatProtocol): ChatProtocol {
   const dialect = dialects[name];
   const createBases = (operation: Operation, accept: string) =>
@@ -149,7 +152,10 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   };
 }
 
-/** Of an upstream that serves the Responses API: whether it is asked there. It is asked in the dialect of its caller if it speaks that. */
+/**
+ * Returns whether a request is sent to the Responses API. This is the case if the client speaks it, or if the upstream does not
+ * serve chat completions.
+ */
 function isForResponses(apis: readonly UpstreamApi[], native: NativeRequest | undefined): boolean {
   return apis.includes('responses') && (native?.dialect === 'responses' || !apis.includes('chat'));
 }
@@ -175,11 +181,13 @@ function toRequest(base: RequestBase, attempt: Pick<Attempt, 'upstream' | 'heade
 interface PassThroughBody {
   readonly body: HttpBody;
   readonly contentType: string;
-  /** Whether the caller of a stream did not ask for the usage, which the upstream is always asked for. */
+  /**
+   * Whether to hide the usage event of a stream, which the client did not request. Parley always requests it from the upstream.
+   */
   readonly hidesUsage: boolean;
 }
 
-/** A request as it came, with the upstream's own name of the model. */
+/** Returns the original request with the model name of the upstream. */
 function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): PassThroughBody {
   if ('form' in request) return { ...toFormBody(request.form, model, request.defaults), hidesUsage: false };
   const { api, body } = request;
@@ -190,7 +198,7 @@ function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): Pa
   return { body: toBody(sentBody), contentType: 'application/json', hidesUsage };
 }
 
-/** The same, with somebody who is told the header fields. */
+/** Returns the dialect with the header callback of the attempt. */
 function withHeaderCallback<Item>(
   dialect: ReplyDialect<Item>,
   { onHeaders: noteHeaders }: Pick<Attempt, 'onHeaders'>,
@@ -207,15 +215,15 @@ function toOperationUrl(upstream: Upstream, operation: Operation): URL {
   return joinPath(getEndpoint(upstream), operation);
 }
 
-/** A caller of the messages dialect sends along what models have thought and signed; OpenAI's API refuses the field. */
+/** Removes `thinking_blocks`, which clients of the Messages dialect send and OpenAI's API rejects. */
 function removeThoughts(request: ChatRequest): ChatRequest {
   const messages = request.messages.map(({ thinking_blocks: _thoughts, ...message }) => message);
   return { ...request, messages };
 }
 
 /**
- * Returns the request with messages that strict servers accept, as far as the upstream is configured to be one. Only messages
- * that are translated are joined: a chat client chose its own.
+ * Returns the request with messages that strict servers accept, as far as the upstream is configured as strict. User messages
+ * are joined only in translated requests, because a chat client chose its messages itself.
  */
 function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
   const thinking = acceptsReasoning(upstream) ? request.messages : removeReasoning(request.messages);
@@ -233,14 +241,17 @@ function reduceNames(request: ChatRequest, refused: RegExp): ChatRequest {
 /** Hosts of vendors that reject a conversation with calls if an assistant message has no thoughts. */
 const thinkingHosts = /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn))$/;
 
-/** Stands for thoughts that do not exist. DeepSeek rejects an empty text. */
+/** Placeholder for missing thoughts. DeepSeek rejects an empty text. */
 const blankThoughts = ' ';
 
 function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
   return acceptsReasoning ?? (endpoint !== undefined && thinkingHosts.test(endpoint.hostname));
 }
 
-/** Gives each assistant message thoughts if there are calls. Another model may have made the calls, or the client lost the thoughts. */
+/**
+ * Adds thoughts to each assistant message if there are calls. The thoughts are missing if another model made the calls or the
+ * client dropped them.
+ */
 function addReasoning(messages: Message[]): Message[] {
   const hasCalls = messages.some((message) => getToolCalls(message).length > 0);
   if (!hasCalls || !messages.some(lacksReasoning)) return messages;
@@ -256,7 +267,7 @@ function removeReasoning(messages: Message[]): Message[] {
   return messages.map(({ reasoning_content: _reasoning, ...message }) => message);
 }
 
-/** Asks a stream for its token counts, whatever the caller says: what it uses is not for the caller to hide. */
+/** Requests the token counts of a stream, because a client must not be able to hide its usage. */
 function requestUsage(body: JsonObject): JsonObject {
   if (body.stream !== true) return body;
   const options = isJsonObject(body.stream_options) ? body.stream_options : {};
@@ -268,7 +279,7 @@ interface FormBody {
   readonly contentType: string;
 }
 
-/** A form that is passed through, with the upstream's own name of the model as its first field. */
+/** Returns the body of a form that is passed through, with the model name of the upstream as its first field. */
 function toFormBody(form: FormFields, model: string, defaults: Readonly<Record<string, unknown>>): FormBody {
   const { boundary } = form;
   const first = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`);

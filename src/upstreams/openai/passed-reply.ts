@@ -12,10 +12,13 @@ import { readErrorReply } from './read-reply.ts';
 
 const endMark = '[DONE]';
 
-/** Images come as base64: few values, long ones. */
+/** Images arrive as base64, in few but long values. */
 const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFINITY };
 
-/** The answer to a request that is passed through: JSON, events, or whatever media the API has. `hidesUsage`: the caller did not ask for the event that only tells the usage. */
+/**
+ * Creates the reader of replies to requests that are passed through: JSON, events, or the media types of the API. Set
+ * `hidesUsage` if the client did not request the event that has only usage.
+ */
 export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassedFrame> {
   const traits: PassThroughTraits = passThrough[api];
   return {
@@ -42,7 +45,7 @@ function toJsonFrame(bytes: string, { answer }: PassThroughTraits): PassedFrame 
   return { bytes, kind: 'json', contentType: 'application/json; charset=utf-8', ...getUsage(reply), chars: countChars(reply) };
 }
 
-/** The events of an answer, as they came. */
+/** Reads the events of a reply and passes them unchanged. */
 class PassedEvents implements EventReader<PassedFrame> {
   readonly #traits: PassThroughTraits;
   readonly #contentType: string;
@@ -64,7 +67,7 @@ class PassedEvents implements EventReader<PassedFrame> {
     }
   }
 
-  /** Where no end mark follows the last event, the end of the connection does. */
+  /** If no end mark follows the last event, the reply ends with the connection. */
   isEndMark(event: string): boolean {
     return this.#hasSeenLast || this.#isLast(event);
   }
@@ -115,7 +118,10 @@ function isUsageOnly({ choices, usage }: JsonObject): boolean {
   return Array.isArray(choices) && choices.length === 0 && isJsonObject(usage);
 }
 
-/** Chars of text: of a completion, a transcript, or a piece of one. The last event of a transcript repeats what the others brought. */
+/**
+ * Returns the number of characters of text in a completion, a transcript, or a piece of one. The last event of a transcript is
+ * not counted, because it repeats the text of the earlier events.
+ */
 function countChars({ choices, text, delta, type }: JsonObject): number {
   let chars = getLength(delta);
   for (const choice of Array.isArray(choices) ? choices : []) chars += isJsonObject(choice) ? getLength(choice.text) : 0;

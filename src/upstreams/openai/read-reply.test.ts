@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { embeddingsReply } from './read-reply.ts';
 
-it('Embeddings may have millions of numbers', () => {
+it('accepts embeddings with millions of numbers', () => {
   const embedding = Array.from({ length: 1000 }, () => 0.1);
   const data = Array.from({ length: 2000 }, (_, index) => ({ index, embedding }));
   const reply = embeddingsReply.readComplete(JSON.stringify({ data }), {});

@@ -6,10 +6,10 @@ import { findError, toErrorDetails } from '../find-error.ts';
 import { getPlainText, getRetryAfter, isNoApiRejection, toJsonObject } from '../reply-text.ts';
 import type { ErrorReply, ReplyDialect } from '../upstream-reply.ts';
 
-/** Thousands of vectors of thousands of numbers. */
+/** Sufficient for thousands of vectors with thousands of numbers each. */
 const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };
 
-/** A reply with the embeddings that a request asks for. */
+/** Reader of embeddings replies. */
 export const embeddingsReply: ReplyDialect<JsonObject> = {
   readComplete(bytes) {
     const reply = toJsonObject(bytes, embeddingBounds);
@@ -21,7 +21,7 @@ export const embeddingsReply: ReplyDialect<JsonObject> = {
   readErrorReply,
 };
 
-/** The fault that a refusal means, in OpenAI’s form. */
+/** Returns the error for a reply in OpenAI’s form. */
 export function readErrorReply({ status, headers, bytes }: ErrorReply): UpstreamError {
   const { message, ...rest } = toErrorDetails(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = getRetryAfter(headers);

@@ -1,4 +1,4 @@
-/** Tokens of thought for each effort. */
+/** Thinking tokens for each effort. */
 const budgets: ReadonlyMap<unknown, number> = new Map([
   ['minimal', 1024],
   ['low', 2048],
@@ -8,21 +8,27 @@ const budgets: ReadonlyMap<unknown, number> = new Map([
   ['max', 65_536],
 ]);
 const minBudget = 1024;
-/** Share of all tokens that thoughts may take at most: the rest is for the answer. */
+/** Maximum fraction of the tokens for thoughts. The rest is for the answer. */
 const maxFraction = 0.8;
 
-/** Whether that is an effort that a Claude knows. */
+/** Returns whether Claude models support this effort. */
 export function isEffort(effort: unknown): boolean {
   return budgets.has(effort);
 }
 
-/** The tokens of thought that an effort stands for in a reply of at most `maxTokens`; undefined if too few are left to think. */
+/**
+ * Returns the thinking budget of an effort for a reply of at most `maxTokens`. Returns undefined if the budget would be too
+ * small.
+ */
 export function toBudget(effort: unknown, maxTokens: number): number | undefined {
   const budget = Math.min(budgets.get(effort) ?? 0, Math.floor(maxTokens * maxFraction));
   return budget < minBudget ? undefined : budget;
 }
 
-/** Whether a Claude takes an effort, as those of 4.6 and later do, rather than a budget: `claude-<family>-<major>[-<minor>]`, maybe with a date or a vendor's prefix. */
+/**
+ * Returns whether a Claude accepts an effort instead of a budget, like those of 4.6 and later:
+ * `claude-<family>-<major>[-<minor>]`, optionally with a date or a vendor's prefix.
+ */
 export function usesAdaptiveThinking(model: string): boolean {
   // Pattern bound: a model's name in the configuration.
   const [, major = '', minor = '0'] = /claude-[a-z]+-(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?/.exec(model) ?? [];

@@ -14,7 +14,7 @@ describe('readDataUrl', () => {
     expect(readDataUrl(url)).toEqual(data);
   });
 
-  it('gives back every byte and every text', () => {
+  it('preserves every byte and every text', () => {
     assert(
       property(uint8Array(), (bytes) => {
         const base64 = Buffer.from(bytes).toString('base64');

@@ -2,14 +2,14 @@ import { toLatin1 } from '#base/text/bytes.ts';
 
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)$)/;
 
-/** What a `data:` address holds. */
+/** Content of a `data:` URL. */
 export interface InlineData {
-  /** Lower case, without parameters; `text/plain` if the address names none. */
+  /** In lower case and without parameters. `text/plain` if the URL has no type. */
   readonly mediaType: string;
   readonly base64: string;
 }
 
-/** Reads a `data:` address (RFC 2397); undefined if it has no data. */
+/** Reads a `data:` URL (RFC 2397). Returns undefined if it has no data. */
 export function readDataUrl(url: string): InlineData | undefined {
   const comma = url.indexOf(',');
   if (comma === -1) return undefined;
@@ -19,7 +19,7 @@ export function readDataUrl(url: string): InlineData | undefined {
   return { mediaType: toMediaType(type.trim()), base64: isBase64 ? data : toBase64(data) };
 }
 
-/** The text that such data is; undefined if its type does not say that it is one. */
+/** Returns the data as text, or undefined if its type is not a text type. */
 export function decodeInlineText({ mediaType, base64 }: InlineData): string | undefined {
   return textTypes.test(mediaType) ? Buffer.from(base64, 'base64').toString('utf8') : undefined;
 }
@@ -28,7 +28,7 @@ function toMediaType(type: string): string {
   return type === 'image/jpg' ? 'image/jpeg' : type || 'text/plain';
 }
 
-/** Percent-encoded data; a percent sign that encodes nothing stands for itself. */
+/** Converts percent-encoded data. A percent sign without a valid code is a literal one. */
 function toBase64(data: string): string {
   const bytes = toLatin1(data).replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
   return Buffer.from(bytes, 'latin1').toString('base64');

@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { getToolCalls, type Message } from '#contract/chat/message.ts';
 
-/** Stands where a dialect wants a message of the user and there is none. */
+/** Text of a user message that is added where a dialect requires one. */
 export const openingText = '(The conversation begins.)';
-/** Stands for the result of a call that got none. */
+/** Text for the result of a call without one. */
 export const noResultText = 'No result was given.';
 
-/** A call that a message of the assistant holds. */
+/** A call in a message of the assistant. */
 export interface MessageCall {
-  /** As the caller sent it. */
+  /** The call as the client sent it. */
   readonly source: JsonObject;
-  /** Empty if it has none. */
+  /** Empty if the call has no ID. */
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
 }
 
-/** The calls of a message, in their order, but for those that are no calls of a function. */
+/** Returns the function calls of a message, in order. */
 export function listCalls(message: Message): MessageCall[] {
   return getToolCalls(message).flatMap((source) => {
     const { id, function: calledFunction } = source;
@@ -27,24 +27,24 @@ export function listCalls(message: Message): MessageCall[] {
   });
 }
 
-/** Arguments that are no JSON object are sent under a name of their own. */
+/** Arguments that are not a JSON object are sent under the key `arguments`. */
 function toInput(input: unknown): JsonObject {
   const value = typeof input === 'string' ? tryParseJson(input) : input;
   if (isJsonObject(value)) return value;
   return (input ?? '') === '' ? {} : { arguments: input };
 }
 
-/** A call of a tool, as it stands in the conversation that is sent. */
+/** A tool call in the conversation for the upstream. */
 export interface PendingCall {
   readonly id: string;
   readonly name: string;
 }
 
-/** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not have. */
+/** Call IDs of a conversation. Makes each ID unique and valid in the dialect, and finds the name of the call for a result. */
 export class PendingCalls {
   readonly #idPattern: RegExp;
   readonly #used = new Set<string>();
-  /** By the caller's id: the calls of the last reply that wait for a result. */
+  /** Calls of the last reply that wait for a result, by the client's call ID. */
   readonly #open = new Map<string, PendingCall[]>();
   #createdCount = 0;
 
@@ -52,7 +52,7 @@ export class PendingCalls {
     this.#idPattern = idPattern;
   }
 
-  /** Takes note of a call, which waits for a result from now on. */
+  /** Records a call, which then waits for a result. */
   register(sourceId: string, name: string): PendingCall {
     const pendingCall = { id: this.#toId(sourceId), name };
     const waitingCalls = this.#open.get(sourceId);
@@ -61,7 +61,7 @@ export class PendingCalls {
     return pendingCall;
   }
 
-  /** The call that a result is for; undefined if none waits for it. */
+  /** Returns the call that a result belongs to, or undefined if no such call is waiting. */
   answer(sourceId: string): PendingCall | undefined {
     const waitingCalls = this.#open.get(sourceId);
     const pendingCall = waitingCalls?.shift();
@@ -69,7 +69,7 @@ export class PendingCalls {
     return pendingCall;
   }
 
-  /** The calls that got no result, in the order asked; none waits any more. */
+  /** Returns the calls without a result, in order, and stops waiting for them. */
   abandon(): PendingCall[] {
     const openCalls = [...this.#open.values()].flat();
     this.#open.clear();

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 
-/** An entry of `tools`, and where it stands there. */
+/** An entry of `tools` with its index. */
 export interface OfferedTool {
   readonly tool: JsonObject;
   readonly position: number;
@@ -9,11 +9,11 @@ export interface OfferedTool {
 
 export interface SelectedTools {
   readonly tools: readonly OfferedTool[];
-  /** That one and no other if it is a name; undefined if the request does not say. */
+  /** A name means that this tool must be called. Undefined if the request has no choice. */
   readonly choice: 'auto' | 'none' | 'required' | { readonly name: string } | undefined;
 }
 
-/** The tools of a request that the model is to know of, and how it may use them. */
+/** Returns the tools of a request that the model may see, and how it may use them. */
 export function selectTools({ tools, tool_choice: choice }: ChatRequest): SelectedTools {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
   const offeredTools = list.flatMap((tool, position) => (isJsonObject(tool) ? [{ tool, position }] : []));

@@ -11,10 +11,10 @@ import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
 import { isEnd, isEndMark, isOpening, toCall, toEventValue, toFailedError, toLogprobs, toUsage } from './reply-values.ts';
 import { ResponseReader, toFinishReason } from './response-reader.ts';
 
-/** How a refusal of OpenAI's APIs is read. */
+/** Reader of error replies of OpenAI's APIs. */
 export type ReadErrorReply = ReplyDialect['readErrorReply'];
 
-/** A reply as frames of the compat wire. */
+/** Creates the reader of replies that are translated to frames of the compat wire. */
 export function translatedReply(
   readErrorReply: ReadErrorReply,
   { createdSeconds, model }: { createdSeconds: number; model: string },
@@ -29,7 +29,7 @@ export function translatedReply(
   };
 }
 
-/** The same as it came, for a caller who speaks the dialect. */
+/** Creates the reader of replies that are relayed unchanged to a client of the dialect. */
 export const relayedReply = (readErrorReply: ReadErrorReply): ReplyDialect => ({
   readEvents: () => new RelayedEvents(),
   readComplete(bytes) {
@@ -67,20 +67,20 @@ function toResponse(bytes: string): JsonObject {
   const value = toJsonObject(bytes);
   if (value.status === 'failed') throw toFailedError(value);
   if (Array.isArray(value.output)) return value;
-  throw new UpstreamError('broken', 'The upstream answered with JSON that is no response.');
+  throw new UpstreamError('broken', 'The upstream answered with JSON that is not a response.');
 }
 
-/** Of a beginning that waits for what follows it. */
+/** Maximum bytes that are held back before the first content event. */
 const maxBufferedBytes = 4 * 1024 * 1024;
 const deltaHead =
   /^event: response\.(?:output_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.delta\n/;
 const deltaKey = '"delta":"';
-/** Of a part of the response: neither its opening, nor its end, nor a fault. */
+/** Matches events about a part of the response, which are never its start, its end, or an error. */
 const partHead = /^event: response\.[a-z_]+\.[a-z_]+\n/;
 
 /**
- * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed. The
- * beginning waits for what follows it, so that an error ahead of everything else comes first.
+ * Relays events unchanged, one frame for each read, to a client of the dialect. Deltas pass without being parsed. The start is
+ * held back until a later event, so that an immediate error is the first item.
  */
 class RelayedEvents implements EventReader {
   readonly isEndMark = isEndMark;
@@ -113,7 +113,7 @@ class RelayedEvents implements EventReader {
     this.#forward(events, textBytes, reply);
   }
 
-  /** Gives the fault that an event means. One of a part is known by its name. */
+  /** Returns the error that an event means. An event about a part is recognized by its name and not parsed. */
   #readEvent(event: string): UpstreamError | undefined {
     const isPart = partHead.test(event);
     const value = isPart ? undefined : toEventValue(event);
@@ -137,15 +137,15 @@ class RelayedEvents implements EventReader {
   }
 }
 
-/** Knows the events of one stream that bring a piece of one text, by the line with the name that the last one had. */
+/** Finds the events of one stream that have a piece of text, by the name line of the last such event. */
 class DeltaEvents {
   #head = '';
-  /** How far behind its name the text of the last one began: mostly as far as that of the next one will. */
+  /** Distance from the name line to the text in the last event, which is usually the same in the next event. */
   #textAt = 0;
-  /** Bytes of text in the event found last. */
+  /** Bytes of text in the last event. */
   textBytes = 0;
 
-  /** Where such an event that begins here ends; `from` itself if none begins. */
+  /** Returns the end of such an event that begins at `from`, or `from` if none begins there. */
   findEnd(events: string, from: number): number {
     const dataFrom = from + this.#head.length;
     if (this.#head === '' || events.slice(from, dataFrom) !== this.#head) return from;
@@ -161,17 +161,17 @@ class DeltaEvents {
     return dataEnd + 2;
   }
 
-  /** Takes the name of an event, if it is one of a delta, as that of those to come; returns whether it was another one before. */
+  /** Uses the name line of an event as the pattern of later events if it is a delta. Returns whether the pattern changed. */
   learn(event: string): boolean {
     const [head] = deltaHead.exec(event) ?? [];
     if (head === undefined || head === this.#head) return false;
-    // A slice would keep the whole read it was cut from.
+    // A slice would retain the entire string that was read from the connection.
     this.#head = Buffer.from(head, 'latin1').toString('latin1');
     return true;
   }
 }
 
-/** A whole response as a completion of the compat wire. */
+/** Returns a complete response as a completion of the compat wire. */
 function toCompletion(response: JsonObject, createdSeconds: number): RawCompletion {
   const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : [];
   const parts = output

@@ -10,54 +10,57 @@ import { findNamedError, toReportedError } from '../find-error.ts';
 const endTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const openingTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
 
-/** What an event says: its value, or the fault that it means or is; undefined for one without data, and for the mark behind the last. */
+/**
+ * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an event
+ * without data and for the end mark after the last event.
+ */
 export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
   const namedError = findNamedError(event);
   if (namedError !== undefined) return namedError;
   const [data] = listEventData(event);
   if (data === undefined || data.trim() === '' || data.trim() === '[DONE]') return undefined;
   const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is no JSON object.');
+  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is not a JSON object.');
   if (value.type === 'error') return toReportedError(value);
   return value.type === 'response.failed' ? toFailedError(value.response) : value;
 }
 
-/** The fault of a response that its upstream could not finish. */
+/** Returns the error of a response that the upstream could not finish. */
 export function toFailedError(response: unknown): UpstreamError {
   const error = isJsonObject(response) && isJsonObject(response.error) ? response.error : {};
   return toReportedError({ error });
 }
 
-/** Whether an event opens a response, and brings nothing of it. */
+/** Returns whether an event opens a response and has no part of it. */
 export function isOpening({ type }: JsonObject): boolean {
   return openingTypes.has(type);
 }
 
-/** Whether an event ends a response. */
+/** Returns whether an event ends a response. */
 export function isEnd({ type }: JsonObject): boolean {
   return endTypes.has(type);
 }
 
-/** The same of its bytes. */
+/** Returns whether the bytes of an event end a response. */
 export function isEndMark(event: string): boolean {
   const value = toEventValue(event);
   return isJsonObject(value) && isEnd(value);
 }
 
-/** A call of a tool of either type, as the compat wire has it. */
+/** Converts a tool call of either type to the compat wire. */
 export function toCall({ type, call_id: id, name, arguments: args, input }: JsonObject): JsonObject {
   return type === 'custom_tool_call'
     ? { id, type: 'custom', custom: { name, input } }
     : { id, type: 'function', function: { name, arguments: args } };
 }
 
-/** How likely each token was, if the upstream says so. */
+/** Returns the log probabilities of the tokens, if the upstream reports them. */
 export function toLogprobs(parts: readonly JsonObject[]): { readonly logprobs?: { readonly content: readonly unknown[] } } {
   const content = parts.flatMap(({ logprobs }) => (Array.isArray(logprobs) ? logprobs : []));
   return content.length > 0 ? { logprobs: { content } } : {};
 }
 
-/** Counts of the dialect in the compat form; undefined if there are none. */
+/** Converts the counts of the dialect to the compat form. Returns undefined if there are none. */
 export function toUsage(reported: unknown): Usage | undefined {
   if (!isJsonObject(reported) || typeof reported.input_tokens !== 'number') return undefined;
   const input = toDetails(reported.input_tokens_details);

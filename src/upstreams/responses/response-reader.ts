@@ -7,12 +7,15 @@ const maxCalls = 10_000;
 
 type Head = Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
 
-/** Translates the events of one streamed response to chunks. Nothing an upstream sends is trusted: what has another form is ignored. */
+/**
+ * Translates the events of one streamed response to chunks. Upstreams are not trusted: values of an unexpected form are
+ * ignored.
+ */
 export class ResponseReader {
   #head: Head;
   #hasStarted = false;
   hasEnded = false;
-  /** Numbers of calls, by the ids of their items. */
+  /** Indexes of calls, by item ID. */
   readonly #calls = new Map<unknown, number>();
   readonly #callsWithArguments = new Set<unknown>();
 
@@ -20,7 +23,7 @@ export class ResponseReader {
     this.#head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
   }
 
-  /** The chunks that an event means, in order. */
+  /** Returns the chunks for an event, in order. */
   read(event: JsonObject): Chunk[] {
     switch (event.type) {
       case 'response.created':
@@ -70,7 +73,7 @@ export class ResponseReader {
     });
   }
 
-  /** Nobody needs half of the text that such a tool is given. */
+  /** The input of a custom tool is sent in one chunk, because consumers need the complete text. */
   #createCustomCallChunks(item: JsonObject): Chunk[] {
     if (item.type !== 'custom_tool_call' || !isText(item.name) || typeof item.input !== 'string') return [];
     const index = this.#nextCall(item.id);
@@ -78,7 +81,7 @@ export class ResponseReader {
   }
 
   #nextCall(item: unknown): number {
-    if (this.#calls.size >= maxCalls) throw new UpstreamError('broken', `The upstream asked for more than ${maxCalls} calls.`);
+    if (this.#calls.size >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} calls.`);
     const index = this.#calls.size;
     this.#calls.set(item, index);
     return index;
@@ -97,7 +100,7 @@ export class ResponseReader {
     return this.#createChunks({ annotations: [{ type, url_citation }] });
   }
 
-  /** The reason and the counts come last: a reply that breaks off must not look whole. */
+  /** The finish reason and the counts are sent last, so that a reply that breaks off does not look complete. */
   #end(response: JsonObject): Chunk[] {
     this.hasEnded = true;
     const usage = toUsage(response.usage);
@@ -120,7 +123,7 @@ export class ResponseReader {
   }
 }
 
-/** Why a response ended, in words of the compat wire. */
+/** Returns the finish reason of a response in the compat form. */
 export function toFinishReason({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): FinishReason {
   if (status === 'incomplete') return isJsonObject(details) && details.reason === 'content_filter' ? 'content_filter' : 'length';
   return hasCalls ? 'tool_calls' : 'stop';

@@ -8,7 +8,10 @@ import { sendForReply } from '../upstream-reply.ts';
 import { type ReadErrorReply, relayedReply, translatedReply } from './read-reply.ts';
 import { ignoredFields, toResponsesRequest } from './to-responses-request.ts';
 
-/** Upstreams that speak the Responses API over HTTP: callers of it are relayed, all others translated. */
+/**
+ * Creates the protocol for upstreams that speak the Responses API over HTTP. Requests in the dialect are relayed, all others
+ * are translated.
+ */
 export function createResponsesProtocol(
   http: HttpClient,
   clock: Pick<Clock, 'epochMs'>,
@@ -47,7 +50,7 @@ function getCredentials({ key, protocol }: Upstream): Record<string, string> {
 
 const azureDeployment = /^(.*\/openai)\/deployments\/([^/]+)\/?$/;
 
-/** Azure serves the dialect beside its deployments, whose name then stands in the body. */
+/** Azure serves the dialect outside of the deployment paths. The deployment name is in the body. */
 function toUrl({ endpoint, protocol }: Upstream): URL {
   if (endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
   const [, base] = protocol === 'azure' ? (azureDeployment.exec(endpoint.pathname) ?? []) : [];

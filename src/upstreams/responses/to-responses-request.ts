@@ -5,9 +5,9 @@ import { type ContentPart, getToolCalls, isResult, type Message } from '#contrac
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { listCalls } from '../prompt/message-calls.ts';
 
-/** The smallest bound of an answer that OpenAI's API takes. */
+/** Minimum of `max_output_tokens` in OpenAI's API. */
 const minTokens = 16;
-/** Fields that the dialect has under the same name. */
+/** Fields with the same name in the dialect. */
 const sameFields = [
   ...['temperature', 'top_p', 'user', 'metadata', 'service_tier', 'safety_identifier', 'prompt_cache_key', 'stream'],
   ...['prompt_cache_retention', 'parallel_tool_calls', 'top_logprobs'],
@@ -18,7 +18,10 @@ const carriedFields: ReadonlySet<string> = new Set([
   ...['max_completion_tokens', 'store', 'stream_options', 'n', 'functions', 'function_call', 'logprobs'],
 ]);
 
-/** A request of the compat wire in the dialect; nothing of it is stored there. Throws UpstreamFault 400 for content that the dialect does not have. */
+/**
+ * Converts a request of the compat wire to the dialect, with `store` off. Throws `UpstreamError` with the status 400 for
+ * content that the dialect does not support.
+ */
 export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {
   const { messages } = toPlainMessages(request);
   const customCalls = new Set(messages.flatMap(getToolCalls).flatMap(({ id, custom }) => (isJsonObject(custom) ? [id] : [])));
@@ -39,7 +42,7 @@ export function toResponsesRequest(request: ChatRequest, model: string): JsonObj
   };
 }
 
-/** Fields of a request that are left out. */
+/** Returns the fields of a request that are dropped. */
 export function ignoredFields(request: ChatRequest): string[] {
   return Object.keys(request).filter((field) => !carriedFields.has(field));
 }
@@ -51,7 +54,7 @@ function toItems(message: Message, path: string): JsonObject[] {
   return [...(outputParts.length > 0 ? [{ type: 'message', role, content: outputParts }] : []), ...toCalls(message)];
 }
 
-/** The result of a call, of the type that the call has. */
+/** Returns the result of a call, with the type that matches the call. */
 function toResult({ content, tool_call_id: id }: Message, path: string, customCalls: ReadonlySet<unknown>): JsonObject {
   const type = customCalls.has(id) ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id: id ?? '', output: toOutput(content, path) };
@@ -87,7 +90,7 @@ function toPart(part: ContentPart, path: string): JsonObject {
     return { type: 'input_image', image_url: url, ...(detail !== undefined && { detail }) };
   }
   if (type === 'file' && isJsonObject(file)) return { type: 'input_file', ...file };
-  throw new UpstreamError('refused', `${path}.type is ${type}, which this upstream does not take.`, {
+  throw new UpstreamError('refused', `${path}.type is ${type}, which this upstream does not support.`, {
     status: 400,
     param: `${path}.type`,
   });
@@ -109,7 +112,7 @@ function toTools({ tools, tool_choice: choice }: ChatRequest): JsonObject {
   return { tools: offeredTools, ...(choice !== undefined && { tool_choice: toChoice(choice) }) };
 }
 
-/** Unless it is said otherwise, the dialect would have a schema kept to that was not written for it. */
+/** Sets `strict` to false, because the default of the dialect is true and the schema may not be written for it. */
 function toTool(tool: JsonObject): JsonObject {
   const { type, function: functionTool, custom } = tool;
   if (type === 'function' && isJsonObject(functionTool)) return { type, strict: false, ...functionTool };
