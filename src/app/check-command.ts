@@ -4,13 +4,13 @@ import type { Environment } from '#configuration/substitute.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 
 export interface CheckOutcome {
-  /** 0 where the configuration can be used, else 1. */
+  /** 0 if the configuration is valid, 1 otherwise. */
   readonly exitCode: 0 | 1;
-  /** A line for each fault and warning; without faults a summary. */
+  /** One line for each error and warning. If there are no errors, the last line is a summary. */
   readonly lines: readonly string[];
 }
 
-/** What `parley check FILE…` prints and how it exits. */
+/** Returns the output and the exit code of `parley check FILE…`. */
 export async function checkCommand(
   files: readonly string[],
   environment: Environment,

@@ -4,7 +4,7 @@ import { type EvaluateFlags, readEvaluateFlags } from './evaluate/evaluate-flags
 import { type ImportFlags, readImportFlags } from './import/import-flags.ts';
 import type { ImportFlags as OpenapiFlags } from './import-openapi-command.ts';
 
-/** What the command line asks for. */
+/** Parsed command line. */
 export type Command =
   | { readonly name: 'serve'; readonly flags: ServeFlags }
   | { readonly name: 'addin'; readonly flags: AddinFlags }
@@ -15,7 +15,7 @@ export type Command =
   | { readonly name: 'help' | 'evaluate-help' | 'import-help' | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
 
-/** Flags as they were given; undefined where the environment or a default decides. */
+/** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface ServeFlags {
   readonly config: readonly string[] | undefined;
   readonly host: string | undefined;
@@ -25,7 +25,7 @@ export interface ServeFlags {
   readonly tlsKey: string | undefined;
 }
 
-/** Flags of the add-in gateway, likewise. */
+/** Flags of `addin`. Undefined if a flag is absent. */
 export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert' | 'tlsKey'> {
   readonly upstream: string;
   readonly models: string | undefined;
@@ -33,7 +33,7 @@ export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert'
   readonly trustedProxies: readonly string[] | undefined;
 }
 
-/** Shown by `--help`. */
+/** Output of `--help`. */
 export const help = `Parley, a chat-completion gateway
 
 Usage
@@ -138,7 +138,10 @@ const optionsByCommand: Readonly<Record<string, object>> = {
   'import-openapi': importOptions,
 };
 
-/** Reads the arguments after the program's name. A mistake names the argument and the fix. */
+/**
+ * Parses the arguments after the program name. For invalid arguments, returns `mistake` with a message that names the argument
+ * and the fix.
+ */
 export function readCommand(args: readonly string[]): Command {
   const [first = 'serve', ...rawArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
   const commandArgs = joinNegativeNumbers(rawArgs);
@@ -156,7 +159,10 @@ export function readCommand(args: readonly string[]): Command {
   }
 }
 
-/** Node reads `--port -1` as an option without a value. Joined to `--port=-1`, the number reaches the check of the port. */
+/**
+ * Joins `--port -1` to `--port=-1`, so that the port check rejects the number. Node would parse the former as an option without a
+ * value.
+ */
 function joinNegativeNumbers(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {
@@ -167,7 +173,7 @@ function joinNegativeNumbers(args: readonly string[]): string[] {
   return joined;
 }
 
-/** Removes the advice for programmers from a message of `parseArgs`, and adds the nearest option to an unknown one. */
+/** Returns a message of `parseArgs` without its hint for programmers. For an unknown option, adds the most similar option. */
 function toSentence(message: string, options: object): string {
   const [sentence = message] = message.split('. To specify a positional argument', 1);
   const [, name] = /^Unknown option '--([\w-]{1,100})'/.exec(sentence) ?? [];

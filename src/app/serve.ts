@@ -36,20 +36,20 @@ import { readSettings, SettingError } from './settings.ts';
 const clock = systemClock;
 const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
 
-/** Runs a node until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
+/** Runs a node until a signal stops it. If the node cannot start, prints the reason to stderr and exits with 1. */
 export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
   try {
     await startNode(flags, environment);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     console.error(`parley: ${error.message}`);
-    // What was opened before, such as the watch of the files, would keep the process alive.
+    // Resources that are already open, such as the file watch, would keep the process alive.
     process.exit(1);
   }
 }
 
 async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
-  // A signal that comes before the node can read its configuration again must not end it either.
+  // A SIGHUP that arrives before the node can reload its configuration must not terminate the process.
   let onHangUp = (): void => undefined;
   process.on('SIGHUP', () => onHangUp());
   const settings = readSettings(flags, environment);
@@ -146,7 +146,7 @@ function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; r
   return { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
 }
 
-/** Reads files anew that have changed since they were accepted, for as long as the node runs. */
+/** Reloads changed configuration files for as long as the node runs. */
 function keepConfiguration(
   { settings, log, put, publish, state, noteAudit }: NodeDeps,
   environment: Environment,
@@ -169,7 +169,7 @@ function keepConfiguration(
   });
 }
 
-/** The watch over the certificate, and the port of the metrics, where there are such. */
+/** Opens the certificate watch and the metrics port, if they are configured. */
 async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
@@ -193,7 +193,7 @@ function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connecti
   return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
 }
 
-/** The configuration to start with. Throws SettingFault with every fault of it. */
+/** Returns the configuration to start with. Throws SettingError with all configuration errors. */
 async function acceptedConfiguration(
   files: readonly string[],
   environment: Environment,
@@ -205,7 +205,7 @@ async function acceptedConfiguration(
   return loaded;
 }
 
-/** The lines for the person who started it. */
+/** Prints the start message for the user. */
 function greet(address: string, localKey: string | undefined): void {
   console.log(`Parley listens on ${address}, the reference is at ${address}/docs`);
   if (localKey !== undefined)
@@ -213,8 +213,8 @@ function greet(address: string, localKey: string | undefined): void {
 }
 
 /**
- * Counts requests of the routes registered after it. Routes with `config.isMeasured` are left out: their calls are
- * counted by their own records, and the framework's hook would cost them more than all of telemetry.
+ * Counts requests of routes that are registered after the call. Routes with `config.isMeasured` are skipped: their calls are
+ * counted by their own records, and the framework's hook would be more expensive than all other telemetry.
  */
 export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'httpRequest'>): void {
   app.addHook('onRoute', (route) => {
@@ -231,12 +231,15 @@ export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry,
 
 interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadBalancer' | 'state'> {
   readonly clock: Clock;
-  /** Of the program. */
+  /** Version of Parley. */
   readonly version: string;
   readonly uptimeSeconds: () => number;
 }
 
-/** What is told of a node to those who administer it; nothing of its secrets, nor of folders that the configuration does not name. */
+/**
+ * Returns a function that reports the state of the node to administrators. The report contains no secrets and no folders that the
+ * configuration does not name.
+ */
 function createReadNode(parts: NodeReportDeps): () => NodeReport {
   const { settings, snapshot, state, clock, version, uptimeSeconds } = parts;
   return () => {

@@ -5,13 +5,16 @@ import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { fetchObject, isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const totalMs = 10_000;
-/** A token that names no key is tried with each of them. */
+/** Maximum number of keys. A token without a key id is tried with each of them. */
 const maxKeys = 100;
 
-/** Public keys that signatures are verified with. */
+/** Public keys for signature verification. */
 export type KeySet = LocalJWKSet;
 
-/** Fetches the public keys of an issuer; if no address of them is configured, that of its OpenID configuration. */
+/**
+ * Fetches the public keys of an issuer from `jwksUrl`, or from the URL in the issuer's OpenID configuration if none is
+ * configured. Throws ProviderError.
+ */
 export async function fetchKeys(
   http: HttpClient,
   { issuer, jwksUrl }: Pick<IdentityProviderEntry, 'issuer' | 'jwksUrl'>,

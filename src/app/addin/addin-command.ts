@@ -20,7 +20,10 @@ import { readSettings, SettingError, type Settings } from '../settings.ts';
 const clock = systemClock;
 const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
 
-/** Runs the gateway for browser add-ins until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
+/**
+ * Runs the gateway for browser add-ins until a signal stops it. If the gateway cannot start, prints the reason to stderr and
+ * exits with 1.
+ */
 export async function addinCommand(flags: AddinFlags, environment: Environment): Promise<void> {
   try {
     await startGateway(flags, environment);
@@ -32,7 +35,7 @@ export async function addinCommand(flags: AddinFlags, environment: Environment):
 }
 
 async function startGateway(flags: AddinFlags, environment: Environment): Promise<void> {
-  // By default, SIGHUP would end the process without a drain.
+  // By default, SIGHUP would terminate the process without a drain.
   let onHangUp = (): void => undefined;
   process.on('SIGHUP', () => onHangUp());
   const settings = await readAddinSettings(flags, environment);
@@ -75,7 +78,10 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
 
 const maxChars = 200;
 
-/** The line of the log for one request: no key, no query, no content. Paths and origins are a caller's words and may hold anything. */
+/**
+ * Returns the log line of one request. It contains no key, no query, and no content. Paths and origins come from the client and
+ * may contain anything, so they are truncated and redacted.
+ */
 function toRequestLine(record: AddinRecord, epochMs: number): string {
   const { error, method, ms, origin, outcome, path, requestId, status } = record;
   return `${JSON.stringify({
@@ -102,16 +108,16 @@ function getCode(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** What the add-in gateway is told on its command line and in its environment. */
+/** Settings of the add-in gateway, from the command line and the environment. */
 export interface AddinSettings extends Pick<Settings, 'host' | 'port' | 'tls' | 'drainMs' | 'logLevel'> {
-  /** The service's base address. */
+  /** Base URL of the service. */
   readonly upstream: URL;
   readonly rules: AddinRules;
-  /** Trusted proxies, whose `X-Forwarded-*` fields count: addresses and networks. */
+  /** Addresses and networks of trusted proxies, whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Reads flags, environment and the file of the models. Rejects with SettingFault. */
+/** Reads flags, environment, and the file of the models. Rejects with SettingError. */
 export async function readAddinSettings(flags: AddinFlags, environment: Environment): Promise<AddinSettings> {
   const { host, port, tlsCert, tlsKey, trustedProxies = [], allowedOrigins } = flags;
   const settings = readSettings({ config: [], data: undefined, host, port, tlsCert, tlsKey }, environment);
@@ -126,7 +132,7 @@ export async function readAddinSettings(flags: AddinFlags, environment: Environm
   return { ...settings, upstream: toUpstream(flags.upstream), rules: await readRules(flags), trustedProxies };
 }
 
-/** Reads the file of the models. Rejects with SettingFault. */
+/** Reads the file of the models. Rejects with SettingError. */
 async function readRules({ models, allowedOrigins }: AddinFlags): Promise<AddinRules> {
   return toRules(await loadModels(models), allowedOrigins);
 }
@@ -137,7 +143,7 @@ function toReason(error: unknown): string {
 
 async function loadModels(file: string | undefined): Promise<readonly AddinModel[]> {
   if (file === undefined) return [];
-  // The check of a whole configuration is dear to load, and seldom needed here.
+  // The configuration check is expensive to load and rarely needed here.
   const { readModels } = await import('./read-models.ts');
   return readModels(file);
 }
@@ -147,7 +153,7 @@ function toUpstream(text: string): URL {
   if (!isWithoutUser(text)) throw new SettingError('--upstream must not carry a user name or password; the key is the caller’s');
   const url = new URL(text);
   if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end with its path, without ? or #');
-  // Pattern bound: an address on the command line.
+  // Pattern bound: a command-line argument.
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
     throw new SettingError('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
   return url;

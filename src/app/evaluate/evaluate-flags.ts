@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
-/** Flags of `parley evaluate`; undefined where the environment or a default decides. */
+/** Flags of `parley evaluate`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface EvaluateFlags {
-  /** As it was given: a path in the caller's bucket, or the whole id. */
+  /** Path in the user's bucket, or the complete id, as given. */
   readonly application: string;
   readonly cases: string | undefined;
   readonly url: string | undefined;
@@ -14,7 +14,7 @@ export interface EvaluateFlags {
   readonly json: string | undefined;
 }
 
-/** Shown by `parley evaluate --help`. */
+/** Output of `parley evaluate --help`. */
 export const evaluateHelp = `parley evaluate: puts cases to an application of a running service
 
 Usage
@@ -49,7 +49,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Reads the arguments behind `evaluate`. Throws what `parseArgs` throws. */
+/** Parses the arguments after `evaluate`. Throws the errors of `parseArgs`. */
 export function readEvaluateFlags(args: readonly string[]): EvaluateFlags | 'help' | { readonly mistake: string } {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help) return 'help';

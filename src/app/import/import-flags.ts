@@ -1,16 +1,15 @@
 import { parseArgs } from 'node:util';
 
-/** Flags of `parley import`. */
 export interface ImportFlags {
   readonly from: 'dial' | 'litellm';
   readonly files: readonly string[];
-  /** The file of DIAL's static settings. */
+  /** File of DIAL's static settings. */
   readonly settings: string | undefined;
-  /** Whether anything that could not be carried is a failure. */
+  /** Whether the import fails if anything cannot be imported. */
   readonly isStrict: boolean;
 }
 
-/** Shown by `parley import --help`. */
+/** Output of `parley import --help`. */
 export const importHelp = `parley import: the configuration of another gateway as one of Parley
 
 Usage
@@ -37,7 +36,7 @@ const options = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
-/** Reads the arguments behind `import`; a text is what is wrong with them. Throws what `parseArgs` throws. */
+/** Parses the arguments after `import`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
 export function readImportFlags(args: readonly string[]): ImportFlags | 'help' | 'version' | { readonly mistake: string } {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help) return 'help';

@@ -7,14 +7,20 @@ import { SettingError, type Settings } from '../settings.ts';
 import type { SharedStore, StoreDeps } from './stores.ts';
 
 interface NodeDatabase extends OpenDatabase {
-  /** Resolves once it can be used. */
+  /** Resolves when the database is reachable. */
   readonly reached: Promise<void>;
   readonly shared: readonly SharedStore[];
-  /** Whether the one of this node can be written; one that is shared is there or away. */
+  /**
+   * Returns whether the node's own database accepts writes. Returns true for a shared database, which has a separate outage
+   * state.
+   */
   readonly isWritable: () => boolean;
 }
 
-/** The database that the settings name. One on another machine may be away: it is looked for again. Throws SettingFault. */
+/**
+ * Opens the database from the settings. A shared database may be unreachable, and the node then tries to connect again. Throws
+ * SettingError.
+ */
 export async function openDatabase(settings: Settings, tools: StoreDeps): Promise<NodeDatabase> {
   const { dataFolder, shared } = settings;
   try {
@@ -38,7 +44,7 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
   }
 }
 
-/** The client of PostgreSQL is loaded only where it is used. */
+/** The PostgreSQL client is loaded only if it is used. */
 async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, tools: StoreDeps): Promise<NodeDatabase> {
   const { attendPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
@@ -53,7 +59,7 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }], isWritable: () => true };
 }
 
-/** What the engine says, for the operator who started the node. */
+/** Returns the message of an error for the operator who started the node. */
 export function getReason(cause: unknown): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : 'it gives no reason';
 }

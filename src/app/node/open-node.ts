@@ -21,7 +21,7 @@ const clock = systemClock;
 const sealPurpose = 'configuration notice';
 const minSecretLength = 32;
 
-/** What a node knows of itself, apart from what it serves. */
+/** Dependencies of a node that exist before the service is composed. */
 export interface NodeDeps {
   readonly settings: Settings;
   readonly snapshot: LiveConfig;
@@ -32,15 +32,15 @@ export interface NodeDeps {
   readonly telemetry: NodeTelemetry;
   readonly log: Log;
   readonly noteAudit: NoteAudit;
-  /** Puts a configuration in force. */
+  /** Activates a configuration. */
   readonly put: (accepted: Accepted) => void;
-  /** Tells other nodes of a configuration that came with a reload. */
+  /** Publishes a reloaded configuration to the other nodes. */
   readonly publish: (accepted: Accepted) => void;
-  /** To be closed when nothing is served any more: the records that wait, where they rest, the log. */
+  /** Resources to close after the service has stopped: pending records, stores, and the log. */
   readonly closing: Closing;
 }
 
-/** Opens what a node needs before it serves anything. Throws SettingFault. */
+/** Opens the dependencies of a node. Throws SettingError. */
 export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeDeps> {
   const snapshot = new LiveConfig(accepted.configuration);
   const loadBalancer = new LoadBalancer();
@@ -76,7 +76,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
   return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, publish, closing };
 }
 
-/** What is likely a mistake in settings that can be used all the same. */
+/** Returns warnings about valid settings that are probably mistakes. */
 function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
   if (secrets.some((secret) => secret.reveal().length < minSecretLength))
     yield `PARLEY_SECRET is shorter than ${minSecretLength} characters: take a long random one, such as of "openssl rand -base64 32"`;
@@ -101,7 +101,10 @@ function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): Nod
   };
 }
 
-/** A reload on one node reaches all; gives what tells the others. The configuration travels sealed. */
+/**
+ * Applies configurations that other nodes publish. Returns a function that publishes a reloaded configuration to the other nodes,
+ * encrypted with the seal.
+ */
 function shareConfiguration({
   stores,
   put,

@@ -28,7 +28,6 @@ const document = {
   security: [{ key: [] }],
 };
 
-/** `/v1/import-openapi`. */
 export const importOperations: readonly ApiOperation[] = [
   {
     method: 'post',

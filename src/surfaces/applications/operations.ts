@@ -91,7 +91,7 @@ const guide = {
   },
 };
 
-/** Applications made by users, and their versions. */
+/** Operations for applications that users save, and for their versions. */
 export const applicationOperations: readonly ApiOperation[] = [
   {
     method: 'get',

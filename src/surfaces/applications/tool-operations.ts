@@ -75,7 +75,6 @@ const toolset = {
   mcp_server_info: { url: 'https://files.example/mcp', protocol: 'streamable_http' },
 };
 
-/** `/v1/tools/…`. */
 export const toolOperations: readonly ApiOperation[] = [
   {
     method: 'post',

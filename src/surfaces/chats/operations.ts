@@ -148,5 +148,5 @@ const described: readonly Described[] = [
   },
 ];
 
-/** The chats of the page. */
+/** Operations for the chats of the page. */
 export const chatOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));

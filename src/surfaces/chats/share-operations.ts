@@ -114,5 +114,5 @@ const described: readonly Described[] = [
   },
 ];
 
-/** Chats that are shared by links. */
+/** Operations for chats that are shared by links. */
 export const shareOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));

@@ -22,10 +22,10 @@ import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from '
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly shares: ShareStore;
-  /** Absent: nothing is stored, so nothing that is can be shared. */
+  /** Undefined if no files are stored, so that files cannot be shared. */
   readonly files: StoredResources | undefined;
   readonly newId: () => string;
-  /** Makes what nobody can guess: 256 bits. */
+  /** Returns an unguessable token with 256 random bits. */
   readonly newToken: () => string;
   readonly noteAudit: NoteAudit;
 }
@@ -40,7 +40,10 @@ const dayMs = 24 * 60 * 60 * 1000;
 const usualDays = 30;
 const tokenForm = /^[\w-]{43}$/;
 
-/** `/v1/chats/{chat}/shares`, `/v1/chat-shares` and `/v1/shared-chats`: snapshots of chats, for those who have a link (docs/wire.md, Shared chats). */
+/**
+ * Serves `/v1/chats/{chat}/shares`, `/v1/chat-shares`, and `/v1/shared-chats`: snapshots of chats for users who have the link
+ * (docs/wire.md, Shared chats).
+ */
 export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/chats/:chat/shares' }, (request, reply) => share(deps, request, reply));
   app.get('/v1/chats/:chat/shared-files', (request) => listFiles(deps, request));
@@ -66,7 +69,10 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
   return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
 }
 
-/** Reads the chat and shares what was read, again if something was written to it in between. */
+/**
+ * Stores a snapshot of the chat. Retries if the chat changed between the read and the write. Throws `precondition_failed` after 5
+ * attempts.
+ */
 async function storeShare(
   deps: ShareRoutesDeps,
   location: ChatRef,
@@ -89,7 +95,7 @@ function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: Store
   return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toPlace(subject, path)))?.etag);
 }
 
-/** The files that everyone with the link reads, if the chat is shared as it is now. */
+/** Lists the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const location = toChatLocation(request, await identifySharer(deps, request));
   const chat = await deps.chats.read(location, 0);
@@ -120,7 +126,10 @@ async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fasti
   return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
 }
 
-/** Reads with the rights of the owner, and therefore only what was shared, by its number, and only if it is still the same. */
+/**
+ * Sends a shared file. It reads with the rights of the owner, so it serves only files of the snapshot, by their number, and only
+ * if the ETag is unchanged.
+ */
 async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { opened } = await toOpened(deps, request);
   const { file: index } = request.params as { file: string };
@@ -148,14 +157,14 @@ async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise
   return { token, opened };
 }
 
-/** Who may share, and open what others do: any user, and no application. */
+/** Returns the user, who may share chats and open shares of other users. Throws for applications, and if sharing is disabled. */
 async function identifySharer(deps: ShareRoutesDeps, request: FastifyRequest): Promise<string> {
   const subject = await identifySubject(deps, request);
   if (!deps.snapshot().configuration.page.sharing) throw routeNotFound();
   return subject;
 }
 
-/** Files of the owner have addresses of the share; where they lie is not told. */
+/** Returns the turn with URLs of the share for the owner's files, so that their paths are not revealed. */
 function withAddresses(turn: JsonObject, token: string): JsonObject {
   const toFileItem = ({ file, ...attachment }: JsonObject): JsonObject =>
     file === undefined ? attachment : { ...attachment, url: `shared-chats/${token}/files/${file}` };

@@ -49,7 +49,7 @@ const path = '/v1/consent/{id}';
 const parameters = [inDeploymentPath(exampleNames.withConsent)];
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
-/** `/v1/consent`: the forms of deployments and what the user has accepted. */
+/** Operations for consent forms of deployments, and for the consents of the user. */
 export const consentOperations: readonly ApiOperation[] = [
   {
     method: 'get',

@@ -28,12 +28,12 @@ const ifNoneMatch = inHeader('If-None-Match', 'ETags, none of which may be that 
 });
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'file_not_found'];
-/** Of any type; generators of clients know the first. */
+/** Content types of files. Client generators support `application/octet-stream`, so it comes first. */
 const bytes = ['application/octet-stream', '*/*'].map((type) => ({ type, schema: binary }));
 const unchanged = { status: 304, description: 'The file is the one that `If-None-Match` names.' };
 const content = 'The library is open from 9 to 17.\n';
 
-/** Stored files. */
+/** Operations for stored files. */
 export const fileOperations: readonly ApiOperation[] = [
   {
     method: 'get',

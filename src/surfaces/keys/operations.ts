@@ -70,5 +70,5 @@ const described: readonly Described[] = [
   },
 ];
 
-/** Keys that users make for themselves. */
+/** Operations for keys that users create for themselves. */
 export const keyOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Keys' }));

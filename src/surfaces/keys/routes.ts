@@ -28,7 +28,7 @@ export interface KeyRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** 32 random bytes in base64url. */
+  /** Returns 32 random bytes in base64url. */
   readonly newSecret: () => string;
   readonly noteAudit: NoteAudit;
 }
@@ -37,7 +37,7 @@ const newKeyShape = Compile(NewKey);
 const rotationShape = Compile(KeyRotation);
 const maxBodyBytes = storedEntries.userKey.maxBytes;
 
-/** `/v1/user/keys`: keys that users who sign in make for themselves (docs/wire.md, Keys of users). */
+/** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/wire.md, Keys of users). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
   const url = '/v1/user/keys';
   serveEarly(app, { method: 'POST', url }, (request, reply) => make(deps, request, reply));
@@ -89,7 +89,7 @@ async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Jso
   return { ...toVisibleKey(rotated), key };
 }
 
-/** Who may make keys, and how many. */
+/** Returns a user who may create keys, with the permitted number. Throws if the user may not. */
 async function identifyCreator(
   { identify, snapshot }: KeyRoutesDeps,
   { raw }: FastifyRequest,
@@ -98,7 +98,9 @@ async function identifyCreator(
   return { owner, right: requireSelfService(snapshot().configuration, owner) };
 }
 
-/** Who sees and deletes keys: also a user who may make none any more. */
+/**
+ * Returns a signed-in user, who may list and delete keys even if the user may no longer create them. Throws for other callers.
+ */
 async function identifyCaller({ identify }: KeyRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
   const owner = await identify(readCredentials(raw), raw);
   requireSignedIn(owner);
@@ -128,7 +130,7 @@ function notThere(): ParleyError {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Who makes a key, and what of it nobody chooses. */
+/** Parts of a new key that the request does not determine. */
 interface Making {
   readonly owner: Caller;
   readonly right: SelfService;
@@ -137,7 +139,7 @@ interface Making {
   readonly nowMs: number;
 }
 
-/** A key as it is asked for. Throws invalid_request with the path of what cannot be. */
+/** Returns the key to store. Throws `invalid_request` with the path of an invalid field. */
 function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Making): StoredKey {
   const { name = '', deployments, allowedIps } = newKey;
   if (/\p{C}/u.test(name)) throw createRequestError('name', 'must be one line of text');

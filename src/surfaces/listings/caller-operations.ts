@@ -88,7 +88,7 @@ const starters: NamedSchema = {
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
-/** What a caller is, what is left to it, and what it may be told of a deployment. */
+/** Operations for the user's limits, and for details of a deployment. */
 export const callerOperations: readonly ApiOperation[] = [
   {
     method: 'get',

@@ -21,7 +21,7 @@ const price: Schema = { type: 'string', description: 'USD a token, in decimal di
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
 const flag: Schema = { type: 'boolean' };
 
-/** Those that clients ask for. */
+/** Feature flags that clients read. */
 const featureFlags = [
   'rate',
   'tokenize',
@@ -91,7 +91,7 @@ const ofModels = {
   },
 };
 
-/** Additional fields of `/v1/models`, under the names that clients of other services read. */
+/** Additional fields of `/v1/models`, with the names that clients of other services read. */
 const inModels = {
   type: { const: 'model', description: 'In `/v1/models`.' },
   context_length: { ...count, description: 'In `/v1/models`: tokens of a prompt. Absent: not configured.' },
@@ -203,7 +203,7 @@ const answers = [
   },
 ];
 
-/** The JSON Schema of quick apps, by its id and at its own path. */
+/** Operations for the JSON Schema of quick apps, by its id and at its own path. */
 export const schemaOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -237,7 +237,10 @@ interface Listing {
   readonly suffix: string;
 }
 
-/** Listings below each prefix, such as `openai`, and `/v1/models` of the service and of each alias of `compat`. */
+/**
+ * Returns the operations for listings below each prefix, such as `openai`, and for `/v1/models` of the service and of each alias
+ * of `compat`.
+ */
 export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const listings = prefixes.flatMap((prefix) =>
     ['deployments', 'models', 'applications'].map((kind) => ({ base: `/${prefix}/${kind}`, kind, suffix: `${kind}_${prefix}` })),
@@ -274,7 +277,7 @@ function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
   ];
 }
 
-/** Listings of what is no deployment, below each prefix, such as `openai`. */
+/** Returns the operations for addons and assistants below each prefix, such as `openai`. */
 export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
   return prefixes.flatMap((prefix): ApiOperation[] => [
     {

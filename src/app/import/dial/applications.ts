@@ -25,7 +25,7 @@ const addonDropReasons = {
   maxInputAttachments: 'addons take no attachments',
 };
 
-/** The entries of `applications`. */
+/** Imports the entries of `applications`. */
 export function importApplications(root: ForeignObject, tools: ImportTools): void {
   const programs = toPrograms(root);
   for (const [id, application] of root.namedObjects('applications')) {
@@ -37,7 +37,10 @@ export function importApplications(root: ForeignObject, tools: ImportTools): voi
   }
 }
 
-/** What answers it: a program of its own, that of its type, or Parley itself for a quick app. */
+/**
+ * Returns the fields that determine the responder: the endpoint of the application, the endpoint of its type, or Parley itself
+ * for a quick app.
+ */
 function toKind(
   id: string,
   application: ForeignObject,
@@ -62,7 +65,7 @@ function toKind(
   return undefined;
 }
 
-/** The addresses of the programs that run applications, by the schema id of their type. */
+/** Endpoints of application types, by the schema id of the type. */
 type Programs = ReadonlyMap<string, string>;
 
 function toPrograms(root: ForeignObject): Programs {
@@ -83,7 +86,7 @@ function toEndpoint(id: string, application: ForeignObject): string | undefined 
   return `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
 }
 
-/** The entries of `addons`. Those for some roles only are left out: here an addon is open to everybody. */
+/** Imports the entries of `addons`. Addons for specific roles are left out, because addons are open to all users in Parley. */
 export function importAddons(root: ForeignObject, { notes, variables, result }: ImportTools): void {
   for (const [name, addon] of root.namedObjects('addons')) {
     const endpoint = addon.text('endpoint');

@@ -2,10 +2,10 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { DropReasons, ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 
-/** What becomes of an address for calls of the Responses API. */
+/** Reason for not importing URLs for the Responses API. */
 export const responsesByChat = 'calls of the Responses API are answered by way of chat completions';
 
-/** What becomes of keys that models and applications have in common and Parley lacks. */
+/** Reasons for not importing keys of models and applications that Parley does not have. */
 export const commonDropReasons: DropReasons = {
   name: null,
   reference: null,
@@ -27,7 +27,7 @@ export const commonDropReasons: DropReasons = {
 
 const sameTexts = ['displayName', 'displayVersion', 'iconUrl', 'description'] as const;
 
-/** The fields that models and applications have in common. */
+/** Returns the fields that models and applications share. */
 export function toCommon(
   entry: ForeignObject,
   section: 'models' | 'applications',
@@ -61,7 +61,7 @@ export function toCommon(
   return common;
 }
 
-/** Roles that cannot be read close a deployment; they never open it. */
+/** Returns the roles. Unreadable roles close the deployment to all users instead of opening it. */
 function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonly string[] | undefined {
   const roles = entry.value('userRoles');
   if (roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return roles;
@@ -69,7 +69,7 @@ function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonl
   return [];
 }
 
-/** Features keep their meaning; names with underscores are put as the others are. */
+/** Returns the features with their names in camel case. Their meaning is the same in both gateways. */
 function toFeatures(features: ForeignObject, variables: ImportTools['variables']): JsonObject {
   const entries = features.keys().map((key): [string, unknown] => {
     const value = features.value(key);

@@ -13,7 +13,7 @@ const dropReasons = {
   projectPath: 'the project of a user is the name of the provider',
 };
 
-/** The identity providers among the static settings. Tokens that DIAL does not verify are not accepted here. */
+/** Imports the identity providers of the static settings. Providers whose tokens DIAL does not verify are left out. */
 export function importIdentityProviders(settings: ForeignObject, tools: ImportTools): void {
   for (const [name, provider] of settings.namedObjects('identityProviders')) {
     const why = whyLeftOut(provider);
@@ -74,7 +74,7 @@ interface Issuer {
   readonly isGuess: boolean;
 }
 
-/** An issuer out of a pattern that stands for one address only, else out of the address of the keys. */
+/** Returns the issuer from a pattern that matches a single URL, or guesses it from the URL of the keys. */
 function toIssuer(pattern: string | undefined, jwksUrl: string | undefined): Issuer | undefined {
   const plain = pattern?.replace(/^\^/, '').replace(/\$$/, '');
   const isLiteral = plain !== undefined && !/(?<!\\)[.*+?()[\]{}|^$]|\\[a-zA-Z0-9]/.test(plain);
@@ -87,7 +87,7 @@ function toIssuer(pattern: string | undefined, jwksUrl: string | undefined): Iss
   return guessed[0] === undefined ? undefined : { url: guessed[0], isGuess: true };
 }
 
-/** Where well-known providers keep their keys, and what they call themselves. */
+/** Layouts of the key URLs of well-known providers, with their issuers. */
 const layouts: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/^(.+)\/protocol\/openid-connect\/certs$/, ([, realm = '']) => realm],
   [/^(https:\/\/[^/]+\.auth0\.com\/)\.well-known\/jwks\.json$/, ([, tenant = '']) => tenant],

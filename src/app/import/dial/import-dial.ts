@@ -30,7 +30,7 @@ const dropReasons = {
   defaultLocale: 'texts have one language here',
 };
 
-/** Configuration files of DIAL, joined as DIAL joins them, as a configuration of Parley. */
+/** Imports configuration files of DIAL, merged by DIAL's rules. */
 export function importDial({ sources, settings, settingsNotes }: DialFiles, tools: ImportTools): void {
   const overwrites = valueAt(settings?.value, ['config', 'jsonMergeStrategy', 'overwriteArrays']) === true;
   const value = sources.reduce<JsonObject>((base, { value: overrides }) => join(base, overrides, !overwrites), {});
@@ -64,7 +64,10 @@ function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: Imp
   notes.addNotice([...first[1].path, 'features', 'consentRequired'], message);
 }
 
-/** Limits begin anew at midnight in UTC and weeks on Monday, which is also what DIAL does unless it is told otherwise. */
+/**
+ * Reports a schedule that differs from Parley's, where limits reset at midnight UTC and weeks start on Monday. These are also the
+ * defaults of DIAL.
+ */
 function reportSchedule(root: ForeignObject, notes: Notes): void {
   const schedule = root.object('rateLimitSchedule');
   if (schedule === undefined) return;
@@ -76,7 +79,9 @@ function reportSchedule(root: ForeignObject, notes: Notes): void {
   if (!isOurs) notes.addLoss(schedule.path, 'is not carried: windows of limits begin at midnight UTC, weeks on Monday');
 }
 
-/** A section that is no object makes the file another kind of file. */
+/**
+ * Throws SourceError if a section is not an object or if no section exists, because the file is then not a DIAL configuration.
+ */
 function requireSections(value: JsonObject, sources: readonly Source[]): void {
   for (const section of sections) {
     const sectionValue = value[section] ?? {};
@@ -111,7 +116,7 @@ type Windows = Readonly<Record<string, number>>;
 
 interface Role {
   readonly source: ForeignObject;
-  /** By model. */
+  /** Limits by model. */
   readonly limits: Map<string, Windows>;
   readonly costLimit: Windows | undefined;
 }
@@ -120,8 +125,9 @@ const tokenWindows = ['minute', 'day', 'week', 'month', 'requestHour', 'requestD
 const costWindows = ['day', 'week', 'month'] as const;
 
 /**
- * The entries of `roles`. What DIAL takes from the role `default` for want of an entry is written into each role, since a role without an
- * entry is not limited here. Limits of what is no model are left out: DIAL does not hold anybody to them.
+ * Imports the entries of `roles`. If DIAL would take a limit from the role `default`, the limit is written into the role, because
+ * a role without an entry has no limit in Parley. Limits of other deployments than models are left out, because DIAL does not
+ * enforce them.
  */
 function importRoles(root: ForeignObject, tools: ImportTools): void {
   const models = new Set(root.namedObjects('models').map(([id]) => id));
@@ -159,12 +165,12 @@ function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, res
   return { source, limits, costLimit };
 }
 
-/** What becomes of a model that is left out is told where it stands. */
+/** Returns whether the result contains the model. A note at the model itself covers models that are left out. */
 function isCarried(id: string, { configuration }: ImportTools['result']): boolean {
   return isJsonObject(configuration.models) && Object.hasOwn(configuration.models, id);
 }
 
-/** DIAL writes numbers as texts too, and the greatest number for no limit. */
+/** Returns the numeric limits. DIAL also accepts numbers as text, and uses its largest number for "no limit". */
 function toWindows(limit: ForeignObject, keys: readonly string[]): Windows {
   return Object.fromEntries(
     keys.flatMap((key) => {
@@ -180,7 +186,10 @@ interface Widening {
   readonly tools: ImportTools;
 }
 
-/** Where a role has no entry for a model, DIAL leaves it out of account beside one that has; here the most generous role counts. */
+/**
+ * Reports roles that become more generous. In DIAL, a role without an entry for a model is ignored if another role of the caller
+ * has one. In Parley, the most generous role applies.
+ */
 function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: Widening): void {
   const widened = [...models].filter((id) => {
     if (role.limits.has(id)) return false;
@@ -196,12 +205,12 @@ function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, 
   );
 }
 
-/** Whether some window of the one is wider than that of the other. */
+/** Returns whether `windows` allows more than `otherWindows` in some window. */
 function isMoreGenerous(windows: Windows, otherWindows: Windows | undefined): boolean {
   return Object.entries(otherWindows ?? {}).some(([window, total]) => (windows[window] ?? Number.POSITIVE_INFINITY) > total);
 }
 
-/** What stands for the static settings of DIAL: they are no part of the configuration here. */
+/** Replacements for DIAL's static settings, which are not part of a Parley configuration. */
 const settingsDropReasons = {
   config: null,
   server: 'address and port are --host and --port',

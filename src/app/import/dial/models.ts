@@ -23,7 +23,7 @@ const upstreamDropReasons = {
   authType: 'the adapter is told the key as it is',
 };
 
-/** The entries of `models`. */
+/** Imports the entries of `models`. */
 export function importModels(root: ForeignObject, tools: ImportTools): void {
   for (const [id, model] of root.namedObjects('models')) {
     const type = toType(model, tools);
@@ -72,7 +72,7 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
   return prices;
 }
 
-/** Numbers, most of which DIAL takes as texts too. */
+/** Returns the numbers. DIAL also accepts most of them as text. */
 function pick(object: ForeignObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.flatMap((key) => {
@@ -88,10 +88,13 @@ interface ModelParts {
   readonly tools: ImportTools;
 }
 
-/** How a model is served: its upstreams, and its adapter if there is one. */
+/** Fields that determine how a model is served: its upstreams, and its adapter if it has one. */
 type Service = JsonObject & { readonly upstreams: readonly JsonObject[] };
 
-/** A plain server of OpenAI's API is called as one; an adapter is called as DIAL calls it. Undefined, and told, if nothing can be called. */
+/**
+ * Returns how to call a model. A server with OpenAI's API is called directly, and an adapter in the way DIAL calls it. Returns
+ * undefined, with a note, if the model cannot be called.
+ */
 function toService(model: ForeignObject, parts: ModelParts): Service | undefined {
   const { id, tools } = parts;
   const address = toAddress(model, parts);
@@ -133,7 +136,7 @@ function toUpstream(entry: ForeignObject, { id, tools }: ModelParts): JsonObject
   });
 }
 
-/** Where the model is called: its `endpoint`, or what its `interfaces` come to. */
+/** Returns the URL of the model, from `endpoint` or from `interfaces`. Returns undefined, with a note, if there is none. */
 function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): string | undefined {
   const { notes, variables } = tools;
   const [name, path] = type === 'chat' ? ['openaiChatCompletions', 'chat/completions'] : ['openaiEmbeddings', 'embeddings'];

@@ -8,7 +8,7 @@ import { type Group, readModelList } from './model-list.ts';
 import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './unsupported-keys.ts';
 import type { LitellmTools } from './upstream.ts';
 
-/** The configuration of a LiteLLM proxy as one of Parley. */
+/** Imports the configuration of a LiteLLM proxy. */
 export function importLitellm(sources: readonly Source[], imported: ImportTools): void {
   const [source] = sources;
   if (source === undefined) return;
@@ -47,7 +47,7 @@ export function importLitellm(sources: readonly Source[], imported: ImportTools)
   root.reportUnread(unsupportedTop, 'LiteLLM');
 }
 
-/** An alias is a model of its own with the same upstreams. */
+/** Adds each alias as a separate model with the same upstreams. */
 function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }: LitellmTools): void {
   const aliases = router.object('modelGroupAlias');
   for (const alias of aliases?.keys() ?? []) {
@@ -81,10 +81,10 @@ function requireSections({ file, value, findLine }: Source): void {
     throw new SourceError({ file: `${file}:${findLine(['model_list']).line}`, path: 'model_list', message: 'must be a list' });
 }
 
-/** Digests of shorter keys are soon guessed. */
+/** Minimum length of a key whose digest is hard to guess. */
 const minKeyLength = 16;
 
-/** Who may call: the master key, and the issuer of tokens. */
+/** Imports the master key, and the issuer of tokens. */
 function importAccess(root: ForeignObject, tools: LitellmTools): void {
   const general = root.object('generalSettings');
   const master = general?.text('masterKey');
@@ -117,7 +117,7 @@ function toSecret(master: string, general: ForeignObject, { notes, variables }: 
   return { sha256: hash('sha256', master, 'hex') };
 }
 
-/** Tokens are accepted of an issuer that is named. */
+/** Imports the settings for tokens. Parley requires the name of the issuer. */
 function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
   const { notes, variables, result } = tools;
   const issuer = jwt.text('issuer');
@@ -152,7 +152,10 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
 
 type Groups = ReadonlyMap<string, Group>;
 
-/** `fallbacks` and `default_fallbacks` as tiers: the upstreams of the models that stand in, behind those of the model itself. */
+/**
+ * Imports `fallbacks` and `default_fallbacks` as tiers: the upstreams of the fallback models get higher tiers than those of the
+ * model itself.
+ */
 function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools: LitellmTools): void {
   const ownUpstreams = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
   const adder = new FallbackAdder(groups, ownUpstreams, tools);
@@ -182,7 +185,7 @@ class FallbackAdder {
     this.#tools = tools;
   }
 
-  /** The models under `key` of `holder` stand in for `model`. */
+  /** Adds the models that `holder` lists under `key` as fallbacks of `model`. */
   add(model: string, holder: ForeignObject, key: string): void {
     const { notes } = this.#tools;
     const group = this.#groups.get(model);

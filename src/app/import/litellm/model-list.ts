@@ -5,13 +5,13 @@ import type { Variables } from '../result.ts';
 import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
 import { type LitellmTools, toUpstream } from './upstream.ts';
 
-/** What is served under one name. */
+/** Entries of `model_list` with the same name. */
 export interface Group {
-  /** Where the first entry of the name stands. */
+  /** Path of the first entry with the name. */
   readonly path: Path;
   readonly type: 'chat' | 'embedding';
   readonly upstreams: JsonObject[];
-  /** The other fields of the model. */
+  /** Other fields of the model. */
   readonly fields: JsonObject;
 }
 
@@ -19,7 +19,7 @@ const chatModes: ReadonlySet<string> = new Set(['chat', 'completion', 'responses
 const notServed =
   /(^|[/-])(dall-e|whisper|tts|gpt-image|sora|rerank|omni-moderation|text-moderation)|stable-diffusion|transcribe/i;
 
-/** The entries of `model_list`, by name; those of one name are the upstreams of one model. */
+/** Returns the entries of `model_list` by name. Entries with the same name become upstreams of one model. */
 export function readModelList(root: ForeignObject, tools: LitellmTools): ReadonlyMap<string, Group> {
   const groups = new Map<string, Group>();
   for (const entry of root.items('modelList')) {
@@ -93,7 +93,7 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
   entry.reportUnread({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
 }
 
-/** Defaults, prices and abilities belong to the model here, so they are those of its first entry. */
+/** Adds defaults, prices, and features, which belong to the model in Parley. The first entry determines them. */
 function addFields(
   { fields }: Group,
   { params, info, tools, isFirst }: Omit<Entry, 'entry' | 'type'> & { readonly isFirst: boolean },
@@ -122,7 +122,7 @@ function addFields(
     );
 }
 
-/** LiteLLM refuses what goes beyond the rates of a deployment; here only callers have limits. */
+/** Reports rate limits of a deployment. LiteLLM enforces them, but Parley has limits only for callers. */
 function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
   for (const key of ['rpm', 'tpm', 'maxParallelRequests']) {
     if (holder.value(key) !== undefined)
@@ -134,7 +134,7 @@ function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
   }
 }
 
-/** Parameters of a request, which LiteLLM puts into requests that lack them. */
+/** Request parameters, which LiteLLM adds to requests that lack them. */
 const requestFields = [
   'temperature',
   'top_p',
@@ -165,7 +165,7 @@ const prices = [
   ['cacheWrite1h', 'cacheCreationInputTokenCostAbove1hr'],
 ] as const;
 
-/** What it says that the model can do, as callers are told. */
+/** Returns the features and attachment types of the model. */
 function toAbilities(info: ForeignObject | undefined): JsonObject {
   if (info === undefined) return {};
   const features = {
@@ -188,7 +188,7 @@ function toDefaults(params: ForeignObject, variables: Variables): JsonObject {
   );
 }
 
-/** Prices stand in `model_info` or among the parameters. */
+/** Returns the prices, which are in `model_info` or in `litellm_params`. */
 function toPricing(params: ForeignObject, info: ForeignObject | undefined): JsonObject {
   return Object.fromEntries(
     prices.flatMap(([name, key]) => {

@@ -4,7 +4,7 @@ const ownDeal = 'docs/compatibility.md lists what each protocol drops or rejects
 const leftToUpstream = 'what a model can do is left to its upstream, which refuses what it cannot';
 const noBudgets = 'bound callers by `costLimit` of their role';
 
-/** Keys of `litellm_params` that have no counterpart. */
+/** Keys of `litellm_params` that are not imported. */
 export const unsupportedParams: DropReasons = {
   streamTimeout: 'one time limit holds for streams and whole replies, `timeouts.firstByteMs`',
   maxRetries: 'tries are counted for the model, in `maxRetryAttempts`',
@@ -36,7 +36,7 @@ export const unsupportedParams: DropReasons = {
   outputCostPerSecond: 'prices are for tokens',
 };
 
-/** Keys of `model_info` that have no counterpart. */
+/** Keys of `model_info` that are not imported. */
 export const unsupportedInfo: DropReasons = {
   id: null,
   version: 'write it into `displayVersion` if people should see it',
@@ -63,7 +63,7 @@ export const unsupportedInfo: DropReasons = {
 const noCallbacks = 'measures and traces go out over OTLP: OTEL_EXPORTER_OTLP_ENDPOINT (docs/operations.md)';
 const noCache = 'replies are not cached';
 
-/** Keys of `litellm_settings`. */
+/** Keys of `litellm_settings` that are not imported. */
 export const unsupportedSettings: DropReasons = {
   dropParams: ownDeal,
   setVerbose: null,
@@ -90,7 +90,7 @@ export const unsupportedSettings: DropReasons = {
   mcpAliases: 'name servers in the `mcp_toolset` of quick apps',
 };
 
-/** Keys of `router_settings`. */
+/** Keys of `router_settings` that are not imported. */
 export const unsupportedRouter: DropReasons = {
   redisHost: 'set PARLEY_REDIS_URL where several nodes share state (docs/deploy.md)',
   redisPort: null,
@@ -108,7 +108,7 @@ export const unsupportedRouter: DropReasons = {
   contentPolicyFallbacks: 'no model stands in for another when content is refused',
 };
 
-/** Keys of `general_settings`. */
+/** Keys of `general_settings` that are not imported. */
 export const unsupportedGeneral: DropReasons = {
   databaseUrl:
     'set PARLEY_DATABASE_URL to a database of Parley’s own; issued keys can be carried by their digests (docs/coming-from.md)',
@@ -126,7 +126,7 @@ export const unsupportedGeneral: DropReasons = {
   enableJwtAuth: null,
 };
 
-/** Other keys of the top. */
+/** Other top-level keys that are not imported. */
 export const unsupportedTop: DropReasons = {
   environmentVariables: 'set them in the environment of Parley',
   guardrails: 'Parley has no guardrails; calls pass without them',

@@ -15,7 +15,10 @@ import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts'
 
 const base = '/v1/evaluations/applications/';
 
-/** `/v1/evaluations/applications/{bucket}/{path}`: evaluations of an application, for its owner, and `/v1/evaluations/{evaluation}`, one of them. */
+/**
+ * Serves `/v1/evaluations/applications/{bucket}/{path}`, the evaluations of an application, and `/v1/evaluations/{evaluation}`, a
+ * single evaluation. Both are only for the owner.
+ */
 export function evaluationRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
   const evaluationPath = '/v1/evaluations/:evaluation';
   serveEarly(app, { method: 'GET', url: `${base}*` }, (request) => list(deps, request));
@@ -68,7 +71,7 @@ async function toStart({ store, results }: EvaluationDeps, { caller, id, request
   return { caller, application: id, publicId: toPublicId(stored), version, parallel, cases: evaluationCases };
 }
 
-/** A body is not needed. */
+/** The body is optional. */
 async function readRequest(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<EvaluationRequest> {
   const bytes = await readBody(raw, refuseLargeCases(deps, raw));
   if (bytes.length === 0) return {};
@@ -101,7 +104,7 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
   return toEvaluationItem(now);
 }
 
-/** What is another user's is told as if there were none. */
+/** Throws `evaluation_not_found` also for an evaluation of another user, so that the error does not reveal that it exists. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
   const caller = await identifyUser(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);

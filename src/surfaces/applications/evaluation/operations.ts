@@ -124,7 +124,6 @@ const exampleCase = {
   ],
 };
 
-/** Cases of applications, and evaluations of their versions. */
 export const evaluationOperations: readonly ApiOperation[] = [
   {
     method: 'get',

@@ -45,7 +45,7 @@ function toItemSchema(kind: ResourceKind, name: string): NamedSchema {
   };
 }
 
-/** What is told of one thing, by its kind. */
+/** Schemas of the metadata of one item, by kind. */
 export const itemSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
   files: toItemSchema('files', 'FileMetadata'),
   prompts: toItemSchema('prompts', 'PromptMetadata'),
@@ -53,7 +53,7 @@ export const itemSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
   applications: toItemSchema('applications', 'ApplicationMetadata'),
 };
 
-/** One page of a folder, by its kind. */
+/** Schemas of one page of a folder, by kind. */
 export const folderSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
   files: toFolderSchema('files', 'FileFolder'),
   prompts: toFolderSchema('prompts', 'PromptFolder'),

@@ -8,7 +8,7 @@ import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {
   readonly kind: 'prompts' | 'conversations';
-  /** In the names of its operations. */
+  /** Part of the operation ids. */
   readonly name: 'Prompt' | 'Conversation';
   readonly schema: Schema;
   readonly example: object;
@@ -23,7 +23,7 @@ const ifNoneMatch = inHeader('If-None-Match', 'ETags, none of which may be that 
 });
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'invalid_request', 'file_not_found'];
 
-/** Each kind has one of this name where examples need one. */
+/** Names of items in examples, by kind. */
 const itemNames: Readonly<Record<ResourceKind, string>> = {
   files: exampleNames.file,
   prompts: exampleNames.prompt,
@@ -68,7 +68,7 @@ const page = [
   }),
 ];
 
-/** Prompts, conversations, and what is told of all that is stored. */
+/** Operations for prompts and conversations, and for the metadata of all stored items. */
 export const resourceOperations: readonly ApiOperation[] = [
   ...recordKinds.flatMap(toRecordOperations),
   ...resourceKinds.flatMap(toMetadataOperations),

@@ -33,7 +33,7 @@ function listOfNothing(key: string): Schema {
   return { type: 'object', required: [key], properties: { [key]: { type: 'array', items: { type: 'object' } } } };
 }
 
-/** What is done with all that is stored alike. */
+/** Operations that apply to all kinds of stored items. */
 export const relocationOperations: readonly ApiOperation[] = [
   {
     method: 'post',
