@@ -16,11 +16,11 @@ export async function checkCommand(
   environment: Environment,
   options: Pick<LoadOptions, 'allowsMissingEnvironment'> = {},
 ): Promise<CheckOutcome> {
-  if (files.length === 0) return { exitCode: 1, lines: ['parley check: name at least one file'] };
+  if (files.length === 0) return { exitCode: 1, lines: ['parley check: specify at least one file'] };
   const loaded = await loadConfiguration(files, environment, { ...options, isCheck: true });
   const warnings = loaded.warnings.map(formatWarning);
   if ('faults' in loaded && loaded.faults.length === 0)
-    return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no faults apart from values that variables must give`] };
+    return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no errors, apart from missing environment variables`] };
   if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatConfigurationError), ...warnings] };
   return {
     exitCode: 0,
@@ -41,7 +41,7 @@ function summarise({ models, applications, addons, keys, roles, identityProvider
     count(roles, 'role'),
     count(identityProviders, 'identity provider'),
   ];
-  return `no faults; ${counts.join(', ')}`;
+  return `no errors (${counts.join(', ')})`;
 }
 
 function count(entries: Readonly<Record<string, unknown>>, noun: string): string {

@@ -62,9 +62,9 @@ describe('readCommand', () => {
     [['addin', '--upsteam', 'http://x'], "Unknown option '--upsteam', did you mean --upstream? See parley --help"],
     [['serve', '--colour'], "Unknown option '--colour'. See parley --help"],
     [['check', '-x'], "Unknown option '-x'. See parley --help"],
-    [['check'], '"check" needs at least one FILE. See parley --help'],
+    [['check'], '"check" requires at least one FILE. See parley --help'],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
-    [['sevre'], 'there is no command "sevre". See parley --help'],
+    [['sevre'], 'unknown command "sevre". See parley --help'],
   ])('rejects %j with a message', (args, message) => {
     expect(readCommand(args)).toEqual({ name: 'mistake', message });
   });

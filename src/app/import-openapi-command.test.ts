@@ -59,7 +59,7 @@ describe('parley import-openapi', () => {
   it.each<[string, Partial<ImportFlags>, RegExp]>([
     ['a file that is not there', { document: '/none/pets.json' }, /ENOENT/],
     ['a private address', { document: 'http://127.0.0.1:9/' }, /may not reach.*--base/],
-    ['an address that is none', { document: 'http://[/' }, /not well formed/],
+    ['an address that is none', { document: 'http://[/' }, /not valid/],
     ['a base that is no address', { base: 'pets' }, /--base/],
   ])('rejects %s', async (_what, flags, reason) => {
     const { exitCode, notes } = await run(flags);

@@ -61,7 +61,7 @@ async function readApi(document: string, base: string | undefined, { choice, gua
   const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
   try {
     if (/^https?:\/\//i.test(document)) return await importFrom(document, from, choice);
-    if (base !== undefined && !URL.canParse(base)) throw new ToolError('what --base names is no address');
+    if (base !== undefined && !URL.canParse(base)) throw new ToolError('--base is not a valid URL');
     const url = base === undefined ? pathToFileURL(document) : new URL(base);
     return await importOpenApi({ text: await readFile(document, 'utf8'), url, source: from }, choice);
   } finally {
@@ -70,13 +70,13 @@ async function readApi(document: string, base: string | undefined, { choice, gua
 }
 
 async function importFrom(address: string, from: DocumentSource, choice: Choice): Promise<ImportedApi> {
-  if (!URL.canParse(address)) throw new ToolError('the address is not well formed');
+  if (!URL.canParse(address)) throw new ToolError('the URL is not valid');
   try {
     return await importOpenApi({ text: undefined, url: new URL(address), source: from }, choice);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     throw new ToolError(
-      `${error.message} (give a document of a private address with --allow-private, or as a file with --base)`,
+      `${error.message} (for a document at a private address, use --allow-private, or use a file with --base)`,
       error,
     );
   }

@@ -109,8 +109,7 @@ function composeNode(
     keys: stores.keys,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     reportError: (message, error) => log.error(message, error),
-    onUnsupported: ({ id }, what) =>
-      log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
+    onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
     noteRemovedReferences: (deployment, count) =>
       log.debug('removed references to files that the deployment may not read', { deployment, count }),
     noteAudit,
@@ -158,13 +157,13 @@ function keepConfiguration(
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
       publish({ configuration, warnings });
-      log.info('the configuration was read anew', { files: files.join(', ') });
+      log.info('configuration reloaded', { files: files.join(', ') });
     },
     onRefused(faults, cause) {
       state.configurationRefused(faults);
       noteAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
       for (const error of faults)
-        log.error(`configuration refused, the last one stays in force: ${formatConfigurationError(error)}`, cause);
+        log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
     },
   });
 }
@@ -188,7 +187,7 @@ interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
 function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
-  process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
+  process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));
   const { server } = app;
   return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
 }
@@ -201,15 +200,15 @@ async function acceptedConfiguration(
 ): Promise<Accepted> {
   const loaded = await firstConfiguration(files, environment, local);
   if ('faults' in loaded)
-    throw new SettingError(`the configuration cannot be used\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
+    throw new SettingError(`the configuration is invalid\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
   return loaded;
 }
 
 /** Prints the start message for the user. */
 function greet(address: string, localKey: string | undefined): void {
-  console.log(`Parley listens on ${address}, the reference is at ${address}/docs`);
+  console.log(`Parley listens on ${address}, API reference: ${address}/docs`);
   if (localKey !== undefined)
-    console.log(`No configuration was given: serving the demo, with a key for this start: ${address}/#key=${localKey}`);
+    console.log(`No configuration found. Serving the demo. Page (key valid until restart): ${address}/#key=${localKey}`);
 }
 
 /**

@@ -62,7 +62,7 @@ function toMetricsPort(text: string | undefined, port: number): number | undefin
   const metricsPort = toInteger('PARLEY_METRICS_PORT', text, maxPort);
   if (metricsPort === port && port !== 0)
     throw new SettingError(
-      `PARLEY_METRICS_PORT and the port of the service are both ${port}; choose another with PARLEY_METRICS_PORT`,
+      `PARLEY_METRICS_PORT and the port of the service are both ${port}. Set PARLEY_METRICS_PORT to a different port`,
     );
   return metricsPort;
 }
@@ -76,13 +76,13 @@ function toSharedAddresses(environment: Environment): SharedAddresses {
   requireAddresses(shared);
   const [setting] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
   if (setting !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
-    throw new SettingError(`${setting} is set, so PARLEY_SECRET must be as well: the same for every node that shares it`);
+    throw new SettingError(`${setting} is set, so PARLEY_SECRET must also be set. Use the same value for all nodes`);
   return shared;
 }
 
 function requireAddresses({ databaseUrl, redisUrl }: SharedAddresses): void {
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(databaseUrl.reveal()))
-    throw new SettingError('PARLEY_DATABASE_URL must be an address that begins with postgres://');
+    throw new SettingError('PARLEY_DATABASE_URL must be a URL that starts with postgres://');
   try {
     if (redisUrl !== undefined) parseRedisAddress(redisUrl);
   } catch (error) {

@@ -23,12 +23,12 @@ export async function fetchKeys(
   const url = jwksUrl ?? (await discover(http, issuer, signal));
   const { keys } = await fetchObject(http, url, signal);
   const isKeySet = Array.isArray(keys) && keys.length > 0 && keys.length <= maxKeys && keys.every(isJsonObject);
-  if (!isKeySet) throw new ProviderError(`there is no set of 1 to ${maxKeys} keys at its address`);
+  if (!isKeySet) throw new ProviderError(`its key URL does not return a set of 1 to ${maxKeys} keys`);
   return createLocalJWKSet({ keys } as JSONWebKeySet);
 }
 
 async function discover(http: HttpClient, issuer: string, signal: AbortSignal): Promise<string> {
   const { jwks_uri: url } = await readOpenIdConfiguration(http, issuer, signal);
-  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration names no https address of its keys');
+  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration has no valid https URL in jwks_uri');
   return url;
 }

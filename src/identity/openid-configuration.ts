@@ -21,7 +21,7 @@ export class ProviderError extends Error {
  */
 export async function readOpenIdConfiguration(http: HttpClient, issuer: string, signal: AbortSignal): Promise<JsonObject> {
   const document = await fetchObject(http, joinPath(new URL(issuer), '.well-known/openid-configuration').href, signal);
-  if (document.issuer !== issuer) throw new ProviderError('its OpenID configuration names another issuer');
+  if (document.issuer !== issuer) throw new ProviderError('its OpenID configuration names a different issuer');
   return document;
 }
 
@@ -35,7 +35,7 @@ export async function fetchObject(http: HttpClient, url: string, signal: AbortSi
   const headers = { accept: 'application/json, application/jwk-set+json', 'accept-encoding': 'identity' };
   const reply = await openReply(http, { method: 'GET', url: new URL(url), headers, body: null, timeouts }, signal);
   const body = tryParseJson(await readText(reply, maxReplyBytes));
-  if (reply.status !== 200) throw new ProviderError(`its server answered ${reply.status}`);
-  if (!isJsonObject(body)) throw new ProviderError('its server answered with what is no JSON object');
+  if (reply.status !== 200) throw new ProviderError(`its server responded with status ${reply.status}`);
+  if (!isJsonObject(body)) throw new ProviderError('its server did not respond with a JSON object');
   return body;
 }

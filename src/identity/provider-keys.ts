@@ -83,7 +83,7 @@ export class ProviderKeys {
     const { error, atMs = 0 } = this.#failure ?? {};
     return new ParleyError(
       'overloaded',
-      'The identity provider of the token cannot be asked for its keys just now; send the request again later.',
+      'Parley cannot fetch the keys of the identity provider of the token. Send the request again later.',
       { retryAfterSeconds: Math.max(1, Math.ceil((atMs + retryMs - this.#options.clock.nowMs()) / 1000)), cause: error },
     );
   }

@@ -48,7 +48,7 @@ export function createSignInWays({ snapshot, http, clock, caches, reportError }:
       failing.delete(issuer);
       return { value, freshMs };
     } catch (error) {
-      if (!failing.has(issuer)) reportError(`nobody can sign in with the identity provider ${name}`, error);
+      if (!failing.has(issuer)) reportError(`sign-in with the identity provider ${name} is unavailable`, error);
       failing.add(issuer);
       throw error;
     }
@@ -85,7 +85,7 @@ async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): 
   const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
   const revocation = signIn.revocationEndpoint ?? document.revocation_endpoint;
   if (!isIssuerEndpoint(issuer, authorization) || !isIssuerEndpoint(issuer, token))
-    throw new ProviderError('its OpenID configuration names no https addresses to sign in at');
+    throw new ProviderError('its OpenID configuration has no valid https URLs for authorization and tokens');
   const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
   const usable = (url: unknown): string | undefined => (isIssuerEndpoint(issuer, url) ? url : undefined);
   return { sendsIssuer, endpoints: { authorization, token, ...toFurther(usable(endSession), usable(revocation)) } };

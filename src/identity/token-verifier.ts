@@ -63,7 +63,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const { issuer, kid } = readToken(token);
     const provider = providers.get(issuer);
     if (provider === undefined)
-      throw unauthorized('invalid_token', 'The issuer of the token is none of the identity providers configured here.');
+      throw unauthorized('invalid_token', 'The issuer of the token is not a configured identity provider.');
     const nowMs = deps.clock.epochMs();
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
@@ -102,7 +102,7 @@ function toProviderKeys(
   return new ProviderKeys({
     fetchSet: async () => (await import('./fetch-keys.ts')).fetchKeys(http, entry),
     clock,
-    reportError: (error) => reportError(`the keys of the identity provider ${name} cannot be had`, error),
+    reportError: (error) => reportError(`cannot fetch the keys of the identity provider ${name}`, error),
   });
 }
 
@@ -124,7 +124,7 @@ interface ClaimsSource {
 export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFirst, entry }: ClaimsSource): Caller {
   const user = claimAt(claims, entry.userIdClaim);
   if (typeof user !== 'string' || !isSubject(user))
-    throw unauthorized('invalid_token', `The token names no user: its claim ${entry.userIdClaim} is missing or cannot be one.`);
+    throw unauthorized('invalid_token', `The token has no valid user ID: its claim ${entry.userIdClaim} is missing or invalid.`);
   const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
   return {
     subject:

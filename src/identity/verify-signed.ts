@@ -35,10 +35,10 @@ export type VerifiedClaims = JWTPayload & { readonly exp: number };
 export function readToken(token: string): UnverifiedToken {
   const { alg, typ, kid, iss } = decoded(token);
   if (typeof alg !== 'string' || !algorithms.includes(alg))
-    throw refused('is not signed in a way that is taken here: RS, PS or ES with 256, 384 or 512 bits, or EdDSA');
+    throw refused('has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA');
   if (typ !== undefined && (typeof typ !== 'string' || !accessType.test(typ)))
-    throw refused('is of a type that gives no access; send an access token');
-  if (typeof iss !== 'string') throw refused('names no issuer');
+    throw refused('has a type that gives no access. Send an access token');
+  if (typeof iss !== 'string') throw refused('has no issuer');
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };
 }
 
@@ -80,7 +80,8 @@ export async function verifySigned(
 function withTimes(claims: VerifiedClaims): VerifiedClaims {
   for (const name of ['exp', 'nbf', 'iat'] as const) {
     const { [name]: seconds } = claims;
-    if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds)) throw refused(`has a claim ${name} that is no time`);
+    if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds))
+      throw refused(`has a claim ${name} that is not a valid time`);
   }
   return claims;
 }
@@ -90,7 +91,7 @@ function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', 
     const { alg, typ, kid } = decodeProtectedHeader(token);
     return { alg, typ, kid, iss: decodeJwt(token).iss };
   } catch {
-    throw refused('is encrypted, or is not made of a header, claims and a signature');
+    throw refused('is encrypted, or does not consist of a header, claims, and a signature');
   }
 }
 
@@ -122,18 +123,18 @@ function lacksKey(error: unknown, kid: string | undefined): boolean {
 /** Returns the error for the client. It contains nothing from the token, also not as a cause. */
 function toRefusal(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
-  if (error instanceof errors.JWTExpired) return refused('has expired; get a new one');
+  if (error instanceof errors.JWTExpired) return refused('has expired. Get a new one');
   if (error instanceof errors.JWKSNoMatchingKey) return refused('is signed with a key that its issuer does not publish');
-  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('has a wrong signature');
+  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('has an invalid signature');
   if (error instanceof errors.JWTClaimValidationFailed) return refused(describeClaimError(error));
   return refused('cannot be verified with the keys of its issuer');
 }
 
 function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed): string {
-  if (reason === 'missing') return `lacks the claim ${claim}`;
-  if (claim === 'aud') return 'was made for another audience than this service';
-  if (claim === 'nbf' && reason === 'check_failed') return 'is not valid yet';
-  return `has a claim ${claim} that does not hold`;
+  if (reason === 'missing') return `has no claim ${claim}`;
+  if (claim === 'aud') return 'was issued for a different audience';
+  if (claim === 'nbf' && reason === 'check_failed') return 'is not yet valid';
+  return `has an invalid claim ${claim}`;
 }
 
 function refused(what: string): ParleyError {

@@ -30,7 +30,7 @@ it('an application is not saved with a document that is not stored, which is nam
     expect([status, error.param, error.message]).toEqual([
       400,
       place,
-      `${place} names ${lost}, which is not stored; upload it first, or leave it out.`,
+      `${place} names ${lost}, which is not stored. Upload it first, or remove it.`,
     ]);
   }
   await shelves.put('not there.txt', 'Now I am.', ownBucket);

@@ -483,7 +483,7 @@ describe('parley check', () => {
   });
 
   it('exits with 1 where no file is named', async () => {
-    expect(await checkPaths([])).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
+    expect(await checkPaths([])).toEqual({ exitCode: 1, lines: ['parley check: specify at least one file'] });
   });
 
   it('tells what it doubts beside faults, and nothing that only follows from these', async () => {
@@ -546,7 +546,7 @@ describe('parley check', () => {
       'warning: parley.json: identityProviders.p.audience: is missing; tokens that the issuer made for other services are accepted too',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
       'warning: parley.json: roles.r: is a role that no caller has; name it in a key, or set rolesClaim of an identity provider',
-      'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',
+      'parley.json: no errors (2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider)',
     ]);
   });
 });

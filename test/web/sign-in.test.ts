@@ -236,7 +236,7 @@ describe('what comes back from the provider', () => {
     const { page } = await open();
     await signIn(page, 'ada');
     expect(await told(page)).toBe(
-      'This service does not take what Example Corp gave. The token was made for another audience than this service.',
+      'This service does not take what Example Corp gave. The token was issued for a different audience.',
     );
     expect(await kept(page)).toEqual([]);
   });

@@ -31,14 +31,14 @@ describe('readAddinSettings', () => {
   });
 
   it.each([
-    ['no service', [], /needs --upstream URL/],
-    ['half of a pair', ['--upstream', 'http://h', '--tls-key', 'k.pem'], /go together/],
-    ['a word too many', ['--upstream', 'http://h', 'more'], /takes no "more"/],
+    ['no service', [], /requires --upstream URL/],
+    ['half of a pair', ['--upstream', 'http://h', '--tls-key', 'k.pem'], /must be used together/],
+    ['a word too many', ['--upstream', 'http://h', 'more'], /does not accept "more"/],
     ['a flag that does not exist', ['--upsteam', 'http://h'], /--upsteam/],
-    ['an upstream that is no address', ['--upstream', 'service:8080'], /must be an address that begins with http/],
-    ['an upstream with a password', ['--upstream', 'http://u:pw@h'], /must not carry a user name/],
+    ['an upstream that is no address', ['--upstream', 'service:8080'], /must be a URL that starts with http/],
+    ['an upstream with a password', ['--upstream', 'http://u:pw@h'], /must not contain a user name/],
     ['an upstream with a query', ['--upstream', 'http://h/?a=b'], /without \? or #/],
-    ['an upstream with /msgapi', ['--upstream', 'http://h/msgapi/'], /base address, without \/msgapi/],
+    ['an upstream with /msgapi', ['--upstream', 'http://h/msgapi/'], /base URL of the service, without \/msgapi/],
     ['a port that is none', ['--upstream', 'http://h', '--port', '99999'], /whole number from 0 to 65535/],
     ['an origin with a path', ['--upstream', 'http://h', '--allowed-origin', 'https://a.example/'], /--allowed-origin must be/],
     ['an origin in capitals', ['--upstream', 'http://h', '--allowed-origin', 'https://A.example'], /--allowed-origin must be/],

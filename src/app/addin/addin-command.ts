@@ -68,12 +68,12 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
     readRules(flags)
       .then((newRules) => {
         rules = newRules;
-        log.info('read the models again', { file: flags.models });
+        log.info('models reloaded', { file: flags.models });
       })
-      .catch((error) => log.error(`cannot read the models again, the last ones stay in force: ${toReason(error)}`, undefined));
+      .catch((error) => log.error(`cannot reload the models, the previous ones stay in effect: ${toReason(error)}`, undefined));
   };
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
-  console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
+  console.log(`The add-in gateway listens on ${address}, base URL for the add-in: ${address}/msgapi`);
 }
 
 const maxChars = 200;
@@ -123,11 +123,11 @@ export async function readAddinSettings(flags: AddinFlags, environment: Environm
   const settings = readSettings({ config: [], data: undefined, host, port, tlsCert, tlsKey }, environment);
   const wrongNetwork = trustedProxies.find((network) => !isNetwork(network));
   if (wrongNetwork !== undefined)
-    throw new SettingError(`--trusted-proxy must be an address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
+    throw new SettingError(`--trusted-proxy must be an IP address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
   const wrongOrigin = allowedOrigins?.find((origin) => !isOrigin(origin));
   if (wrongOrigin !== undefined)
     throw new SettingError(
-      `--allowed-origin must be scheme, host and port as a browser sends them, such as https://addin.example, not "${wrongOrigin}"`,
+      `--allowed-origin must be an origin as browsers send it, such as https://addin.example, not "${wrongOrigin}"`,
     );
   return { ...settings, upstream: toUpstream(flags.upstream), rules: await readRules(flags), trustedProxies };
 }
@@ -149,12 +149,13 @@ async function loadModels(file: string | undefined): Promise<readonly AddinModel
 }
 
 function toUpstream(text: string): URL {
-  if (!isHttpUrl(text)) throw new SettingError('--upstream must be an address that begins with http:// or https://');
-  if (!isWithoutUser(text)) throw new SettingError('--upstream must not carry a user name or password; the key is the caller’s');
+  if (!isHttpUrl(text)) throw new SettingError('--upstream must be a URL that starts with http:// or https://');
+  if (!isWithoutUser(text))
+    throw new SettingError('--upstream must not contain a user name or password. Clients send their own key');
   const url = new URL(text);
-  if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end with its path, without ? or #');
+  if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end after its path, without ? or #');
   // Pattern bound: a command-line argument.
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
-    throw new SettingError('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
+    throw new SettingError('--upstream must be the base URL of the service, without /msgapi. The gateway appends /msgapi');
   return url;
 }

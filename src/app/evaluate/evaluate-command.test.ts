@@ -28,7 +28,7 @@ it('toLines reports each case that did not pass, with the reasons', () => {
     '        No consent. (consent_required)',
     'version 3: 1 of 3 passed, 1 failed, 1 without an answer',
   ]);
-  expect(toLines({ ...evaluation, status: 'cancelled', results: [] }).at(-1)).toMatch(/; the evaluation was cancelled$/);
+  expect(toLines({ ...evaluation, status: 'cancelled', results: [] }).at(-1)).toMatch(/\. The evaluation was cancelled$/);
 });
 
 it('toJsonReport contains no times and no ids', () => {

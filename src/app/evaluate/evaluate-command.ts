@@ -44,7 +44,7 @@ export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps):
 
 async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }: EvaluateDeps): Promise<0 | 1> {
   const { url = environment.PARLEY_URL ?? defaultUrl, key = environment.PARLEY_KEY, version, against, parallel } = flags;
-  if (!URL.canParse(url)) throw new EvaluateError('PARLEY_URL is no address');
+  if (!URL.canParse(url)) throw new EvaluateError('PARLEY_URL is not a valid URL');
   const cases = flags.cases === undefined ? undefined : await readCases(flags.cases);
   const client = new EvaluationClient(new URL(url), key);
   const applicationPath = await client.resolvePath(flags.application);
@@ -82,7 +82,7 @@ async function run(
 function formatComparison(before: number, { better, worse, same, otherAnswers, cases }: ReportedComparison): readonly string[] {
   const changed = cases.filter(({ change }) => change === 'better' || change === 'worse');
   return [
-    `against version ${before}: ${better} better, ${worse} worse, ${same} the same, ${otherAnswers} with another answer`,
+    `against version ${before}: ${better} better, ${worse} worse, ${same} unchanged, ${otherAnswers} with a different answer`,
     ...changed.map(({ name, change }) => `${change.toUpperCase().padEnd(6)}  ${name}`),
   ];
 }
@@ -92,7 +92,7 @@ export function toLines(evaluation: EvaluationWithResults): readonly string[] {
   const { results, passed, total, failed, errors, version, status, error } = evaluation;
   const faulty = results.filter(({ outcome }) => outcome !== 'passed');
   const counts = `${passed} of ${total} passed, ${failed} failed, ${errors} without an answer`;
-  const ending = status === 'completed' ? '' : `; the evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
+  const ending = status === 'completed' ? '' : `. The evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
   return [
     ...faulty.flatMap((result) => [
       `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${getCaseName(result)}`,
@@ -236,10 +236,10 @@ class EvaluationClient {
       ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause) => {
-      throw new EvaluateError(`${this.#base.origin} cannot be reached`, { cause });
+      throw new EvaluateError(`${this.#base.origin} is unreachable`, { cause });
     });
     const text = await answer.text();
-    if (!answer.ok) throw new EvaluateError(`the service answers ${answer.status}: ${getErrorMessage(text)}`);
+    if (!answer.ok) throw new EvaluateError(`the service responded with ${answer.status}: ${getErrorMessage(text)}`);
     return parseJson(text, bounds) as JsonObject;
   }
 }
@@ -267,7 +267,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
 /** Reads the cases from a file. The extension determines the format. Throws EvaluateError. */
 async function readCases(file: string): Promise<readonly EvaluationCase[]> {
   const reader = readers[extname(file).toLowerCase()];
-  if (reader === undefined) throw new EvaluateError(`${file}: must have a name that ends in ${Object.keys(readers).join(', ')}`);
+  if (reader === undefined) throw new EvaluateError(`${file}: the file name must end in ${Object.keys(readers).join(', ')}`);
   try {
     return parseCases(reader((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')));
   } catch (error) {

@@ -15,26 +15,26 @@ export interface EvaluateFlags {
 }
 
 /** Output of `parley evaluate --help`. */
-export const evaluateHelp = `parley evaluate: puts cases to an application of a running service
+export const evaluateHelp = `parley evaluate: runs test cases against an application of a running service
 
 Usage
   parley evaluate APP [--cases FILE] [options]
 
-APP is the path of a saved application in your bucket, or its id, applications/BUCKET/PATH. Without --cases it is asked
-the cases that it has. What does not hold goes to stdout, progress to stderr.
+APP is the path of a saved application in your bucket, or its id, applications/BUCKET/PATH. Without --cases, the stored
+cases of the application run. Results go to stdout, and progress to stderr.
 
 Options
   --cases FILE               cases: .json, .jsonl, .yaml or .csv
-  --url URL                  the service                                       (PARLEY_URL, else http://127.0.0.1:8080)
+  --url URL                  URL of the service                                (PARLEY_URL or http://127.0.0.1:8080)
   --key KEY                  your key or token                                 (PARLEY_KEY)
-  --version N                the version that is asked                         (the one in force)
-  --against N                asks version N first, and tells what got better and worse since
-  --parallel N               cases at once                                     (as many as the service lets)
+  --version N                version to evaluate                               (the current version)
+  --against N                evaluates version N first, and prints the differences
+  --parallel N               number of concurrent cases                        (maximum of the service)
   --junit FILE               writes the results as JUnit XML
-  --json FILE                writes them as JSON, without times and ids: the same bytes for the same answers
+  --json FILE                writes the results as JSON, without times and IDs: equal answers give equal files
 
-Exit codes: 0 all cases passed; 1 some did not; 2 the command line or a file is wrong, or the service refuses.
-docs/evaluation.md tells what a case is.
+Exit codes: 0 if all cases passed, 1 if some did not, 2 if the arguments or a file are invalid or the service fails.
+See docs/evaluation.md for the format of cases.
 `;
 
 const options = {
@@ -54,12 +54,12 @@ export function readEvaluateFlags(args: readonly string[]): EvaluateFlags | 'hel
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help) return 'help';
   const [application, ...extraArgs] = positionals;
-  if (application === undefined || extraArgs.length > 0) return { mistake: '"evaluate" needs one APP' };
+  if (application === undefined || extraArgs.length > 0) return { mistake: '"evaluate" requires exactly one APP' };
   const { cases, url, key, junit, json } = values;
   for (const name of ['version', 'against', 'parallel'] as const)
     if (values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]))
-      return { mistake: `--${name} must be a whole number from 1` };
-  if (url !== undefined && !URL.canParse(url)) return { mistake: '--url must be an address, such as http://127.0.0.1:8080' };
+      return { mistake: `--${name} must be a positive whole number` };
+  if (url !== undefined && !URL.canParse(url)) return { mistake: '--url must be a URL, such as http://127.0.0.1:8080' };
   const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const numbers = {
     version: toNumber(values.version),

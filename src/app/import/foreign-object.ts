@@ -110,10 +110,10 @@ export class ForeignObject {
         .filter((spelt) => Object.hasOwn(dropReasons, spelt))
         .map((spelt) => dropReasons[spelt])[0];
       if (reason === null) continue;
-      if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not carried: ${reason}`);
+      if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not imported: ${reason}`);
       else {
         const { hint } = didYouMean(key, knownKeys);
-        this.#reading.notes.addLoss([...this.path, key], `is not carried: it is no key of ${whose} that is known here`, hint);
+        this.#reading.notes.addLoss([...this.path, key], `is not imported: it is not a known key of ${whose}`, hint);
       }
     }
   }

@@ -62,14 +62,14 @@ async function readText(file: string): Promise<string> {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     throw refused(reasons[code] ?? `cannot be read (${code})`);
   }
-  if (bytes > maxBytes) throw refused(`is larger than ${maxBytes / 1024 / 1024} MiB, which no configuration is`);
+  if (bytes > maxBytes) throw refused(`is larger than ${maxBytes / 1024 / 1024} MiB`);
   const content = Buffer.concat(chunks);
   if (!isUtf8(content)) throw refused('is not UTF-8 text');
   return content.toString('utf8');
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'does not exist',
   EISDIR: 'is a folder',
-  EACCES: 'may not be read by this process',
+  EACCES: 'is not readable for this process',
 };

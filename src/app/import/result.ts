@@ -44,7 +44,7 @@ export class Result {
       if (error === undefined) return;
       const { holder, key, path } = this.#findRemovable(error.path);
       const what = path.length < error.path.length ? `${formatPath(error.path.slice(path.length))} ` : 'it ';
-      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not carried: ${what}${error.message}`, error.hint);
+      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not imported: ${what}${error.message}`, error.hint);
       if (Array.isArray(holder)) holder.splice(Number(key), 1);
       else delete holder[key];
     }
@@ -160,7 +160,7 @@ export class Variables {
     const name = this.#names.get(secret) ?? this.#free(wish);
     this.#names.set(secret, name);
     const reference = `\${${name}}`;
-    this.#notes.addNotice(path, `is a secret and stands as ${reference} in the result: set it in the environment`);
+    this.#notes.addNotice(path, `is a secret. The result references it as ${reference}, so set this environment variable`);
     return reference;
   }
 

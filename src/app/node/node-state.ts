@@ -33,12 +33,12 @@ const noStores: StoresState = { shared: [], losses: () => [], isWritable: () => 
 const writesRefused: Reason = {
   code: 'writes_refused',
   message:
-    'The database in the data folder takes no writes: calls that keep something are refused until it does. Is the disk full?',
+    'The database in the data folder rejects writes. Calls that store data fail until it accepts them again. Check whether the disk is full.',
 };
 const filesElsewhere: Reason = {
   code: 'files_elsewhere',
   message:
-    'The contents of files lie where other nodes keep them and this one does not: files are refused here. Give every node the same PARLEY_FILES_URL; the log of this node says what else can be done.',
+    'Other nodes store the contents of files in a different location, so this node rejects files. Set the same PARLEY_FILES_URL on every node. The log of this node lists the alternatives.',
 };
 const storeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
 
@@ -130,7 +130,7 @@ export class NodeState {
     ...this.unusable.reasons,
     ...[...this.upstreams()]
       .filter(({ off }) => off)
-      .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
+      .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is paused: ${reason}` })),
     ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
     ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
     ...(this.#stores.isWritable() ? [] : [writesRefused]),
@@ -189,7 +189,7 @@ function toRejection(id: string, status: number): Reason {
 function toAbsence({ name }: SharedStore): Reason {
   return {
     code: `${name}_away`,
-    message: `${storeNames[name]} cannot be reached: calls that need it are refused until it is back.`,
+    message: `${storeNames[name]} is unreachable. Calls that need it fail until it is available again.`,
   };
 }
 

@@ -36,7 +36,7 @@ export async function openBlobs({ shared, dataFolder }: Settings): Promise<Opene
     const blobs = await DiskBlobStore.open(location, { isShared: shared.databaseUrl !== undefined });
     return { blobs, isShared: false, location, close: () => undefined };
   } catch (error) {
-    throw new SettingError(`files cannot be kept in ${dataFolder}: ${getReason(error)}`);
+    throw new SettingError(`cannot store files in ${dataFolder}: ${getReason(error)}`);
   }
 }
 
@@ -77,14 +77,15 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
   return { blobs: placed ?? blobs, areElsewhere: () => placed?.isElsewhere === true, stop: () => sweeper.stop() };
 }
 
-const notLooked = 'whether the contents of files are those of the shared database is looked for again with the next file';
+const notLooked =
+  'could not check whether the contents of files belong to the shared database, the next file triggers another check';
 
 /** Returns the log message for nodes that share a database but not the contents of its files. */
 function toSuggestion(location: string, name: string): string {
   return (
-    `the contents of the files of the shared database do not lie in ${location}: files are refused here. ` +
-    'Give every node the same PARLEY_FILES_URL, or the same folder as "files" in its data folder; ' +
-    `if they are lost for good, or were copied here, put a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
+    `the file contents of the shared database are not in ${location}, so this node rejects files. ` +
+    'Set the same PARLEY_FILES_URL on every node, or mount the same folder as "files" in the data folders. ' +
+    `If the contents are lost, or were copied to this location, create a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
   );
 }
 
@@ -118,7 +119,7 @@ export function openSweeper({ store, index, leases, isShared, isPlace }: Sweeper
 }
 
 const foreign =
-  'PARLEY_FILES_URL names a place whose contents are of the files of another database: what no file uses is left there; give each database a prefix of its own';
+  'PARLEY_FILES_URL contains file contents of another database, so unused contents are not deleted. Use a different prefix for each database';
 
 interface ContentSweeperDeps extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
   readonly clock: Clock;
@@ -163,9 +164,9 @@ class ContentSweeper {
     try {
       if (!(await isDue(nowMs, beforeMs))) return;
       const count = await sweepContents({ ...sweeping, nowMs, beforeMs, signal });
-      if (count > 0) note(`${count} contents that no file used were deleted`);
+      if (count > 0) note(`deleted ${count} unused file contents`);
     } catch (error) {
-      if (!signal.aborted) reportError('contents that no file uses could not be deleted', error);
+      if (!signal.aborted) reportError('cannot delete unused file contents', error);
     }
   }
 }

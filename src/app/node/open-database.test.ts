@@ -43,8 +43,8 @@ it('reports a database without free space in the log and in health until writes 
   await setRoom(1_000_000);
   await vi.waitFor(() => expect(state.listIssues()).toEqual([]), 8_000);
   expect(noted).toEqual([
-    'the database in the data folder takes no writes; it is tried every second: database or disk is full',
-    'the database in the data folder takes writes again',
+    'the database in the data folder rejects writes, trying again every second: database or disk is full',
+    'the database in the data folder accepts writes again',
   ]);
   await opened.close();
 });

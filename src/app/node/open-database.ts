@@ -30,8 +30,8 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
       {},
       {
         onRefused: (error) =>
-          tools.reportError('the database in the data folder takes no writes; it is tried every second', error),
-        onBack: () => tools.note('the database in the data folder takes writes again'),
+          tools.reportError('the database in the data folder rejects writes, trying again every second', error),
+        onBack: () => tools.note('the database in the data folder accepts writes again'),
       },
     );
     return { ...opened, reached: Promise.resolve(), shared: [] };
@@ -49,8 +49,8 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   const { attendPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
   const attended = await attendPostgres(url, {
-    onAway: (error) => tools.reportError('the shared database cannot be reached; it is looked for every second', error),
-    onBack: () => tools.note('the shared database is there again'),
+    onAway: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
+    onBack: () => tools.note('the shared database is reachable again'),
   });
   const { isAway } = attended;
   void attended.reached.then(() => {
@@ -61,5 +61,5 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
 
 /** Returns the message of an error for the operator who started the node. */
 export function getReason(cause: unknown): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : 'it gives no reason';
+  return cause instanceof Error && cause.message !== '' ? cause.message : 'unknown reason';
 }

@@ -79,11 +79,11 @@ export async function openNode(settings: Settings, environment: Environment, acc
 /** Returns warnings about valid settings that are probably mistakes. */
 function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
   if (secrets.some((secret) => secret.reveal().length < minSecretLength))
-    yield `PARLEY_SECRET is shorter than ${minSecretLength} characters: take a long random one, such as of "openssl rand -base64 32"`;
+    yield `PARLEY_SECRET is shorter than ${minSecretLength} characters. Use a long random secret, for example the output of "openssl rand -base64 32"`;
   if (shared.redisUrl !== undefined && shared.databaseUrl === undefined)
-    yield 'PARLEY_REDIS_URL is set and PARLEY_DATABASE_URL is not: consents and applications are this node’s own';
+    yield 'PARLEY_REDIS_URL is set but PARLEY_DATABASE_URL is not: nodes do not share consents and applications';
   if (shared.redisUrl !== undefined && shared.files === undefined)
-    yield 'PARLEY_REDIS_URL is set and PARLEY_FILES_URL is not: the contents of stored files are this node’s own';
+    yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
 
 type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
@@ -92,7 +92,7 @@ function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): Nod
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
-      log.warn('changed aliases hold from the next start on');
+      log.warn('changed aliases take effect after a restart');
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
@@ -121,19 +121,19 @@ function shareConfiguration({
       const checked = checkConfiguration(parseJson(configurationText));
       if ('faults' in checked) {
         for (const error of checked.faults)
-          log.error(`the configuration of another node is refused here: ${formatConfigurationError(error)}`, undefined);
+          log.error(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);
         return;
       }
       put(checked);
-      log.info('the configuration of another node was put in force');
+      log.info('applied the configuration of another node');
     } catch (error) {
-      log.error('the configuration of another node cannot be read', error);
+      log.error('cannot read the configuration of another node', error);
     }
   });
   return ({ configuration }) => {
     const text = seal.seal(JSON.stringify(configuration), sealPurpose);
     broadcast
       .publish({ topic: 'configuration', text })
-      .catch((error) => log.error('other nodes are told of the new configuration once Redis is back', error));
+      .catch((error) => log.error('other nodes receive the new configuration when Redis is reachable again', error));
   };
 }

@@ -5,7 +5,7 @@ import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import { readSettings } from '../settings.ts';
 import { openDataFolder, openOwnSecret } from './open-stores.ts';
 
-const way = 'name another with --data or PARLEY_DATA';
+const way = 'Set another one with --data or PARLEY_DATA';
 let temporary: TemporaryFolder;
 
 beforeAll(async () => {
@@ -34,13 +34,13 @@ describe('data folder', () => {
   });
 
   it.runIf(process.platform === 'linux').each([
-    ['/proc/x', 'no folder can be made there'],
-    ['/proc/self/x/y', 'no folder can be made there'],
-    ['/dev/full', 'it is no folder'],
-    ['/dev/full/x', 'it is no folder'],
-    ['/sys/kernel', 'this user may not write there'],
+    ['/proc/x', 'a folder cannot be created there'],
+    ['/proc/self/x/y', 'a folder cannot be created there'],
+    ['/dev/full', 'it is not a folder'],
+    ['/dev/full/x', 'it is not a folder'],
+    ['/sys/kernel', 'this user has no write permission there'],
   ])('is rejected with the reason if it is %s', async (data, reason) => {
-    await expect(take(data)).rejects.toThrow(`nothing can be kept in the data folder ${data}: ${reason}; ${way}`);
+    await expect(take(data)).rejects.toThrow(`the data folder ${data} cannot be used: ${reason}. ${way}`);
   });
 
   it('with an empty secret after a crash does not get a new secret', async () => {

@@ -151,9 +151,9 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
 async function resealApplications(applications: SqlApplicationStore, { note, reportError }: StoreDeps): Promise<void> {
   try {
     const count = await applications.resealAll();
-    if (count > 0) note(`${count} applications were sealed with the newest secret; older ones are not needed for them any more`);
+    if (count > 0) note(`sealed ${count} applications with the newest secret, which no longer need older secrets`);
   } catch (error) {
-    reportError('not all applications could be sealed with the newest secret: keep the older ones, and start again', error);
+    reportError('cannot seal all applications with the newest secret: keep the older secrets and restart', error);
   }
 }
 
@@ -183,12 +183,12 @@ export async function openDataFolder({ dataFolder, secrets, shared }: Settings):
   const folder = resolve(dataFolder);
   const lock = await takeFolder(folder).catch((error) => {
     throw new SettingError(
-      `nothing can be kept in the data folder ${folder}: ${describeError(error)}; name another with ${alternatives}`,
+      `the data folder ${folder} cannot be used: ${describeError(error)}. Set another one with ${alternatives}`,
     );
   });
   if (lock !== undefined) return lock;
   throw new SettingError(
-    `the data folder ${folder} is in use by another Parley: stop that one, or name another with ${alternatives}`,
+    `the data folder ${folder} is in use by another Parley. Stop that process, or set another folder with ${alternatives}`,
   );
 }
 
@@ -218,13 +218,13 @@ function getCode(error: unknown): unknown {
 }
 
 const errorTexts: ReadonlyMap<unknown, string> = new Map([
-  ['EACCES', 'this user may not write there'],
-  ['EPERM', 'this user may not write there'],
+  ['EACCES', 'this user has no write permission there'],
+  ['EPERM', 'this user has no write permission there'],
   ['EROFS', 'it is read-only'],
   ['ENOSPC', 'there is no space left'],
   ['EDQUOT', 'there is no space left for this user'],
-  ['ENOTDIR', 'it is no folder'],
-  ['ENOENT', 'no folder can be made there'],
+  ['ENOTDIR', 'it is not a folder'],
+  ['ENOENT', 'a folder cannot be created there'],
 ]);
 
 function describeError(error: unknown): string {
@@ -243,7 +243,7 @@ export async function openOwnSecret(dataFolder: string): Promise<Secret> {
     throw new SettingError(`${file} cannot be used: ${getReason(error)}`);
   });
   if (text.trim() !== '') return new Secret(text.trim());
-  throw new SettingError(`${file} is empty: put it back from a copy, or remove it if nothing was kept yet`);
+  throw new SettingError(`${file} is empty. Restore it from a backup, or delete it if no data is stored yet`);
 }
 
 async function readSecret(file: string): Promise<string | undefined> {

@@ -60,7 +60,7 @@ function toKey(part: UnusablePart): string {
 }
 
 function toSentence(part: UnusablePart): string {
-  if (part.kind === 'document') return `${part.application} cannot look anything up in ${part.reference}: ${part.failure}`;
+  if (part.kind === 'document') return `${part.application} cannot search ${part.reference}: ${part.failure}`;
   const { application, toolset, names } = part;
   const listed = names.slice(0, maxParts).map((name) => name.slice(0, maxNameLength));
   const suffix = names.length > maxParts ? ', …' : '';
@@ -116,5 +116,5 @@ export class MissingDocuments {
 }
 
 function toMissingSentence(application: string, reference: string): string {
-  return `${application} looks things up in ${reference}, which is not stored; upload it`;
+  return `Document ${reference} of application ${application} is missing. Upload it`;
 }

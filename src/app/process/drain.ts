@@ -79,7 +79,7 @@ export class Drain {
     this.#isDraining = true;
     connections.closeBehindAnswers();
     if (lameDuckMs > 0) {
-      log.info('not ready any more, calls are taken a moment longer', { lame_duck_ms: lameDuckMs });
+      log.info('not ready, still accepting calls', { lame_duck_ms: lameDuckMs });
       await clock.sleep(lameDuckMs, new AbortController().signal);
     }
     await this.#stop(drainMs - lameDuckMs);
@@ -90,9 +90,9 @@ export class Drain {
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
     const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
     if (!(await this.#within(drainMs, isIdle))) {
-      log.warn('stopping: the time is over, open calls are ended', { open_calls: calls.size });
+      log.warn('stopping: drain time has passed, aborting open calls', { open_calls: calls.size });
       calls.abort(
-        new ParleyError('shutting_down', 'This node is stopping and could wait no longer; send the request again.', {
+        new ParleyError('shutting_down', 'This node is stopping and cannot wait longer. Send the request again.', {
           retryAfterSeconds: 1,
         }),
       );
@@ -101,7 +101,7 @@ export class Drain {
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
     const isClosed = await this.#within(closeMs, closeInOrder(closing, log));
-    if (!isClosed) log.error('stopped, but not everything could be closed', undefined);
+    if (!isClosed) log.error('stopped, but some resources could not be closed', undefined);
     exit(isClosed ? 0 : 1);
   }
 
@@ -148,7 +148,7 @@ export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> 
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue;
       areClosed = false;
-      log.error('stopping: something could not be closed', outcome.reason);
+      log.error('stopping: cannot close a resource', outcome.reason);
     }
   }
   return areClosed;
@@ -207,7 +207,7 @@ export function refuseWhileDraining(app: FastifyInstance, isDraining: () => bool
         if (!isDraining()) return;
         reply.header('connection', 'close');
         if (refuses)
-          throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
+          throw new ParleyError('shutting_down', 'This node is stopping. Send the request again.', { retryAfterSeconds: 1 });
       },
       ...before,
     ];

@@ -33,11 +33,13 @@ export async function listenAt<Value>(
     return await listen();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE') throw new SettingError(`port ${port} of ${host} is in use; choose another with ${setting}`);
+    if (code === 'EADDRINUSE') throw new SettingError(`port ${port} of ${host} is in use. Choose another port with ${setting}`);
     if (code === 'EACCES')
-      throw new SettingError(`port ${port} may not be used by this process; choose one above 1023 with ${setting}`);
+      throw new SettingError(
+        `port ${port} requires privileges that this process does not have. Choose a port above 1023 with ${setting}`,
+      );
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new SettingError(`${host} is no address of this machine; choose another with --host`);
+      throw new SettingError(`${host} is not an address of this machine. Choose another address with --host`);
     throw error;
   }
 }
@@ -83,9 +85,9 @@ export async function watchTls(files: TlsFiles, server: HttpsServer, log: Log): 
   watcher.on('all', () => {
     try {
       server.setSecureContext(readTls(files));
-      log.info('the certificate was read anew', { file: files.certFile });
+      log.info('certificate reloaded', { file: files.certFile });
     } catch (error) {
-      log.error('the certificate was not changed', error, { file: files.certFile });
+      log.error('cannot reload the certificate, the previous one stays in effect', error, { file: files.certFile });
     }
   });
   return watcher;

@@ -58,7 +58,7 @@ describe('startSample', () => {
     const files = { ...given.files, index: { ...given.files.index, find: () => Promise.reject(new Error('away')) } };
     await sample.prepare({ ...given, files: files as never });
     await sample.server?.close();
-    expect(lines.join()).toContain('the documents of the sample app could not be stored');
+    expect(lines.join()).toContain('cannot store the documents of the sample app');
   });
 });
 

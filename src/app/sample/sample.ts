@@ -35,6 +35,6 @@ export async function startSample(secret: string, host?: string): Promise<Sample
 
 async function storeDocuments({ files, clock, log }: SampleDeps): Promise<void> {
   await storeSampleDocuments({ ...files, clock, newId: randomUUID }).catch((error: unknown) =>
-    log.error('the documents of the sample app could not be stored', error),
+    log.error('cannot store the documents of the sample app', error),
   );
 }

@@ -272,7 +272,7 @@ async function listServerStarters(
     try {
       return await starters(settings, user);
     } catch (error) {
-      if (!waiting.aborted && !(error instanceof ToolError)) reportError(`the prompts of ${settings.name} were not read`, error);
+      if (!waiting.aborted && !(error instanceof ToolError)) reportError(`cannot read the prompts of ${settings.name}`, error);
       return [];
     }
   });

@@ -211,12 +211,12 @@ function endExpiredCalls(
   inFlightCalls: InFlightCalls,
 ): void {
   const recurring = new Recurring(reportError);
-  recurring.every(expirySweepMs, 'calls of expired keys could not be ended', async () => {
+  recurring.every(expirySweepMs, 'cannot end calls of expired keys', async () => {
     if (snapshot().keys.hasExpiringKeys) inFlightCalls.abortMatching((caller) => hasExpired(caller, clock.epochMs()), keyEnded());
   });
   app.addHook('onClose', async () => recurring.close());
 }
 
 function keyEnded(): ParleyError {
-  return unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
+  return unauthorized('invalid_api_key', 'The key of this call was deleted, was replaced, or has expired.');
 }

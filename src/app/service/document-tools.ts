@@ -104,7 +104,7 @@ export class DocumentTools {
     const { reportError } = this.#parts;
     this.#preparing = this.#preparing
       .then(() => this.#prepare(find))
-      .catch((error) => this.#isClosed || reportError('documents could not be read ahead', error))
+      .catch((error) => this.#isClosed || reportError('cannot index documents ahead of use', error))
       .then(() => undefined);
   }
 

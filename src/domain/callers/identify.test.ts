@@ -23,7 +23,7 @@ function openIdentify() {
   const verifyToken = async (token: string) => {
     asked.push(`token ${token}`);
     if (token === 'h.good.s') return ada;
-    throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired; get a new one.');
+    throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired. Get a new one.');
   };
   const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
     verifyToken,

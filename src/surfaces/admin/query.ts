@@ -8,7 +8,7 @@ export type Query = Readonly<Record<string, unknown>>;
 export function readText(query: Query, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw createRequestError(name, 'may be given once');
+  if (typeof value !== 'string') throw createRequestError(name, 'may be given only once');
   return value;
 }
 
@@ -16,7 +16,7 @@ export function readText(query: Query, name: string): string | undefined {
 export function requireKnown(query: Query, knownParams: readonly string[]): void {
   for (const name of Object.keys(query))
     if (!knownParams.includes(name))
-      throw createRequestError(name, `is not a parameter here. The parameters are ${knownParams.join(', ')}`);
+      throw createRequestError(name, `is not a parameter of this endpoint. Its parameters are ${knownParams.join(', ')}`);
 }
 
 /** Returns whether the query asks for CSV. Throws `invalid_request` for an unknown format. */
@@ -66,6 +66,6 @@ export function readPlace(query: Query): Place | undefined {
   const token = readText(query, 'token');
   if (token === undefined) return undefined;
   const [, atMs, id] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (atMs === undefined || id === undefined) throw createRequestError('token', 'must be the nextToken of the page before');
+  if (atMs === undefined || id === undefined) throw createRequestError('token', 'must be the nextToken of the previous page');
   return { atMs: Number(atMs), id };
 }

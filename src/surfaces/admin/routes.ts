@@ -44,7 +44,8 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     if (kind === 'rate') return readRatings(journal, query);
-    if (kind !== undefined) throw createRequestError('kind', 'may be rate; absent, tokens and costs are told');
+    if (kind !== undefined)
+      throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return send(reply, query, await readUsage(journal, query, scope));
   });
@@ -101,7 +102,7 @@ export async function requireAdmin(
   requireOwn(caller, 'administer');
   if (caller.roles.includes(adminRole) || (use === 'reads' && caller.roles.includes(auditorRole))) return caller;
   const roles = use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole;
-  throw new ParleyError('access_denied', `This is open to the role ${roles}, which your key or token does not have.`);
+  throw new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);
 }
 
 async function identifyCaller(
@@ -176,7 +177,7 @@ function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): Us
 function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
   const knownKeys = keys.filter((key) => names.has(key));
-  if (knownKeys.length < names.size) throw createRequestError('by', `may list ${keys.join(', ')}, with commas between`);
+  if (knownKeys.length < names.size) throw createRequestError('by', `must be a comma-separated list of ${keys.join(', ')}`);
   return knownKeys;
 }
 

@@ -63,7 +63,7 @@ async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: Fa
   const { key: id } = request.params as { key: string };
   const owner = await deps.userKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
   if (owner === undefined)
-    throw new ParleyError('key_not_found', 'No user has a key of this ID. GET /v1/admin/keys lists the keys of users.');
+    throw new ParleyError('key_not_found', 'No user has a key with this ID. GET /v1/admin/keys lists the keys of users.');
   deps.noteAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
   reply.code(204);
 }

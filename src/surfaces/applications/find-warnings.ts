@@ -86,7 +86,7 @@ async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot 
   return looked.flat();
 }
 
-const unknownDeployment = { message: 'names a deployment that does not exist, or is not open to you' };
+const unknownDeployment = { message: 'names a deployment that does not exist or that you may not use' };
 
 async function findUnreadableDocuments({ applicationProperties }: Names, { files }: Checking): Promise<readonly Issue[]> {
   const documentUrl = applicationProperties?.document_relative_url;
@@ -118,7 +118,7 @@ async function findUnknownTools({ applicationProperties }: Names, { survey, sign
       const unknown = toPlaces(path, settings.allowedTools).filter(({ value }) => !names.has(value));
       return unknown.map(({ path: itemPath, value }) => ({
         path: itemPath,
-        message: `names ${value.slice(0, maxNameLength)}, a tool that the MCP server ${settings.name} does not have`,
+        message: `names the tool ${value.slice(0, maxNameLength)}, which the MCP server ${settings.name} does not have`,
       }));
     }),
   );

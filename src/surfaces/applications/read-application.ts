@@ -76,7 +76,7 @@ async function possibleModels(input: unknown, { caller, catalog, snapshot }: Sav
 }
 
 function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Issue> {
-  if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must be ${maxRoles} roles at most` };
+  if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must have at most ${maxRoles} roles` };
 }
 
 /** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
@@ -88,7 +88,7 @@ function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry,
     if (typeof address === 'string') yield* addressFaults(guard, ['features', name], address);
   }
   if (forwardAuthToken === true)
-    yield { path: ['forwardAuthToken'], message: 'is for applications of the configuration: nobody else is trusted with tokens' };
+    yield { path: ['forwardAuthToken'], message: 'is allowed only for applications in the configuration' };
 }
 
 /** The fields that the user wrote, without defaults. */
@@ -99,7 +99,7 @@ function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): 
     guard.checkUrl(new URL(address));
   } catch (error) {
     if (!(error instanceof AddressRefusedError)) throw error;
-    yield { path, message: `cannot be called: ${error.message}` };
+    yield { path, message: `is rejected: ${error.message}` };
   }
 }
 
@@ -109,7 +109,7 @@ function* modelFaults(
   ids: ReadonlySet<string>,
 ): Iterable<Issue> {
   if (endpoint !== undefined || properties === undefined || ids.has(String(properties.model))) return;
-  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist, or is not open to you' };
+  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist or that you may not use' };
 }
 
 /** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */
@@ -134,7 +134,7 @@ async function findMissing(entry: ApplicationEntry, files: Saving['files']): Pro
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];
   const stored = new Set(storedFiles.map(toReference));
   return documents.flatMap(({ path, reference, location }) => {
-    const message = `names ${reference.slice(0, maxReferenceLength)}, which is not stored; upload it first, or leave it out`;
+    const message = `names ${reference.slice(0, maxReferenceLength)}, which is not stored. Upload it first, or remove it`;
     return location !== undefined && stored.has(toReference(location)) ? [] : [{ path, message }];
   });
 }

@@ -140,7 +140,7 @@ async function find({ store }: ApplicationDeps, id: string, version: number): Pr
   const savedVersion = await store.findVersion(id, version);
   if (savedVersion !== undefined) return savedVersion;
   if ((await store.versions(id)).length === 0) throw notFound();
-  throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
+  throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
 }
 
 /** Returns the requested version, or undefined if the request has none. Throws `invalid_request`. */
@@ -153,7 +153,7 @@ function versionIn({ raw }: FastifyRequest): number | undefined {
 }
 
 function noVersion(): ParleyError {
-  return new ParleyError('invalid_request', 'version must be the number of a version.', { param: 'version' });
+  return new ParleyError('invalid_request', 'version must be a positive integer.', { param: 'version' });
 }
 
 /** A validated application to be written. */

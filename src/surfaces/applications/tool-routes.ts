@@ -43,7 +43,7 @@ export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
     const { caller, toolset } = await readTried(deps, request, parseToolsetRequest);
     if (toolset.kind !== 'mcp')
-      throw createRequestError('toolset.type', 'must be "mcp": other toolsets name their tools themselves');
+      throw createRequestError('toolset.type', 'must be "mcp". Toolsets of other types define their tools in their settings');
     return withSlot(slots, caller, () => list(deps, toolset, reply));
   });
   serveEarly(app, { method: 'POST', url: '/v1/tools/run' }, async (request, reply) => {
@@ -94,7 +94,7 @@ async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { 
 async function run({ tryTool }: ToolRoutesDeps, trial: ToolTestRun): Promise<object> {
   try {
     const result = await tryTool(trial);
-    if (result === undefined) throw createRequestError('tool', 'is none of the tools that the toolset has');
+    if (result === undefined) throw createRequestError('tool', 'does not name a tool of the toolset');
     return { ...result, failure: null };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
@@ -108,7 +108,10 @@ async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () 
     return await slots.run(subject, work);
   } catch (cause) {
     if (!(cause instanceof NoSlotError)) throw cause;
-    throw new ParleyError('overloaded', `No further server is asked for you: ${cause.message}.`, { retryAfterSeconds: 5, cause });
+    throw new ParleyError('overloaded', `Parley cannot contact another tool server for you now: ${cause.message}.`, {
+      retryAfterSeconds: 5,
+      cause,
+    });
   }
 }
 

@@ -57,7 +57,7 @@ export async function requireOpen(
 }
 
 function denied(): ParleyError {
-  return new ParleyError('access_denied', 'These applications are not yours; GET /v1/bucket names the bucket that is.');
+  return new ParleyError('access_denied', 'This bucket is not yours. GET /v1/bucket returns your bucket.');
 }
 
 /**
@@ -72,6 +72,6 @@ export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocat
 export function notFound(): ParleyError {
   return new ParleyError(
     'deployment_not_found',
-    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
+    'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
   );
 }

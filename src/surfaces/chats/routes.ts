@@ -152,15 +152,15 @@ export function toChatLocation({ params }: FastifyRequest, subject: string): Cha
 export function notThere(): ParleyError {
   return new ParleyError(
     'response_not_found',
-    'You have no chat of this id; its letters are A-Z, a-z, 0-9, _ and -, at most 64.',
+    'You have no chat with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',
   );
 }
 
 function full(outcome: 'chat_full' | 'user_full'): ParleyError {
   const what =
     outcome === 'chat_full'
-      ? `The chat would take more than the ${bounds.maxBytesPerChat} bytes that one may; begin another.`
-      : `Your chats take all of the ${bounds.maxBytesPerUser} bytes that may be stored for you; delete some of them.`;
+      ? `A chat may have at most ${bounds.maxBytesPerChat} bytes. Start a new chat.`
+      : `Your chats use all of your ${bounds.maxBytesPerUser} bytes. Delete some chats.`;
   return new ParleyError('payload_too_large', what);
 }
 
@@ -177,7 +177,8 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
   for (const [key, value] of Object.entries(extraFields)) {
     if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
   }
-  if (JSON.stringify(rest).length > maxRestChars) throw createRequestError('body', 'has too much beside its turns');
+  if (JSON.stringify(rest).length > maxRestChars)
+    throw createRequestError('body', 'is too large: its fields other than turns may have at most ${maxRestChars} characters');
   return {
     updatedAtMs: Math.min(updatedAtMs, nowMs),
     ...(pinned !== undefined && { pinned }),
@@ -219,7 +220,7 @@ function readLimit(query: Query): number {
 /** Returns the distinct search words in lower case, or undefined if the request has no search. Throws `invalid_request`. */
 function readWords({ query }: Query): readonly string[] | undefined {
   if (query === undefined || query === '') return undefined;
-  if (typeof query !== 'string') throw createRequestError('query', 'may be given once');
+  if (typeof query !== 'string') throw createRequestError('query', 'may be given only once');
   if (query.length > maxQueryChars) throw createRequestError('query', `must have at most ${maxQueryChars} characters`);
   const searchWords = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
   if (searchWords.length > maxWords) throw createRequestError('query', `must have at most ${maxWords} words`);
@@ -240,7 +241,7 @@ function readToken(token: unknown): ChatCursor | undefined {
   const [shelf, updatedAtMs, id] = Array.isArray(value) ? value : [];
   if (Number.isSafeInteger(shelf) && Number.isSafeInteger(updatedAtMs) && typeof id === 'string' && !id.includes('\0'))
     return { shelf, updatedAtMs, id };
-  throw createRequestError('token', 'must be the nextToken of the page before');
+  throw createRequestError('token', 'must be the nextToken of the previous page');
 }
 
 /** Returns the revision to start after. 0 selects everything. */

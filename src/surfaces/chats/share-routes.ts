@@ -87,7 +87,7 @@ async function storeShare(
     if (outcome === 'full') throw tooMany();
     if (outcome === 'shared') return snapshot;
   }
-  throw new ParleyError('precondition_failed', 'The chat is being written to without a pause; share it when that is over.');
+  throw new ParleyError('precondition_failed', 'The chat keeps changing. Try again when the answer is complete.');
 }
 
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
@@ -112,7 +112,7 @@ async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fas
   const subject = await identifySharer(deps, request);
   const { share: id } = request.params as { share: string };
   if (!(await deps.shares.revoke(subject, id, deps.clock.epochMs())))
-    throw new ParleyError('share_not_found', 'You share nothing under this id any more; GET /v1/chat-shares lists what you do.');
+    throw new ParleyError('share_not_found', 'You have no share with this ID. GET /v1/chat-shares lists your shares.');
   deps.noteAudit({ action: 'chat.share_revoked', subject, object: id, requestId: request.id });
   reply.code(204);
 }
@@ -152,7 +152,7 @@ async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise
   if (opened === undefined)
     throw new ParleyError(
       'share_not_found',
-      'Nothing is shared by this link: it was revoked, has expired, or the chat was deleted. Ask the one who sent it for another.',
+      'This link no longer works: it was revoked or has expired, or the chat was deleted. Ask the sender for a new link.',
     );
   return { token, opened };
 }
@@ -191,16 +191,16 @@ function toHash(token: string): string {
 }
 
 function fileGone(): ParleyError {
-  return new ParleyError('share_not_found', 'This file is not shared any more: it was deleted or changed since.');
+  return new ParleyError('share_not_found', 'This file is no longer shared, because it was deleted or changed.');
 }
 
 function tooLarge(): ParleyError {
-  return new ParleyError('payload_too_large', `The chat has more than the ${maxSnapshotChars} characters that can be shared.`);
+  return new ParleyError('payload_too_large', `The chat is too large to share. The limit is ${maxSnapshotChars} characters.`);
 }
 
 function tooMany(): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `You share as much as one user may, ${bounds.maxPerUser} chats or ${bounds.maxBytesPerUser} bytes; revoke a link you do not need.`,
+    `You have reached the limit of ${bounds.maxPerUser} shared chats or ${bounds.maxBytesPerUser} bytes. Revoke a link that you do not need.`,
   );
 }

@@ -62,7 +62,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   const { id: deployment } = consenting.deployment;
   const today = await buildConsentForm(deps, consenting);
   if (!isSameForm(form, today)) {
-    const claim = `This is not the form of ${deployment} as it is today; show that one, which is in consent.`;
+    const claim = `The submitted form is not the current form of ${deployment}. Show the user the current form, which is in consent.`;
     throw new ParleyError('consent_outdated', claim, { members: { deployment, consent: today } });
   }
   await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });

@@ -19,7 +19,7 @@ export function refuseLargeFile({ headers }: IncomingMessage, maxBytes: number):
 export function requirePlain({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return;
-  throw new ParleyError('unsupported_media_type', 'The file must come without a content encoding.');
+  throw new ParleyError('unsupported_media_type', 'Content-Encoding is not supported for files. Send the file without it.');
 }
 
 /**
@@ -103,7 +103,9 @@ function toContentType(sent: string | undefined, path: string): string {
     return byExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
   }
   if (essence !== undefined) return type;
-  throw new ParleyError('unsupported_media_type', 'The Content-Type of the file is no media type.', { param: 'content-type' });
+  throw new ParleyError('unsupported_media_type', 'The Content-Type of the file is not a valid media type.', {
+    param: 'content-type',
+  });
 }
 
 /** Part of a form whose bytes have not been read. */
@@ -134,7 +136,7 @@ async function readFilePart(body: AsyncIterable<Uint8Array>, boundary: string): 
   await reader.begin();
   const head = await reader.skipTo(({ name, filename }) => name === 'file' || filename !== '');
   if (head === undefined)
-    throw new ParleyError('invalid_request', 'The form has no part named file, and none with a filename.', { param: 'file' });
+    throw new ParleyError('invalid_request', 'The form has no part named file and no part with a filename.', { param: 'file' });
   return head.name === 'file' ? { contentType: head.contentType, bytes: reader.content() } : untilNamed(reader, head);
 }
 

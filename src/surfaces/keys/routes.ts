@@ -55,7 +55,7 @@ async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fastify
   if ((await deps.userKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
     throw new ParleyError(
       'too_many_keys',
-      `You have ${right.keys} ${right.keys === 1 ? 'key' : 'keys'}, as many as your roles let you have at once; delete one that you do not need.`,
+      `Your roles allow at most ${right.keys} ${right.keys === 1 ? 'key' : 'keys'} at a time. Delete a key that you do not need.`,
     );
   note(deps, request, { action: 'key.made', location: stored });
   reply.code(201);
@@ -125,7 +125,7 @@ function note(
 }
 
 function notThere(): ParleyError {
-  return new ParleyError('key_not_found', 'You have no key in force under this id; GET /v1/user/keys lists yours.');
+  return new ParleyError('key_not_found', 'You have no active key with this ID. GET /v1/user/keys lists your keys.');
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -153,24 +153,25 @@ function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Ma
 }
 
 function toExpiry({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: number): number {
-  if (expiresAt !== undefined && days !== undefined) throw createRequestError('days', 'cannot stand beside expiresAt');
-  if (days !== undefined && days > maxDays) throw createRequestError('days', `must be at most ${maxDays}, as your roles have it`);
+  if (expiresAt !== undefined && days !== undefined) throw createRequestError('days', 'cannot be combined with expiresAt');
+  if (days !== undefined && days > maxDays)
+    throw createRequestError('days', `must be at most ${maxDays}, the maximum of your roles`);
   const latestMs = nowMs + maxDays * dayMs;
   if (expiresAt === undefined) return days === undefined ? latestMs : nowMs + days * dayMs;
   if (expiresAt <= nowMs) throw createRequestError('expiresAt', 'must be in the future, in milliseconds since the epoch');
   if (expiresAt > latestMs)
-    throw createRequestError('expiresAt', `must be at most ${latestMs}, ${maxDays} days from now, as your roles have it`);
+    throw createRequestError('expiresAt', `must be at most ${latestMs}: your roles allow at most ${maxDays} days from now`);
   return expiresAt;
 }
 
 function toId(text: string, index: number): string {
   const id = toDeploymentId(text);
-  if (id === undefined) throw createRequestError(`deployments[${index}]`, 'can be the id of no deployment');
+  if (id === undefined) throw createRequestError(`deployments[${index}]`, 'is not a valid deployment ID');
   return id;
 }
 
 function toNetwork(text: string, index: number): string {
   const [address = ''] = text.split('/');
   if (isNetwork(text) && isIP(address) !== 0) return text;
-  throw createRequestError(`allowedIps[${index}]`, 'must be an address, or a network such as 10.0.0.0/8');
+  throw createRequestError(`allowedIps[${index}]`, 'must be an IP address, or a network such as 10.0.0.0/8');
 }

@@ -14,7 +14,7 @@ export function readKinds(query: unknown): ReadonlySet<string> {
   const kinds = names.map((kind) => kind.trim()).filter((kind) => kind !== '');
   const unknown = kinds.find((kind) => !deploymentKinds.includes(kind));
   if (unknown !== undefined) {
-    const claim = `type must be one or more of ${deploymentKinds.join(', ')}, with commas between them`;
+    const claim = `type must be a comma-separated list of ${deploymentKinds.join(', ')}`;
     throw new ParleyError('invalid_request', `${claim}.`, { param: 'type' });
   }
   return new Set(kinds.length === 0 ? byDefault : kinds);

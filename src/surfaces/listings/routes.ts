@@ -200,11 +200,11 @@ export function schemaRoutes(app: FastifyInstance, { identify }: { readonly iden
 
 function idIn({ query }: FastifyRequest): string {
   const { id } = query as Readonly<Record<string, unknown>>;
-  const hint = `the known one ends in ${quickAppSuffix}`;
+  const hint = `Its ID must end with ${quickAppSuffix}`;
   if (typeof id !== 'string')
-    throw new ParleyError('invalid_request', `The query parameter id must name an application type; ${hint}.`, { param: 'id' });
+    throw new ParleyError('invalid_request', `The query parameter id must name an application type. ${hint}.`, { param: 'id' });
   if (!isQuickAppSchemaId(id))
-    throw new ParleyError('route_not_found', `There is no application type of this id; ${hint}.`, { param: 'id' });
+    throw new ParleyError('route_not_found', `No application type has this ID. ${hint}.`, { param: 'id' });
   return id;
 }
 

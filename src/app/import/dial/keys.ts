@@ -63,7 +63,7 @@ function whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits):
   if (project === undefined || project === '') return 'it has no project';
   if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is neither a date nor milliseconds';
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return 'it has expired';
-  if (roles.length === 0) return 'it has no role, and DIAL refuses such keys';
+  if (roles.length === 0) return 'it has no role, and DIAL rejects such keys';
   if (allowedIps === 'unreadable')
     return 'its allowedIpAddressRanges must be a list of addresses or networks, such as 10.0.0.0/8';
   return undefined;
@@ -94,7 +94,7 @@ function toMs(time: unknown): number | undefined {
 function toSecret(key: string, entry: ForeignObject, { notes }: ImportTools): JsonObject {
   if (isReference(key)) return { key };
   if (key.length < minKeyLength)
-    notes.addNotice(entry.path, 'is short enough to be guessed from its digest: issue a longer one in time');
+    notes.addNotice(entry.path, 'is short, so that its digest can be guessed: replace it by a longer key');
   return { sha256: hash('sha256', key, 'hex') };
 }
 

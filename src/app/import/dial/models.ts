@@ -6,8 +6,8 @@ import { commonDropReasons, responsesByChat, toCommon } from './common.ts';
 
 const dropReasons = {
   ...commonDropReasons,
-  tokenizerModel: 'Parley announces no tokenizer',
-  embeddingDimensions: 'Parley announces no dimensions',
+  tokenizerModel: 'Parley does not list tokenizers',
+  embeddingDimensions: 'Parley does not list dimensions',
 };
 
 const limitKeys = ['maxTotalTokens', 'maxPromptTokens', 'maxCompletionTokens'] as const;
@@ -18,9 +18,9 @@ const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 const upstreamDropReasons = {
   id: null,
   responsesEndpoint: responsesByChat,
-  interfaces: 'an upstream has one `endpoint` here',
-  baseUrl: 'an upstream has one `endpoint` here',
-  authType: 'the adapter is told the key as it is',
+  interfaces: 'an upstream has one `endpoint` in Parley',
+  baseUrl: 'an upstream has one `endpoint` in Parley',
+  authType: 'Parley sends the key to the adapter unchanged',
 };
 
 /** Imports the entries of `models`. */
@@ -44,7 +44,7 @@ export function importModels(root: ForeignObject, tools: ImportTools): void {
 function toType(model: ForeignObject, { notes }: ImportTools): 'chat' | 'embedding' | undefined {
   const type = (model.text('type') ?? 'chat').toLowerCase();
   if (type === 'chat' || type === 'embedding') return type;
-  notes.addLoss(model.path, 'is left out: Parley serves models of the types chat and embedding');
+  notes.addLoss(model.path, 'is left out: Parley serves only models of the types chat and embedding');
   return undefined;
 }
 
@@ -64,7 +64,7 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
   const unit = pricing.text('unit') ?? 'token';
   if (unit === 'none') return {};
   if (unit !== 'token') {
-    notes.addLoss(pricing.path, 'is not carried: prices are for tokens here, not for characters', 'set USD a token');
+    notes.addLoss(pricing.path, 'is not imported: Parley has prices for tokens, not for characters', 'set USD per token');
     return {};
   }
   const prices = pick(pricing, priceKeys);
@@ -111,8 +111,8 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   if (override !== undefined)
     tools.notes.addLoss(
       model.at('overrideName'),
-      'is not carried: the adapter is sent the `model` of the request',
-      'name it in the address if the adapter goes by that',
+      'is not imported: Parley sends the `model` of the request to the adapter',
+      'put it into the URL if the adapter needs it',
     );
   return { protocol: 'dial', endpoint: address, upstreams };
 }
@@ -144,7 +144,7 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const base = interfaces?.object(name)?.text('baseUrl');
   interfaces?.reportUnread(
     {
-      anthropicMessages: 'one interface is carried, that of the type of the model',
+      anthropicMessages: 'only the interface for the type of the model is imported',
       openaiResponses: responsesByChat,
     },
     'the interfaces of a model',
@@ -153,6 +153,6 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
   if (address !== undefined && address !== '')
     return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
-  notes.addLoss(model.path, 'is left out: it has no endpoint that Parley could call', model.suggestKey('endpoint'));
+  notes.addLoss(model.path, 'is left out: it has no endpoint that Parley can call', model.suggestKey('endpoint'));
   return undefined;
 }

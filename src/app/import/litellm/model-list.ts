@@ -38,11 +38,11 @@ export function readModelList(root: ForeignObject, tools: LitellmTools): Readonl
     if (name.includes('*'))
       tools.notes.addLoss(
         entry.at('modelName'),
-        'is left out: a name here stands for one model',
-        'write an entry for each model that is used',
+        'is left out: in Parley, a name identifies one model',
+        'write one entry per model',
       );
     else if (type === 'chat' || type === 'embedding') addTo(groups, name, { entry, params, info, type, tools });
-    else tools.notes.addLoss(entry.path, `is left out: models of the mode ${type} are not served`);
+    else tools.notes.addLoss(entry.path, `is left out: Parley does not serve models of the mode ${type}`);
   }
   for (const [name, { upstreams }] of groups) if (upstreams.length === 0) groups.delete(name);
   return groups;
@@ -74,7 +74,7 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
     fields: tools.result.withOrigin(entry.path, {}),
   };
   if (group.type !== type) {
-    tools.notes.addLoss(entry.path, 'is left out: other entries of the name are of another mode');
+    tools.notes.addLoss(entry.path, 'is left out: other entries with this name have a different mode');
     return;
   }
   const isFirst = group.upstreams.length === 0;
@@ -85,8 +85,8 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
   if (info?.value('baseModel') !== undefined)
     tools.notes.addLoss(
       info.at('baseModel'),
-      'is not carried: nothing is looked up by the name of a model',
-      'write its prices and bounds into `pricing` and `limits`',
+      'is not imported: Parley has no built-in data about models',
+      'set its prices and limits in `pricing` and `limits`',
     );
   params.reportUnread(unsupportedParams, 'litellm_params');
   info?.reportUnread(unsupportedInfo, 'model_info');
@@ -118,7 +118,7 @@ function addFields(
   else if (Object.entries(modelFields).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
     tools.notes.addLoss(
       params.path,
-      'has defaults, limits, prices or abilities of its own: those of the first entry of the name hold for all',
+      'has different defaults, limits, prices, or features: those of the first entry with this name apply',
     );
 }
 
@@ -128,8 +128,8 @@ function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
     if (holder.value(key) !== undefined)
       notes.addLoss(
         holder.at(key),
-        'is not carried: an upstream has no rate of its own',
-        'bound callers by `roles`; an upstream that answers 429 is left alone for a while',
+        'is not imported: upstreams have no rate limits in Parley',
+        'limit callers with `roles` (Parley pauses an upstream that returns 429)',
       );
   }
 }

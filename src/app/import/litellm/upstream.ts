@@ -20,11 +20,11 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
   }
   const match = findProvider(name, params.text('customLlmProvider'));
   if (typeof match === 'string') {
-    const reason = match === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${match}`;
+    const reason = match === '' ? 'its provider is unknown' : `Parley does not support the provider ${match}`;
     notes.addLoss(
       params.at('model'),
       `is left out: ${reason}`,
-      'if it has an OpenAI-compatible address, write an upstream with that `endpoint`',
+      'if it has an OpenAI-compatible URL, write an upstream with that `endpoint`',
     );
     return undefined;
   }
@@ -58,7 +58,7 @@ class UpstreamReader {
     const credentialName = params.text('litellmCredentialName');
     this.#credentials = credentialName === undefined ? undefined : tools.credentials.get(credentialName);
     if (credentialName !== undefined && this.#credentials === undefined)
-      tools.notes.addLoss(params.at('litellmCredentialName'), 'names nothing in credential_list; the upstream has no key');
+      tools.notes.addLoss(params.at('litellmCredentialName'), 'is not in credential_list, so the upstream has no key');
   }
 
   /** Returns whether the URL is for Azure's newer API, which is compatible with OpenAI's. */
@@ -148,7 +148,7 @@ class UpstreamReader {
     if (resolvedVersion === version && !isApiVersion(version)) {
       notes.addLoss(
         this.#params.at('apiVersion'),
-        'is not carried: a version is a date, with or without -preview',
+        'is not imported: a version is a date, with or without -preview',
         'for the newest API, name …/openai/v1 as the `endpoint` of an upstream with the protocol openai',
       );
       return {};
@@ -189,7 +189,7 @@ class UpstreamReader {
     const key = this.#secret(text, 'vertexCredentials', 'account');
     this.#tools.notes.addNotice(
       this.#params.at('vertexCredentials'),
-      `stands as ${key}, which must hold the JSON of the account itself, not the name of a file`,
+      `is ${key} in the result, which must contain the JSON of the account, not a file name`,
     );
     return { key };
   }

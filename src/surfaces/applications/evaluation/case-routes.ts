@@ -97,13 +97,13 @@ export function bucketIn(application: string): string {
 }
 
 function caseNotFound(): ParleyError {
-  return new ParleyError('evaluation_not_found', 'No case of yours has this id.');
+  return new ParleyError('evaluation_not_found', 'You have no case with this ID.');
 }
 
 function full(): ParleyError {
   const { maxCases, maxCharsOfAll } = caseBounds;
   return new ParleyError(
     'invalid_request',
-    `The application would have more than ${maxCases} cases, or ${maxCharsOfAll} characters of them.`,
+    `An application may have at most ${maxCases} cases with ${maxCharsOfAll} characters in total.`,
   );
 }

@@ -62,10 +62,10 @@ async function toStart({ store, results }: EvaluationDeps, { caller, id, request
   const stored = version === undefined ? undefined : await store.findVersion(id, version);
   if (versions.length === 0 || version === undefined) throw notFound();
   if (stored === undefined)
-    throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
+    throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
   const evaluationCases = cases?.map((item) => ({ id: null, case: item })) ?? (await results.cases.list(id));
   if (evaluationCases.length === 0)
-    throw new ParleyError('invalid_request', 'The application has no cases; add some, or send them as cases.', {
+    throw new ParleyError('invalid_request', 'The application has no cases. Add cases, or send them in cases.', {
       param: 'cases',
     });
   return { caller, application: id, publicId: toPublicId(stored), version, parallel, cases: evaluationCases };
@@ -89,7 +89,7 @@ async function show(deps: EvaluationDeps, request: FastifyRequest): Promise<unkn
 async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const after = await findOwn(deps, request);
   const comparedId = getQuery(request).get('with');
-  if (comparedId === null) throw createRequestError('with', 'is required: the id of an evaluation to compare with');
+  if (comparedId === null) throw createRequestError('with', 'is required. Set it to the ID of an evaluation to compare with');
   const before = await deps.results.find(comparedId);
   if (before === undefined || before.application !== after.application) throw resultsNotStored();
   const [first, two] = [await deps.results.results(before.id), await deps.results.results(after.id)];
@@ -118,5 +118,8 @@ function getQuery({ raw }: FastifyRequest): URLSearchParams {
 }
 
 function resultsNotStored(): ParleyError {
-  return new ParleyError('evaluation_not_found', 'No evaluation of yours has this id, or it made room for later ones.');
+  return new ParleyError(
+    'evaluation_not_found',
+    'You have no evaluation with this ID. Newer evaluations replace the oldest ones.',
+  );
 }

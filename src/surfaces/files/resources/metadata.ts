@@ -125,7 +125,7 @@ function toAfter(token: unknown): string | undefined {
   if (token === undefined || token === '') return undefined;
   const after = typeof token === 'string' ? Buffer.from(token, 'base64url').toString() : '';
   if (after !== '' && toToken(after) === token && !after.includes('\0')) return after;
-  throw createRequestError('token', 'must be the nextToken of the page before');
+  throw createRequestError('token', 'must be the nextToken of the previous page');
 }
 
 /** Returns the 404 error of a kind. */
@@ -133,7 +133,7 @@ export function notFound(kind: ResourceKind): ParleyError {
   if (kind !== 'applications') return resourceNotFound({ kind });
   return new ParleyError(
     'deployment_not_found',
-    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
+    'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
   );
 }
 
@@ -142,10 +142,10 @@ export function noPlace(kind: ContentKind): ParleyError {
   const what = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
-    `No ${what} can have this path: it is {bucket}/{path} and names a ${what}, not a folder; none of its segments is empty, "." or "..", none has control characters, and all of it is percent-encoded UTF-8.`,
+    `This path is not valid for a ${what}. Use {bucket}/{path} in percent-encoded UTF-8, without a slash at the end. Segments must not be empty, "." or "..", and must not contain control characters.`,
   );
 }
 
 export function pathTooLong(): ParleyError {
-  return new ParleyError('invalid_request', `The path is longer than ${maxNamedPathBytes} bytes of UTF-8.`, { param: 'path' });
+  return new ParleyError('invalid_request', `The path is longer than ${maxNamedPathBytes} bytes in UTF-8.`, { param: 'path' });
 }

@@ -84,7 +84,7 @@ function permissionRoutes(app: FastifyInstance, deps: Deps): void {
     const grant = toGrants(caller, body());
     const existing = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
     if (existing.size > maxGrants)
-      throw createRequestError('resourcePermissions', `would be more than the ${maxGrants} of one call`);
+      throw createRequestError('resourcePermissions', `would exceed the maximum of ${maxGrants} grants in one call`);
     await chain.rights.change({ grant });
   });
   serveEarly(app, { method: 'POST', url: `${base}revoke` }, async (request) => {
@@ -113,7 +113,7 @@ async function readOwn<Body>(
   if (chain !== null) return { ...operation, chain };
   throw new ParleyError(
     'access_denied',
-    'Permissions for the duration of a call are given with the per-request key of that call.',
+    'This requires the per-request key of the call, because permissions are granted for the duration of a call.',
   );
 }
 
@@ -125,15 +125,15 @@ function toGrants(
   grantor: Caller | undefined,
   { resourcePermissions, receiver }: ReturnType<typeof parsePermissions>,
 ): readonly Grant[] {
-  if (!isDeploymentId(receiver)) throw createRequestError('receiver', 'must be the id of a deployment');
+  if (!isDeploymentId(receiver)) throw createRequestError('receiver', 'must be the ID of a deployment');
   return resourcePermissions.map(({ url, permissions }, at) => {
     const location = parseResourceUrl(url);
     if (location === undefined || isTooLong(location))
-      throw createRequestError(`resourcePermissions[${at}].url`, 'must be the url of something stored, {kind}/{bucket}/{path}');
+      throw createRequestError(`resourcePermissions[${at}].url`, 'must be the URL of a stored item, {kind}/{bucket}/{path}');
     const ownPermissions = grantor === undefined ? permissions : listPermissions(grantor, location);
     const lacking = permissions.find((permission) => !ownPermissions.includes(permission));
     if (lacking !== undefined)
-      throw new ParleyError('access_denied', `You have no ${lacking} on the resource yourself.`, {
+      throw new ParleyError('access_denied', `You cannot grant ${lacking}, because you do not have it on this item.`, {
         param: `resourcePermissions[${at}].url`,
       });
     return { receiver, url: toUrl(location), permissions: [...new Set(permissions)] };
@@ -213,7 +213,7 @@ async function readCondition(
 function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): ContentLocation {
   const encoded = pathBelow(`/v1/${kind}/`, url);
   if (kind === 'conversations' && conversationId.test(encoded))
-    throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+    throw new ParleyError('route_not_found', 'No endpoint exists at this path. /docs lists the endpoints.');
   const location = parseLocation(kind, encoded);
   if (location === undefined || isFolder(location)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
   if (isTooLong(location)) throw pathTooLong();
@@ -237,16 +237,16 @@ const parse = createParser(RelocationRequest);
 function toRelocation({ sourceUrl, destinationUrl, overwrite = false }: RelocationRequest): Relocation {
   const from = toItem('sourceUrl', sourceUrl);
   const to = toItem('destinationUrl', destinationUrl);
-  if (from.kind !== to.kind) throw createRequestError('destinationUrl', `must be one of the ${from.kind}, as sourceUrl is`);
-  if (toUrl(from) === toUrl(to)) throw createRequestError('destinationUrl', 'must be another place than sourceUrl');
+  if (from.kind !== to.kind) throw createRequestError('destinationUrl', `must have the same kind as sourceUrl (${from.kind})`);
+  if (toUrl(from) === toUrl(to)) throw createRequestError('destinationUrl', 'must differ from sourceUrl');
   return { from, to, destinationUrl, replaces: overwrite };
 }
 
 function toItem(param: string, url: string): ResourceLocation {
   const location = parseResourceUrl(url);
-  if (location === undefined) throw createRequestError(param, 'must be the url of something stored, {kind}/{bucket}/{path}');
-  if (isFolder(location)) throw createRequestError(param, 'must not be a folder: what lies in it is moved and copied one by one');
-  if (isTooLong(location)) throw createRequestError(param, `must have a path of ${maxNamedPathBytes} bytes of UTF-8 at most`);
+  if (location === undefined) throw createRequestError(param, 'must be the URL of a stored item, {kind}/{bucket}/{path}');
+  if (isFolder(location)) throw createRequestError(param, 'must not be a folder. Move or copy its items one by one');
+  if (isTooLong(location)) throw createRequestError(param, `must have a path of at most ${maxNamedPathBytes} bytes in UTF-8`);
   return location;
 }
 
@@ -294,7 +294,8 @@ async function readStrictBody(request: IncomingMessage, maxBytes: number): Promi
     // parseBody frees its input, but these bytes are stored, so it gets a copy.
     const value = parseBody(Buffer.from(bytes), { allowsProto: true });
     const twice = findDuplicateKey(bytes.toString('utf8'));
-    if (twice !== undefined) throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'stands twice; send it once');
+    if (twice !== undefined)
+      throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'occurs more than once. Send it once');
     return { bytes, value };
   };
 }
