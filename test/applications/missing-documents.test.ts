@@ -57,7 +57,7 @@ it('a configuration that names one is named with it, for as long as it is not st
   const look = () => other.sendRequest({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
   await look();
   await look();
-  const message = `guide looks things up in ${reference}, which is not stored; upload it`;
+  const message = `Document ${reference} of application guide is missing. Upload it`;
   expect([watch.log, state.listIssues()]).toEqual([[message], [{ code: 'document_missing', message }]]);
   await shelves.put('late.txt', 'Here at last.');
   await look();

@@ -102,7 +102,7 @@ describe('parley check --allow-missing-env', () => {
       'warning: parley.json: models.m.upstreams[0].endpoint: needs the environment variable HOST, which is not set',
       'warning: parley.json: models.m.upstreams[0].key: needs the environment variable KEY, which is not set',
       'warning: parley.json: models.m.upstreams[0].weight: needs the environment variable WEIGHT, which is not set',
-      'parley.json: no faults; 1 model, 0 applications, 0 addons, 2 keys, 0 roles, 0 identity providers',
+      'parley.json: no errors (1 model, 0 applications, 0 addons, 2 keys, 0 roles, 0 identity providers)',
     ]);
   });
 

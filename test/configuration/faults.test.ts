@@ -526,7 +526,7 @@ describe('parley check', () => {
       applications: { app: { endpoint: whole } },
       keys: { 'a-key-of-enough-length': { project: 'p' } },
     });
-    expect(lines).toEqual([expect.stringContaining('no faults')]);
+    expect(lines).toEqual([expect.stringContaining('no errors')]);
   });
 
   it('sums up a good configuration, with what it doubts', async () => {

@@ -12,7 +12,7 @@ async function publishedAs(answers: (keys: string) => Readonly<Record<string, st
   const node = await startWith(
     { p: { issuer: server.url, audience, ...entry } },
     {},
-    { reportError: (message, thrown) => message.startsWith('the keys') && faults.push(thrown) },
+    { reportError: (message, thrown) => message.startsWith('cannot fetch the keys') && faults.push(thrown) },
   );
   onTestFinished(async () => {
     await node.close();

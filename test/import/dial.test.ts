@@ -47,7 +47,7 @@ describe('a configuration of DIAL', () => {
         'core.json:3: routes.catalogue: is not imported: Parley has no routes; serve it with the proxy in front of Parley',
         'core.json:19: addons.fines: is left out: it is only for some roles, and addons are open to all users in Parley',
         'core.json:43: applications.code-app: is left out: it has no endpoint that Parley can call',
-        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not imported: .*; leave the deployment out/),
+        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not imported: .*; remove the deployment/),
         'core.json:72: models.draw.pricing: is not imported: Parley has prices for tokens, not for characters; set USD per token',
         'core.json:76: models.old-completions: is left out: Parley serves only models of the types chat and embedding',
         'core.json:97: roles.default.costLimit.minute: is not imported: Parley limits costs per day, week, and month',
@@ -117,7 +117,7 @@ describe('roles of DIAL', () => {
     const { value, lines } = await importCore();
     expect(JSON.stringify(value.roles)).not.toMatch(/book-finder|opening-hours/);
     expect(lines).toContainEqual(
-      expect.stringMatching(/^core\.json:95: roles\.default\.limits\.book-finder: is left out: .*DIAL limits models only/),
+      expect.stringMatching(/^core\.json:95: roles\.default\.limits\.book-finder: is left out: .*DIAL limits only models/),
     );
     expect(lines.join()).not.toContain('limits.opening-hours');
   });
@@ -125,9 +125,9 @@ describe('roles of DIAL', () => {
   it('are told where several of them come to more than there', async () => {
     const { lines } = await importCore();
     expect(lines).toContainEqual(
-      expect.stringMatching(/^core\.json:100: roles\.reader: means more than in DIAL for chat-large: /),
+      expect.stringMatching(/^core\.json:100: roles\.reader: is more generous than in DIAL for chat-large: /),
     );
-    expect(lines.join()).not.toMatch(/roles\.(librarian|guest|default): means/);
+    expect(lines.join()).not.toMatch(/roles\.(librarian|guest|default): is more generous/);
   });
 });
 
@@ -156,7 +156,7 @@ describe('keys of DIAL', () => {
     expect(Object.keys(value.keys ?? {})).toEqual(['Front desk', 'Front desk-2', 'Kiosk', 'Office']);
     expect(lines).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^core\.json:81: keys\["\*\*\*#3"\]: is short enough to be guessed/),
+        expect.stringMatching(/^core\.json:81: keys\["\*\*\*#3"\]: is short, so that its digest can be guessed/),
         expect.stringMatching(/^core\.json:82: keys\["\*\*\*#4"\]: is left out: it has no role/),
       ]),
     );

@@ -178,7 +178,7 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
     if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
   }
   if (JSON.stringify(rest).length > maxRestChars)
-    throw createRequestError('body', 'is too large: its fields other than turns may have at most ${maxRestChars} characters');
+    throw createRequestError('body', `is too large: its fields other than turns may have at most ${maxRestChars} characters`);
   return {
     updatedAtMs: Math.min(updatedAtMs, nowMs),
     ...(pinned !== undefined && { pinned }),

@@ -119,7 +119,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
       id: `delete${name}`,
       summary: `Deletes a ${word}`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
-      answers: [{ status: 204, description: 'The ${word} is deleted.' }],
+      answers: [{ status: 204, description: `The ${word} is deleted.` }],
       errors: [...errors, 'precondition_failed'],
     },
   ];
