@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { help, readCommand } from './cli.ts';
 import { readSettings } from './settings.ts';
 
-/** The least that each command takes. */
+/** Minimal arguments of each command. */
 const least = {
   serve: ['serve'],
   addin: ['addin', '--upstream', 'http://x'],
@@ -10,25 +10,24 @@ const least = {
   import: ['import', 'dial', 'file'],
   'import-openapi': ['import-openapi', 'file'],
 } as const;
-/** Its --version is that of an application. */
+/** `evaluate --version` takes a value, the version of an application, so it is not in `least`. */
 const every = { ...least, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];
-/** Options of the help that take no value. */
 const switches = ['allow-private'];
 const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
   (name) => !valueless.includes(name),
 );
 
-describe('the help', () => {
-  it('is shown by every command, as their version is', () => {
+describe('help', () => {
+  it('is printed for --help by every command, and the version for --version', () => {
     for (const args of [...Object.values(least), [], ['help']]) {
       expect(readCommand([...args, '--help'])).toEqual({ name: args[0] === 'import' ? 'import-help' : 'help' });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });
 
-  it('names every command, and no option that none of them takes', () => {
+  it('lists every command, and only options that a command accepts', () => {
     for (const name of Object.keys(every)) expect(help).toContain(`parley ${name} `);
     expect(flags.length).toBeGreaterThan(12);
     const others = Object.values(every).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
@@ -39,7 +38,7 @@ describe('the help', () => {
     }
   });
 
-  it('names every variable that a setting is read from', () => {
+  it('lists every environment variable that settings are read from', () => {
     const asked: string[] = [];
     const environment = new Proxy<Record<string, string>>(
       {},
@@ -57,16 +56,16 @@ describe('the help', () => {
   });
 });
 
-describe('a mistake', () => {
+describe('readCommand', () => {
   it.each([
     [['serve', '--prot', '1'], "Unknown option '--prot', did you mean --port? See parley --help"],
     [['addin', '--upsteam', 'http://x'], "Unknown option '--upsteam', did you mean --upstream? See parley --help"],
     [['serve', '--colour'], "Unknown option '--colour'. See parley --help"],
     [['check', '-x'], "Unknown option '-x'. See parley --help"],
-    [['check'], '"check" needs at least one FILE. See parley --help'],
+    [['check'], '"check" requires at least one FILE. See parley --help'],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
-    [['sevre'], 'there is no command "sevre". See parley --help'],
-  ])('in %j is told in a sentence', (args, message) => {
+    [['sevre'], 'unknown command "sevre". See parley --help'],
+  ])('rejects %j with a message', (args, message) => {
     expect(readCommand(args)).toEqual({ name: 'mistake', message });
   });
 

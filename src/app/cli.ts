@@ -4,7 +4,7 @@ import { type EvaluateFlags, readEvaluateFlags } from './commands/evaluate/evalu
 import { type ImportFlags, readImportFlags } from './commands/import/import-flags.ts';
 import type { ImportFlags as OpenapiFlags } from './commands/import-openapi-command.ts';
 
-/** What the command line asks for. */
+/** Parsed command line. */
 export type Command =
   | { readonly name: 'serve'; readonly flags: ServeFlags }
   | { readonly name: 'addin'; readonly flags: AddinFlags }
@@ -15,7 +15,7 @@ export type Command =
   | { readonly name: 'help' | 'evaluate-help' | 'import-help' | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
 
-/** Flags as they were given; undefined where the environment or a default decides. */
+/** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface ServeFlags {
   readonly config: readonly string[] | undefined;
   readonly host: string | undefined;
@@ -25,7 +25,7 @@ export interface ServeFlags {
   readonly tlsKey: string | undefined;
 }
 
-/** Flags of the add-in gateway, likewise. */
+/** Flags of `addin`. Undefined if a flag is absent. */
 export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert' | 'tlsKey'> {
   readonly upstream: string;
   readonly models: string | undefined;
@@ -33,66 +33,66 @@ export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert'
   readonly trustedProxies: readonly string[] | undefined;
 }
 
-/** Shown by `--help`. */
+/** Output of `--help`. */
 export const help = `Parley, a chat-completion gateway
 
 Usage
-  parley serve [options]     the service; the default command
-  parley addin [options]     the gateway for browser add-ins, before a service that runs elsewhere
+  parley serve [options]     runs the service (default command)
+  parley addin [options]     runs the gateway for browser add-ins, in front of a service
   parley check FILE… [--allow-missing-env]
-                             reads configuration and prints every fault; exits 1 on any.
-                             With the flag, variables of the environment may be missing
+                             checks configuration files and prints all errors. Exits with 1 if there are any.
+                             With the flag, environment variables may be missing
   parley import dial FILE… | litellm FILE
-                             prints the configuration of another gateway as one of Parley; see parley import --help
+                             converts a DIAL or LiteLLM configuration. See parley import --help
   parley import-openapi FILE|URL
-                             prints an OpenAPI document as tools of a quick app, for its web_api_toolset
+                             converts an OpenAPI document into tools for web_api_toolset of a quick app
   parley evaluate APP [--cases FILE]
-                             puts cases to an application of a running service; exits 1 if one fails;
-                             see parley evaluate --help
+                             runs test cases against an application. Exits with 1 if a case fails.
+                             See parley evaluate --help
 
 Options of serve
-  --config FILE              configuration, JSON (comments allowed) or YAML; may be repeated, later files win
+  --config FILE              configuration file, JSON (with comments) or YAML. Repeatable, later files win
   --host HOST                address to listen on                              (127.0.0.1)
-  --port PORT                port to listen on, 0 for any free one             (8080)
-  --data DIR                 folder for what is kept                           (./.parley)
-  --tls-cert FILE            certificate chain in PEM; with --tls-key: HTTPS, re-read when the files change
-  --tls-key FILE             its private key in PEM
+  --port PORT                port to listen on, 0 selects a free port          (8080)
+  --data DIR                 data folder                                       (./.parley)
+  --tls-cert FILE            certificate chain in PEM, enables HTTPS with --tls-key. Reloaded when it changes
+  --tls-key FILE             private key in PEM
 
-Options of addin, beside --host, --port, --tls-cert and --tls-key as above
-  --upstream URL             base address of the service, without /msgapi; needed
-  --models FILE              the models it lists: a JSON array of {"id": …, "display_name": …}  (none)
-  --allowed-origin ORIGIN    an origin whose pages may call, such as https://addin.example; may be repeated (any)
-  --trusted-proxy NETWORK    a trusted proxy, whose X-Forwarded-* fields count; may be repeated             (none)
+Options of addin, in addition to --host, --port, --tls-cert, and --tls-key as above
+  --upstream URL             base URL of the service, without /msgapi. Required
+  --models FILE              models to list: a JSON array of {"id": …, "display_name": …}       (none)
+  --allowed-origin ORIGIN    origin whose pages may send requests, such as https://addin.example. Repeatable (any)
+  --trusted-proxy NETWORK    trusted proxy, whose X-Forwarded-* headers count. Repeatable                    (none)
 
 Options of import
   --settings FILE            static settings of DIAL                           (none)
-  --strict                   exit 1 if anything could not be carried
+  --strict                   exit with 1 if a part could not be imported
 
 Options of import-openapi
   --include NAME,…           only these operations                             (all)
-  --exclude NAME,…           not these operations                              (none)
-  --base URL                 what servers named in a FILE are relative to
-  --allow-private            also reads a URL at a private or local address
+  --exclude NAME,…           all operations except these                       (none)
+  --base URL                 base URL of relative servers in a FILE
+  --allow-private            allow a URL at a private or local address
 
   --help, --version
 
 Environment
   PARLEY_CONFIG              configuration files, separated by commas
   PARLEY_HOST, PARLEY_PORT, PARLEY_DATA
-  PARLEY_DATABASE_URL        postgres://… where consents, applications and records are kept (SQLite in --data)
-  PARLEY_REDIS_URL           redis://… where nodes share limits and keys        (this process)
+  PARLEY_DATABASE_URL        postgres://… database for consents, applications, and records (SQLite in --data)
+  PARLEY_REDIS_URL           redis://… for limits and keys that nodes share    (this process)
   PARLEY_FILES_URL           s3://bucket/prefix?region=…&endpoint=…             (--data)
-  PARLEY_SECRET              encrypts what is kept and signs what callers keep; newest first, separated by commas;
-                             needed with any of the three above                 (made in --data)
-  PARLEY_METRICS_PORT        a port of its own for /metrics
-  PARLEY_DRAIN_MS            how long a stop waits for open calls              (30000)
-  PARLEY_LAME_DUCK_MS        how long of that new calls are still taken after a SIGTERM,
-                             while /ready answers 503                           (2000)
-  OTEL_EXPORTER_OTLP_ENDPOINT  where measures and traces are sent, over OTLP    (nowhere)
+  PARLEY_SECRET              secrets for encryption at rest and signing, newest first, separated by commas.
+                             Required with any of the three above              (created in --data)
+  PARLEY_METRICS_PORT        separate port for /metrics
+  PARLEY_DRAIN_MS            time for open calls to end after a signal         (30000)
+  PARLEY_LAME_DUCK_MS        part of it in which new calls are accepted after a SIGTERM,
+                             while /ready returns 503                          (2000)
+  OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for metrics and traces, over OTLP       (none)
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent  (info)
 
-Without any configuration a demo is served that needs no network and no key of anyone's,
-beside what is found: OPENAI_API_KEY, ANTHROPIC_API_KEY, a local Ollama.
+Without a configuration, Parley serves a demo that needs no network and no API key. It adds the models
+that it finds with OPENAI_API_KEY, with ANTHROPIC_API_KEY, and in a local Ollama.
 `;
 
 const serveOptions = {
@@ -138,7 +138,10 @@ const optionsByCommand: Readonly<Record<string, object>> = {
   'import-openapi': importOptions,
 };
 
-/** Reads the arguments after the program's name. A mistake names the argument and the fix. */
+/**
+ * Parses the arguments after the program name. For invalid arguments, returns `mistake` with a message that names the argument
+ * and the fix.
+ */
 export function readCommand(args: readonly string[]): Command {
   const [first = 'serve', ...rawArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
   const commandArgs = joinNegativeNumbers(rawArgs);
@@ -150,13 +153,16 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'import') return readImport(commandArgs);
     if (first === 'import-openapi') return readImportOpenapi(commandArgs);
     if (first === 'evaluate') return readEvaluate(commandArgs);
-    return mistake(`there is no command "${first}"`);
+    return mistake(`unknown command "${first}"`);
   } catch (error) {
     return mistake(error instanceof Error ? toSentence(error.message, optionsByCommand[first] ?? {}) : String(error));
   }
 }
 
-/** Node reads `--port -1` as an option without a value. Joined to `--port=-1`, the number reaches the check of the port. */
+/**
+ * Joins `--port -1` to `--port=-1`, so that the port check rejects the number. Node would parse the former as an option without a
+ * value.
+ */
 function joinNegativeNumbers(args: readonly string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {
@@ -167,7 +173,7 @@ function joinNegativeNumbers(args: readonly string[]): string[] {
   return joined;
 }
 
-/** Removes the advice for programmers from a message of `parseArgs`, and adds the nearest option to an unknown one. */
+/** Returns a message of `parseArgs` without its hint for programmers. For an unknown option, adds the most similar option. */
 function toSentence(message: string, options: object): string {
   const [sentence = message] = message.split('. To specify a positional argument', 1);
   const [, name] = /^Unknown option '--([\w-]{1,100})'/.exec(sentence) ?? [];
@@ -179,7 +185,8 @@ function readServe(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: serveOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
-  if (positionals.length > 0) return mistake(`"serve" takes no "${positionals[0]}"; a configuration is given as --config FILE`);
+  if (positionals.length > 0)
+    return mistake(`"serve" does not accept "${positionals[0]}". Specify a configuration with --config FILE`);
   if (hasHalfOfTls(values)) return mistake(halfOfTls);
   const { config, host, port, data } = values;
   return { name: 'serve', flags: { config, host, port, data, tlsCert: values['tls-cert'], tlsKey: values['tls-key'] } };
@@ -189,16 +196,17 @@ function readAddin(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: addinOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
-  if (positionals.length > 0) return mistake(`"addin" takes no "${positionals[0]}"; the service is given as --upstream URL`);
+  if (positionals.length > 0)
+    return mistake(`"addin" does not accept "${positionals[0]}". Specify the service with --upstream URL`);
   if (hasHalfOfTls(values)) return mistake(halfOfTls);
   const { upstream, models, host, port } = values;
-  if (upstream === undefined) return mistake('"addin" needs --upstream URL, the base address of the service');
+  if (upstream === undefined) return mistake('"addin" requires --upstream URL, the base URL of the service');
   const lists = { allowedOrigins: values['allowed-origin'], trustedProxies: values['trusted-proxy'] };
   const flags = { upstream, models, host, port, tlsCert: values['tls-cert'], tlsKey: values['tls-key'], ...lists };
   return { name: 'addin', flags };
 }
 
-const halfOfTls = '--tls-cert and --tls-key go together';
+const halfOfTls = '--tls-cert and --tls-key must be used together';
 
 function hasHalfOfTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string | undefined }): boolean {
   return (values['tls-cert'] === undefined) !== (values['tls-key'] === undefined);
@@ -209,7 +217,7 @@ function readCheck(args: readonly string[]): Command {
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   return positionals.length === 0
-    ? mistake('"check" needs at least one FILE')
+    ? mistake('"check" requires at least one FILE')
     : { name: 'check', files: positionals, allowsMissingEnvironment: values['allow-missing-env'] === true };
 }
 
@@ -225,7 +233,7 @@ function readImportOpenapi(args: readonly string[]): Command {
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   const [document, ...extraArgs] = positionals;
-  if (document === undefined || extraArgs.length > 0) return mistake('"import-openapi" needs one FILE or URL');
+  if (document === undefined || extraArgs.length > 0) return mistake('"import-openapi" requires exactly one FILE or URL');
   const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
   const flags = { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
   return { name: 'import-openapi', flags };

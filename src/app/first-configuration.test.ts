@@ -13,8 +13,8 @@ function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
   return checked;
 }
 
-describe('the default configuration', () => {
-  it('needs nothing: a demo model, demo embeddings and one local key', () => {
+describe('defaultConfiguration', () => {
+  it('returns a demo model, demo embeddings, and one local key', () => {
     const { configuration, warnings } = accepted({});
     expect(warnings).toEqual([]);
     expect(Object.keys(configuration.models)).toEqual(['demo', 'demo-embeddings']);
@@ -23,7 +23,7 @@ describe('the default configuration', () => {
     expect(configuration.keys).toEqual({ local: { project: 'local', key: 'local-key-1', roles: ['default', 'admin'] } });
   });
 
-  it('has the sample app where its tools are served, over the demo alone', () => {
+  it('includes the sample app if the address of its tools is known', () => {
     const origin = 'http://127.83.77.1:1234';
     const { configuration, warnings } = accepted({}, { origin, secret: new Secret('sample-secret') });
     expect(warnings).toEqual([]);
@@ -32,11 +32,11 @@ describe('the default configuration', () => {
     expect(accepted({}).configuration.applications).toEqual({});
   });
 
-  it('lets tools reach this machine, and no other private address', () => {
+  it('lets tools reach this machine and no other private address', () => {
     expect(accepted({}).configuration.security.allowPrivateNetworks).toEqual(['127.0.0.0/8', '::1']);
   });
 
-  it('offers models of OpenAI where their key is set, and only then', () => {
+  it('includes OpenAI models only if their key is set', () => {
     const { models } = accepted({ environment: { OPENAI_API_KEY: ' sk-1\n' } }).configuration;
     expect(models['gpt-4.1-mini']).toMatchObject({
       type: 'chat',
@@ -51,12 +51,12 @@ describe('the default configuration', () => {
     }
   });
 
-  it('finds OpenAI at the address of OPENAI_BASE_URL where that is set', () => {
+  it('uses the URL in OPENAI_BASE_URL for OpenAI if it is set', () => {
     const environment = { OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: 'https://eu.example/v1' };
     expect(accepted({ environment }).configuration.models['gpt-4.1-mini']?.upstreams[0]?.endpoint).toBe('https://eu.example/v1');
   });
 
-  it('offers the models of a local Ollama', () => {
+  it('includes the models of a local Ollama', () => {
     const ollamaTags = {
       models: [
         { name: 'llama3.2:3b', details: { family: 'llama' } },
@@ -82,11 +82,11 @@ describe('the default configuration', () => {
     {},
     { models: 3 },
     { models: [null, 3, {}, { name: 4 }, { name: '../x' }, { name: 'a\0' }, { name: '' }] },
-  ])('stands whatever answers in the place of Ollama: %j', (ollamaTags) => {
+  ])('ignores the invalid Ollama response %j', (ollamaTags) => {
     expect(Object.keys(accepted({ ollamaTags }).configuration.models)).toEqual(['demo', 'demo-embeddings']);
   });
 
-  it('does not read references out of what it is given', () => {
+  it('does not resolve references in environment values', () => {
     const { models } = accepted({ environment: { OPENAI_API_KEY: ['$', '{HOME}'].join('') } }).configuration;
     expect(models['gpt-4.1-mini']?.upstreams[0]?.key).toBe(['$', '{HOME}'].join(''));
   });

@@ -11,7 +11,9 @@ import { type SampleAddress, sampleApplications } from './sample/sample-applicat
 const probeMs = 500;
 const maxTagsBytes = 1024 * 1024;
 
-/** The configuration of the files, or where none is named the embedded default with what is found on this machine. */
+/**
+ * Returns the configuration of the files. Without files, returns the default configuration with the models found on this machine.
+ */
 export async function firstConfiguration(
   files: readonly string[],
   environment: Environment,
@@ -21,7 +23,7 @@ export async function firstConfiguration(
   return defaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
 }
 
-/** What a local Ollama says it has; undefined where none answers at once. */
+/** Returns the tags response of a local Ollama. Returns undefined if Ollama does not answer within 1 second. */
 async function fetchOllamaTags(http: HttpClient): Promise<unknown> {
   const timeouts = { connectMs: probeMs, firstByteMs: probeMs, idleMs: probeMs };
   const request = { method: 'GET', url: new URL(ollamaTagsUrl), headers: {}, body: null, timeouts } as const;
@@ -33,17 +35,20 @@ async function fetchOllamaTags(http: HttpClient): Promise<unknown> {
   }
 }
 
-/** What this start serves of its own. */
+/** Values that are created at each start. */
 interface Local {
-  /** The one key. */
+  /** API key of the default configuration. */
   readonly key: string;
-  /** Where the tools of the sample app are; undefined where they are not to be had, and the app is left out. */
+  /** Address of the sample app's tools. If undefined, the configuration has no sample app. */
   readonly sample: SampleAddress | undefined;
 }
 
 const thisMachine = ['127.0.0.0/8', '::1'];
 
-/** What is served where no file is named: a demonstration that needs no network and no key of anyone's, and what else is found. */
+/**
+ * Returns the configuration without files: a demo that needs no network and no API key of a provider, and the models found on
+ * this machine.
+ */
 export function defaultConfiguration(surroundings: Surroundings, { key, sample }: Local): Accepted | Refused {
   return checkConfiguration({
     models: {
@@ -56,7 +61,7 @@ export function defaultConfiguration(surroundings: Surroundings, { key, sample }
       ...findModels(surroundings),
     },
     ...(sample && { applications: sampleApplications(sample) }),
-    // Whoever sees the key has started the service: what else runs on this machine is theirs.
+    // Only the person who started the service has the key, so tools may reach other services on this machine.
     security: { allowPrivateNetworks: thisMachine },
     keys: { local: { project: 'local', key, roles: [defaultRole, adminRole] } },
   });

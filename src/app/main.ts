@@ -3,10 +3,10 @@ import { help, readCommand } from './cli.ts';
 import { evaluateHelp } from './commands/evaluate/evaluate-flags.ts';
 import { importHelp } from './commands/import/import-flags.ts';
 
-// By default, Node opens the debugger at SIGUSR1, for any program of the same user, and ends at SIGUSR2.
+// By default, SIGUSR1 makes Node open the debugger for any process of the same user, and SIGUSR2 terminates Node.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
 
-// Each command brings only what it needs: the add-in gateway is a small process.
+// Each command loads only the modules that it needs, because the add-in gateway must stay a small process.
 const command = readCommand(process.argv.slice(2));
 switch (command.name) {
   case 'serve': {

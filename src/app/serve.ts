@@ -36,20 +36,20 @@ import { readSettings, SettingError } from './settings.ts';
 const clock = systemClock;
 const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
 
-/** Runs a node until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
+/** Runs a node until a signal stops it. If the node cannot start, prints the reason to stderr and exits with 1. */
 export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
   try {
     await startNode(flags, environment);
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     console.error(`parley: ${error.message}`);
-    // What was opened before, such as the watch of the files, would keep the process alive.
+    // Resources that are already open, such as the file watch, would keep the process alive.
     process.exit(1);
   }
 }
 
 async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
-  // A signal that comes before the node can read its configuration again must not end it either.
+  // A SIGHUP that arrives before the node can reload its configuration must not terminate the process.
   let onHangUp = (): void => undefined;
   process.on('SIGHUP', () => onHangUp());
   const settings = readSettings(flags, environment);
@@ -109,8 +109,7 @@ function composeNode(
     keys: stores.keys,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     reportError: (message, error) => log.error(message, error),
-    onUnsupported: ({ id }, what) =>
-      log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
+    onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
     noteRemovedReferences: (deployment, count) =>
       log.debug('removed references to files that the deployment may not read', { deployment, count }),
     noteAudit,
@@ -146,7 +145,7 @@ function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; r
   return { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
 }
 
-/** Reads files anew that have changed since they were accepted, for as long as the node runs. */
+/** Reloads changed configuration files for as long as the node runs. */
 function keepConfiguration(
   { settings, log, put, publish, state, noteAudit }: NodeDeps,
   environment: Environment,
@@ -158,18 +157,18 @@ function keepConfiguration(
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
       publish({ configuration, warnings });
-      log.info('the configuration was read anew', { files: files.join(', ') });
+      log.info('configuration reloaded', { files: files.join(', ') });
     },
     onRefused(faults, cause) {
       state.configurationRefused(faults);
       noteAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
       for (const error of faults)
-        log.error(`configuration refused, the last one stays in force: ${formatConfigurationError(error)}`, cause);
+        log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
     },
   });
 }
 
-/** The watch over the certificate, and the port of the metrics, where there are such. */
+/** Opens the certificate watch and the metrics port, if they are configured. */
 async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
@@ -188,12 +187,12 @@ interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
 function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
-  process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
+  process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));
   const { server } = app;
   return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
 }
 
-/** The configuration to start with. Throws SettingFault with every fault of it. */
+/** Returns the configuration to start with. Throws SettingError with all configuration errors. */
 async function acceptedConfiguration(
   files: readonly string[],
   environment: Environment,
@@ -201,20 +200,20 @@ async function acceptedConfiguration(
 ): Promise<Accepted> {
   const loaded = await firstConfiguration(files, environment, local);
   if ('faults' in loaded)
-    throw new SettingError(`the configuration cannot be used\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
+    throw new SettingError(`the configuration is invalid\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
   return loaded;
 }
 
-/** The lines for the person who started it. */
+/** Prints the start message for the user. */
 function greet(address: string, localKey: string | undefined): void {
-  console.log(`Parley listens on ${address}, the reference is at ${address}/docs`);
+  console.log(`Parley listens on ${address}, API reference: ${address}/docs`);
   if (localKey !== undefined)
-    console.log(`No configuration was given: serving the demo, with a key for this start: ${address}/#key=${localKey}`);
+    console.log(`No configuration found. Serving the demo. Page (key valid until restart): ${address}/#key=${localKey}`);
 }
 
 /**
- * Counts requests of the routes registered after it. Routes with `config.isMeasured` are left out: their calls are
- * counted by their own records, and the framework's hook would cost them more than all of telemetry.
+ * Counts requests of routes that are registered after the call. Routes with `config.isMeasured` are skipped: their calls are
+ * counted by their own records, and the framework's hook would be more expensive than all other telemetry.
  */
 export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry, 'httpRequest'>): void {
   app.addHook('onRoute', (route) => {
@@ -231,12 +230,15 @@ export function measureHttp(app: FastifyInstance, telemetry: Pick<NodeTelemetry,
 
 interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadBalancer' | 'state'> {
   readonly clock: Clock;
-  /** Of the program. */
+  /** Version of Parley. */
   readonly version: string;
   readonly uptimeSeconds: () => number;
 }
 
-/** What is told of a node to those who administer it; nothing of its secrets, nor of folders that the configuration does not name. */
+/**
+ * Returns a function that reports the state of the node to administrators. The report contains no secrets and no folders that the
+ * configuration does not name.
+ */
 function createReadNode(parts: NodeReportDeps): () => NodeReport {
   const { settings, snapshot, state, clock, version, uptimeSeconds } = parts;
   return () => {

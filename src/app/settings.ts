@@ -5,39 +5,39 @@ import { parseRedisAddress, RedisAddressError } from '#stores/redis/redis-addres
 import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';
 import type { ServeFlags } from './cli.ts';
 
-/** What a node is told on its command line and in its environment. */
+/** Settings of a node, from the command line and the environment. */
 export interface Settings {
-  /** Configuration files in the order they are merged; none: the embedded default. */
+  /** Configuration files in merge order. Empty for the embedded default. */
   readonly configurationFiles: readonly string[];
   readonly host: string;
   readonly port: number;
   readonly dataFolder: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly shared: SharedAddresses;
-  /** `PARLEY_SECRET`: encrypts what is kept and signs what callers keep; newest first. Empty: one of this node's own. */
+  /** `PARLEY_SECRET`: secrets for encryption at rest and signing, newest first. If empty, the node uses a secret of its own. */
   readonly secrets: readonly Secret[];
   readonly drainMs: number;
   readonly lameDuckMs: number;
-  /** A port of its own for /metrics; undefined: the service's own. */
+  /** Separate port for /metrics. If undefined, the main port serves it. */
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
 }
 
-/** Where several nodes keep what they share; undefined: this node keeps it for itself. */
+/** Addresses of stores that nodes share. If a field is undefined, the node uses its local store. */
 interface SharedAddresses {
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
   readonly files: S3Address | undefined;
 }
 
-/** A flag or variable that cannot be used; the message may be shown. */
+/** Invalid flag or environment variable. The message may be shown to the user. */
 export class SettingError extends Error {}
 
 const maxPort = 65_535;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Flags win over the environment, the environment over the defaults. Throws SettingFault. */
+/** Returns the settings. Flags override the environment, and the environment overrides the defaults. Throws SettingError. */
 export function readSettings(flags: ServeFlags, environment: Environment): Settings {
   const listed = environment.PARLEY_CONFIG?.split(',').map((file) => file.trim()) ?? [];
   const { tlsCert, tlsKey } = flags;
@@ -62,7 +62,7 @@ function toMetricsPort(text: string | undefined, port: number): number | undefin
   const metricsPort = toInteger('PARLEY_METRICS_PORT', text, maxPort);
   if (metricsPort === port && port !== 0)
     throw new SettingError(
-      `PARLEY_METRICS_PORT and the port of the service are both ${port}; choose another with PARLEY_METRICS_PORT`,
+      `PARLEY_METRICS_PORT and the port of the service are both ${port}. Set PARLEY_METRICS_PORT to a different port`,
     );
   return metricsPort;
 }
@@ -76,13 +76,13 @@ function toSharedAddresses(environment: Environment): SharedAddresses {
   requireAddresses(shared);
   const [setting] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
   if (setting !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
-    throw new SettingError(`${setting} is set, so PARLEY_SECRET must be as well: the same for every node that shares it`);
+    throw new SettingError(`${setting} is set, so PARLEY_SECRET must also be set. Use the same value for all nodes`);
   return shared;
 }
 
 function requireAddresses({ databaseUrl, redisUrl }: SharedAddresses): void {
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(databaseUrl.reveal()))
-    throw new SettingError('PARLEY_DATABASE_URL must be an address that begins with postgres://');
+    throw new SettingError('PARLEY_DATABASE_URL must be a URL that starts with postgres://');
   try {
     if (redisUrl !== undefined) parseRedisAddress(redisUrl);
   } catch (error) {
@@ -119,7 +119,7 @@ function toLevel(word: string): LogLevel {
   return level;
 }
 
-/** What of the settings must never be seen in a log. */
+/** Returns the secret values that must not appear in logs. */
 export function secretsIn({ secrets, shared }: Settings): readonly Secret[] {
   const { secretAccessKey, sessionToken } = shared.files?.credentials ?? {};
   return [...secrets, shared.databaseUrl, shared.redisUrl, secretAccessKey, sessionToken].filter(

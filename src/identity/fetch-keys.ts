@@ -5,13 +5,16 @@ import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import { fetchObject, isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const totalMs = 10_000;
-/** A token that names no key is tried with each of them. */
+/** Maximum number of keys. A token without a key id is tried with each of them. */
 const maxKeys = 100;
 
-/** Public keys that signatures are verified with. */
+/** Public keys for signature verification. */
 export type KeySet = LocalJWKSet;
 
-/** Fetches the public keys of an issuer; if no address of them is configured, that of its OpenID configuration. */
+/**
+ * Fetches the public keys of an issuer from `jwksUrl`, or from the URL in the issuer's OpenID configuration if none is
+ * configured. Throws ProviderError.
+ */
 export async function fetchKeys(
   http: HttpClient,
   { issuer, jwksUrl }: Pick<IdentityProviderEntry, 'issuer' | 'jwksUrl'>,
@@ -20,12 +23,12 @@ export async function fetchKeys(
   const url = jwksUrl ?? (await discover(http, issuer, signal));
   const { keys } = await fetchObject(http, url, signal);
   const isKeySet = Array.isArray(keys) && keys.length > 0 && keys.length <= maxKeys && keys.every(isJsonObject);
-  if (!isKeySet) throw new ProviderError(`there is no set of 1 to ${maxKeys} keys at its address`);
+  if (!isKeySet) throw new ProviderError(`its key URL does not return a set of 1 to ${maxKeys} keys`);
   return createLocalJWKSet({ keys } as JSONWebKeySet);
 }
 
 async function discover(http: HttpClient, issuer: string, signal: AbortSignal): Promise<string> {
   const { jwks_uri: url } = await readOpenIdConfiguration(http, issuer, signal);
-  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration names no https address of its keys');
+  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration has no valid https URL in jwks_uri');
   return url;
 }

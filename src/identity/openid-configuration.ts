@@ -7,7 +7,7 @@ import { isSecureUrl } from '#contract/configuration/access.ts';
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 const maxReplyBytes = 1024 * 1024;
 
-/** The issuer answered, but not with what it should. */
+/** The issuer responded, but the response is invalid. */
 export class ProviderError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -15,24 +15,27 @@ export class ProviderError extends Error {
   }
 }
 
-/** What an issuer says of itself. OpenID Connect Discovery 1.0, 4: the document must name the issuer it was asked of. */
+/**
+ * Returns the OpenID configuration of an issuer. The document must name the same issuer (OpenID Connect Discovery 1.0, section
+ * 4). Throws ProviderError or HttpError.
+ */
 export async function readOpenIdConfiguration(http: HttpClient, issuer: string, signal: AbortSignal): Promise<JsonObject> {
   const document = await fetchObject(http, joinPath(new URL(issuer), '.well-known/openid-configuration').href, signal);
-  if (document.issuer !== issuer) throw new ProviderError('its OpenID configuration names another issuer');
+  if (document.issuer !== issuer) throw new ProviderError('its OpenID configuration names a different issuer');
   return document;
 }
 
-/** An address that an issuer names: https, or http if it is itself reached so. */
+/** Returns whether a URL from an issuer's configuration is acceptable: https, or http if the issuer itself uses http. */
 export function isIssuerEndpoint(issuer: string, url: unknown): url is string {
   return typeof url === 'string' && isSecureUrl(url) && (url.startsWith('https:') || issuer.startsWith('http:'));
 }
 
-/** A JSON object at an address of an issuer. Throws ProviderFault or HttpFault. */
+/** Fetches a JSON object from an issuer. Throws ProviderError or HttpError. */
 export async function fetchObject(http: HttpClient, url: string, signal: AbortSignal): Promise<JsonObject> {
   const headers = { accept: 'application/json, application/jwk-set+json', 'accept-encoding': 'identity' };
   const reply = await openReply(http, { method: 'GET', url: new URL(url), headers, body: null, timeouts }, signal);
   const body = tryParseJson(await readText(reply, maxReplyBytes));
-  if (reply.status !== 200) throw new ProviderError(`its server answered ${reply.status}`);
-  if (!isJsonObject(body)) throw new ProviderError('its server answered with what is no JSON object');
+  if (reply.status !== 200) throw new ProviderError(`its server responded with status ${reply.status}`);
+  if (!isJsonObject(body)) throw new ProviderError('its server did not respond with a JSON object');
   return body;
 }

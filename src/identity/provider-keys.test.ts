@@ -6,7 +6,7 @@ import { ProviderKeys } from './provider-keys.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Keys of a provider that answers with the first, second, … set, or not at all; time is set by hand. */
+/** Returns the keys of a fake provider. Each fetch returns another set, or fails while `isAway` is set. Tests set the time. */
 function openKeys() {
   const state = { nowMs: 0, fetched: 0, isAway: false, faults: [] as unknown[] };
   const sets: KeySet[] = [];
@@ -26,15 +26,15 @@ function openKeys() {
   return { keys, state, sets, settled };
 }
 
-describe('the keys of a provider', () => {
-  it('are fetched once for all who ask at the same time', async () => {
+describe('ProviderKeys.current', () => {
+  it('fetches the keys once for concurrent requests', async () => {
     const { keys, state, sets } = openKeys();
     const given = await Promise.all(Array.from({ length: 20 }, () => keys.current()));
     expect(new Set(given)).toEqual(new Set(sets));
     expect(state.fetched).toBe(1);
   });
 
-  it('are fetched anew after ten minutes while the old ones are given', async () => {
+  it('fetches the keys again after ten minutes and returns the old keys meanwhile', async () => {
     const { keys, state, sets, settled } = openKeys();
     await keys.current();
     state.nowMs = 10 * minuteMs - 1;
@@ -47,7 +47,7 @@ describe('the keys of a provider', () => {
     expect(state.fetched).toBe(2);
   });
 
-  it('are used for a day while the provider is away, and told once', async () => {
+  it('returns the last keys for a day while the provider is down, and reports the failure once', async () => {
     const { keys, state, sets, settled } = openKeys();
     await keys.current();
     state.isAway = true;
@@ -70,7 +70,7 @@ describe('the keys of a provider', () => {
     expect(state.faults).toHaveLength(2);
   });
 
-  it('that cannot be had are asked for once in ten seconds, and the rest is told', async () => {
+  it('retries a failed fetch after ten seconds, and returns the remaining time as Retry-After', async () => {
     const { keys, state } = openKeys();
     state.isAway = true;
     await expect(keys.current()).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 10 });
@@ -84,8 +84,8 @@ describe('the keys of a provider', () => {
   });
 });
 
-describe('newer keys', () => {
-  it('are fetched at once, then not for thirty seconds', async () => {
+describe('ProviderKeys.newerThan', () => {
+  it('fetches immediately, then not for thirty seconds', async () => {
     const { keys, state, sets } = openKeys();
     const first = await keys.current();
     const second = await keys.newerThan(first);
@@ -97,7 +97,7 @@ describe('newer keys', () => {
     expect(await keys.newerThan(sets[1] as KeySet)).toBe(sets[2]);
   });
 
-  it('are those that another has just fetched', async () => {
+  it('returns keys that another request has just fetched', async () => {
     const { keys, state } = openKeys();
     const first = await keys.current();
     const all = await Promise.all(Array.from({ length: 10 }, () => keys.newerThan(first)));
@@ -106,7 +106,7 @@ describe('newer keys', () => {
     expect(state.fetched).toBe(2);
   });
 
-  it('that cannot be had are no refusal of the token', async () => {
+  it('rejects with overloaded, not with invalid_token, if the fetch fails', async () => {
     const { keys, state } = openKeys();
     const first = await keys.current();
     state.isAway = true;

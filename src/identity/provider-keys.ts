@@ -10,13 +10,14 @@ const retryMs = 10_000;
 export interface ProviderKeysOptions {
   readonly fetchSet: () => Promise<KeySet>;
   readonly clock: Clock;
-  /** Called with the first failure of a row. */
+  /** Called with the first failure of a series. */
   readonly reportError: (error: unknown) => void;
 }
 
 /**
- * The public keys of one identity provider. Keys older than ten minutes are fetched again when used, and stay usable for up to
- * a day if the provider does not answer. One fetch at a time; after a failed one none for ten seconds.
+ * Cached public keys of one identity provider. Keys older than 10 minutes are fetched again on use, and stay usable for up to 1
+ * day if the provider does not answer. At most one fetch runs at a time. After a failed fetch, the next one starts after 10
+ * seconds at the earliest.
  */
 export class ProviderKeys {
   readonly #options: ProviderKeysOptions;
@@ -29,7 +30,7 @@ export class ProviderKeys {
     this.#options = options;
   }
 
-  /** The keys as far as they are known. Rejects with `overloaded` if there are none to use. */
+  /** Returns the cached keys, or fetches them. Rejects with `overloaded` if no usable keys are available. */
   async current(): Promise<KeySet> {
     const cached = this.#cached;
     const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : this.#options.clock.nowMs() - cached.atMs;
@@ -39,8 +40,9 @@ export class ProviderKeys {
   }
 
   /**
-   * Keys newer than these, for a token whose key is not among them; undefined if such a look was taken less than thirty
-   * seconds ago, so that made-up tokens bring the provider no load. Rejects with `overloaded` if it does not answer.
+   * Returns keys newer than `usedKeys`, for a token whose key is not in them. Resolves with undefined if the last such fetch was
+   * less than 30 seconds ago, so that forged tokens cause no load on the provider. Rejects with `overloaded` if the provider does
+   * not answer.
    */
   async newerThan(usedKeys: KeySet): Promise<KeySet | undefined> {
     if (this.#cached !== undefined && this.#cached.keys !== usedKeys) return this.#cached.keys;
@@ -81,7 +83,7 @@ export class ProviderKeys {
     const { error, atMs = 0 } = this.#failure ?? {};
     return new ParleyError(
       'overloaded',
-      'The identity provider of the token cannot be asked for its keys just now; send the request again later.',
+      'Parley cannot fetch the keys of the identity provider of the token. Send the request again later.',
       { retryAfterSeconds: Math.max(1, Math.ceil((atMs + retryMs - this.#options.clock.nowMs()) / 1000)), cause: error },
     );
   }

@@ -8,7 +8,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const totalMs = 10_000;
-/** How long whoever opens the page waits for a provider. */
+/** Maximum time that the page waits for a provider. */
 const maxWaitMs = 2_000;
 const freshMs = 600_000;
 const failureFreshMs = 10_000;
@@ -19,7 +19,7 @@ export interface SignInWaysDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly caches: Caches;
-  /** Called once when a provider cannot be asked, until it can be asked again. */
+  /** Called on the first failure of a provider, and again only after a success. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -32,8 +32,8 @@ interface Provider {
 }
 
 /**
- * Lists the providers that people may sign in with. Endpoints that are not configured are found through the OpenID
- * configuration of the issuer, which is asked for every ten minutes at most. One for the process.
+ * Returns a function that lists the identity providers for sign-in. Endpoints that are not configured come from the OpenID
+ * configuration of the issuer, which is cached for 10 minutes. Create one per process.
  */
 export function createSignInWays({ snapshot, http, clock, caches, reportError }: SignInWaysDeps): ListSignInWays {
   const cache = caches.open('sign_in_ways', {
@@ -48,7 +48,7 @@ export function createSignInWays({ snapshot, http, clock, caches, reportError }:
       failing.delete(issuer);
       return { value, freshMs };
     } catch (error) {
-      if (!failing.has(issuer)) reportError(`nobody can sign in with the identity provider ${name}`, error);
+      if (!failing.has(issuer)) reportError(`sign-in with the identity provider ${name} is unavailable`, error);
       failing.add(issuer);
       throw error;
     }
@@ -71,7 +71,7 @@ function listProviders({ configuration }: Pick<ConfigSnapshot, 'configuration'>)
   );
 }
 
-/** Without a question to the provider, if the configuration says all that is needed. */
+/** Returns the endpoints without a request to the provider, if the configuration has the two required ones. */
 function getConfigured(signIn: SignInEntry): Discovered | undefined {
   const { authorizationEndpoint: authorization, tokenEndpoint: token, endSessionEndpoint, revocationEndpoint } = signIn;
   if (authorization === undefined || token === undefined) return undefined;
@@ -85,7 +85,7 @@ async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): 
   const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
   const revocation = signIn.revocationEndpoint ?? document.revocation_endpoint;
   if (!isIssuerEndpoint(issuer, authorization) || !isIssuerEndpoint(issuer, token))
-    throw new ProviderError('its OpenID configuration names no https addresses to sign in at');
+    throw new ProviderError('its OpenID configuration has no valid https URLs for authorization and tokens');
   const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
   const usable = (url: unknown): string | undefined => (isIssuerEndpoint(issuer, url) ? url : undefined);
   return { sendsIssuer, endpoints: { authorization, token, ...toFurther(usable(endSession), usable(revocation)) } };
@@ -95,7 +95,10 @@ function toFurther(endSession: string | undefined, revocation: string | undefine
   return { ...(endSession !== undefined && { endSession }), ...(revocation !== undefined && { revocation }) };
 }
 
-/** The result if it comes within `patienceMs`; undefined if it fails or takes longer. The request itself goes on. */
+/**
+ * Returns the result if it arrives within `maxWaitMs`. Returns undefined if the request fails or takes longer. The request itself
+ * continues.
+ */
 async function waitBriefly(coming: Promise<Discovered>, clock: Clock): Promise<Discovered | undefined> {
   const waiting = new AbortController();
   const timeout = clock.sleep(maxWaitMs, waiting.signal).then(() => undefined);

@@ -11,8 +11,8 @@ const source = (entry: object = {}, more: object = {}) => ({
 const rolesOf = (claims: object, rolesClaim: string): readonly string[] =>
   toCaller({ sub: 'ada', ...claims }, source({ rolesClaim })).roles;
 
-describe('the user', () => {
-  it('is the claim as it is', () => {
+describe('user ID of toCaller', () => {
+  it('is the unchanged claim', () => {
     for (const sub of ['ada', 'auth0|5f7c', 'Ada.Lovelace@example.com', '../x', 'système:serviceaccount:a:b', ' ', '__proto__'])
       expect(toCaller({ sub }, source()).subject).toBe(sub);
   });
@@ -26,7 +26,7 @@ describe('the user', () => {
       { 'https://example.com/user': { id: 'ada@example.com' } },
       'https://example.com/user.id',
     ],
-  ])('may be %s', (_what, claims, userIdClaim) => {
+  ])('is read from %s', (_what, claims, userIdClaim) => {
     expect(toCaller({ sub: 'x', ...claims }, source({ userIdClaim })).subject).toBe('ada@example.com');
   });
 
@@ -41,36 +41,36 @@ describe('the user', () => {
     ['cut by a NUL', 'ada\0root'],
     ['on two lines', 'ada\r\nroot'],
     ['half a character', '\udc00'],
-  ])('cannot be %s', (_what, sub) => {
+  ])('must not be %s', (_what, sub) => {
     expect(() => toCaller({ sub }, source())).toThrow(ParleyError);
   });
 
   it.each(['constructor', '__proto__', 'toString', 'sub.length', 'profile.constructor.name'])(
-    'is not found in %s',
+    'is not read from the inherited property %s',
     (userIdClaim) => {
       expect(() => toCaller({ sub: 'ada', profile: {} }, source({ userIdClaim }))).toThrow(/its claim .* is missing/);
     },
   );
 });
 
-describe('subjects', () => {
+describe('subject of toCaller', () => {
   const subjects = (names: readonly string[], users: readonly string[]): string[] =>
     names.flatMap((name, index) => users.map((sub) => toCaller({ sub }, source({}, { name, isFirst: index === 0 })).subject));
 
-  it('of other providers than the first bear its name', () => {
+  it('starts with the name of the provider, except for the first provider', () => {
     expect(subjects(['corporate', 'partner'], ['ada'])).toEqual(['ada', 'jwt:partner:ada']);
   });
 
-  it('never read as that of a key', () => {
+  it('never equals the subject of a key', () => {
     expect(subjects(['corporate', 'partner'], ['key:team'])).toEqual(['jwt:corporate:key:team', 'jwt:partner:key:team']);
   });
 
-  it('never match the subject of an internal Parley caller', () => {
+  it('never equals the subject of an internal Parley caller', () => {
     const expected = ['jwt:corporate:parley:retrieval', 'jwt:partner:parley:retrieval'];
     expect(subjects(['corporate', 'partner'], ['parley:retrieval'])).toEqual(expected);
   });
 
-  it('never coincide, whatever names and claims hold', () => {
+  it('is unique for each provider and user', () => {
     const names = ['a', 'b', 'a:b', 'a%3Ab', 'jwt', 'key', 'b:', ':', '%'];
     const users = [
       'u',
@@ -92,7 +92,7 @@ describe('subjects', () => {
   });
 });
 
-describe('the roles', () => {
+describe('roles of toCaller', () => {
   it.each([
     ['a list', { roles: ['staff', 'admin'] }, 'roles', ['staff', 'admin']],
     ['one word', { roles: 'staff' }, 'roles', ['staff']],
@@ -106,7 +106,7 @@ describe('the roles', () => {
     ],
     ['a list in a claim that is an address', { 'https://example.com/roles': ['staff'] }, 'https://example.com/roles', ['staff']],
     ['the texts of a list', { roles: ['staff', 7, null, ['x'], ''] }, 'roles', ['staff']],
-  ])('are %s', (_what, claims, rolesClaim, expected) => {
+  ])('are read from %s', (_what, claims, rolesClaim, expected) => {
     expect(rolesOf(claims, rolesClaim)).toEqual(expected);
   });
 
@@ -117,11 +117,11 @@ describe('the roles', () => {
     ['a number', { roles: 3 }],
     ['an object', { roles: { staff: true } }],
     ['null', { roles: null }],
-  ])('are default where the claim is %s', (_what, claims) => {
+  ])('fall back to the default role if the claim is %s', (_what, claims) => {
     expect(rolesOf(claims, 'roles')).toEqual(['default']);
   });
 
-  it('are default where no claim is configured, whatever the token holds', () => {
+  it('fall back to the default role if no claim is configured', () => {
     expect(toCaller({ sub: 'ada', roles: ['admin'] }, source()).roles).toEqual(['default']);
   });
 });

@@ -19,13 +19,13 @@ export interface TokenVerifierDeps {
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly caches: Caches;
-  /** Called with whom a token stands for whenever one is verified, and not found among those that were a moment ago. */
+  /** Called with the caller of each verified token that was not in the cache. */
   readonly noteSignIn?: ((caller: Caller) => void) | undefined;
-  /** Called once when keys cannot be had, until they can be had again. */
+  /** Called on the first failure to fetch keys, and again only after a success. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** What is known under one configuration. */
+/** State that belongs to one configuration. */
 interface VerifierState {
   readonly configuration: Configuration;
   readonly providers: ReadonlyMap<string, Provider>;
@@ -40,8 +40,9 @@ interface Provider {
 }
 
 /**
- * Verifies tokens (JWT) of the configured identity providers. Another configuration forgets the tokens that were verified;
- * the keys of a provider that stays are kept. One for the process. What reads and verifies tokens is loaded with the first one.
+ * Returns a verifier for tokens (JWT) of the configured identity providers. A new configuration clears the cache of verified
+ * tokens, but keeps the keys of providers with the same issuer and `jwksUrl`. Create one per process. The JWT code is loaded with
+ * the first token.
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   let last: VerifierState | undefined;
@@ -54,7 +55,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     if (token.length > maxTokenLength)
       throw unauthorized('invalid_token', `The token is longer than ${maxTokenLength} characters.`);
     const { providers, tokens } = getState();
-    // Of the whole token: whoever knows the beginning of another's must not be taken for that one.
+    // The digest covers the complete token, so that a token that shares only a prefix does not match.
     const digest = hash('sha256', token, 'base64url');
     const before = tokens.find(digest);
     if (before !== undefined) return before;
@@ -62,7 +63,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const { issuer, kid } = readToken(token);
     const provider = providers.get(issuer);
     if (provider === undefined)
-      throw unauthorized('invalid_token', 'The issuer of the token is none of the identity providers configured here.');
+      throw unauthorized('invalid_token', 'The issuer of the token is not a configured identity provider.');
     const nowMs = deps.clock.epochMs();
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
@@ -72,7 +73,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   };
 }
 
-/** Of a token that does not say, or says that it comes from the future: now. */
+/** Returns when the token was issued. Uses the current time if the claim is missing or in the future. */
 function toIssuedAt(iat: unknown, nowMs: number): number {
   return typeof iat === 'number' && iat >= 0 ? Math.min(Math.round(iat * 1000), nowMs) : nowMs;
 }
@@ -101,26 +102,29 @@ function toProviderKeys(
   return new ProviderKeys({
     fetchSet: async () => (await import('./fetch-keys.ts')).fetchKeys(http, entry),
     clock,
-    reportError: (error) => reportError(`the keys of the identity provider ${name} cannot be had`, error),
+    reportError: (error) => reportError(`cannot fetch the keys of the identity provider ${name}`, error),
   });
 }
 
 const maxSubjectChars = 512;
 
-/** The identity provider whose claims are read. */
+/** Identity provider of the claims. */
 interface ClaimsSource {
-  /** Its name in the configuration. */
+  /** Name in the configuration. */
   readonly name: string;
-  /** Whether it stands first in the configuration. */
+  /** Whether the provider is the first in the configuration. */
   readonly isFirst: boolean;
   readonly entry: Pick<IdentityProviderEntry, 'userIdClaim' | 'rolesClaim'>;
 }
 
-/** Whom verified claims stand for; as its project counts the name of the provider. Throws `invalid_token` where they name no user. */
+/**
+ * Returns the caller of verified claims. Its project is the name of the provider. Throws `invalid_token` if the claims have no
+ * valid user ID.
+ */
 export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFirst, entry }: ClaimsSource): Caller {
   const user = claimAt(claims, entry.userIdClaim);
   if (typeof user !== 'string' || !isSubject(user))
-    throw unauthorized('invalid_token', `The token names no user: its claim ${entry.userIdClaim} is missing or cannot be one.`);
+    throw unauthorized('invalid_token', `The token has no valid user ID: its claim ${entry.userIdClaim} is missing or invalid.`);
   const roles = entry.rolesClaim === undefined ? [] : toRoles(claimAt(claims, entry.rolesClaim));
   return {
     subject:
@@ -131,12 +135,15 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
   };
 }
 
-/** Text that every store keeps as it is: short, without control characters and halves of characters. */
+/** Returns whether all stores preserve the text: not too long, without control characters and unpaired surrogates. */
 function isSubject(user: string): boolean {
   return user.length > 0 && user.length <= maxSubjectChars && !/[\p{Cc}\p{Cs}]/u.test(user);
 }
 
-/** A claim by its name, else by a dotted path; names of claims may hold dots themselves, such as addresses. */
+/**
+ * Returns a claim by its name, or by a dotted path if no claim has that name. Claim names may contain dots themselves, for
+ * example URLs.
+ */
 function claimAt(claims: unknown, path: string): unknown {
   if (!isJsonObject(claims)) return undefined;
   if (Object.hasOwn(claims, path)) return claims[path];
@@ -148,14 +155,14 @@ function claimAt(claims: unknown, path: string): unknown {
   return undefined;
 }
 
-/** One role or several, as a list or separated by spaces. */
+/** Returns the roles of a claim, which is a list or a text with spaces as separators. */
 function toRoles(claim: unknown): readonly string[] {
   const roles = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return roles.filter((role): role is string => typeof role === 'string' && role !== '');
 }
 
 const maxCacheMs = 60_000;
-/** Of a caller beside its words. */
+/** Approximate memory use of a caller in bytes, without its texts. */
 const callerBytes = 400;
 
 interface VerifiedToken {
@@ -163,14 +170,14 @@ interface VerifiedToken {
   readonly untilMs: number;
 }
 
-/** The cache that verified tokens lie in. */
+/** Bounds of the cache of verified tokens. */
 export const verifiedTokenBounds: BoundedCacheOptions<VerifiedToken> = {
   maxBytes: 8 * 1024 ** 2,
   countBytes: ({ caller: { subject, project, roles } }) =>
     roles.reduce((sum, role) => sum + role.length, callerBytes + subject.length + project.length),
 };
 
-/** Whom tokens stand for that were verified a moment ago, by a digest of the whole token; those asked for last are kept. */
+/** Cache of callers by a digest of their complete token. Evicts the least recently used entries. */
 export class VerifiedTokens {
   readonly #callers: BoundedCache<VerifiedToken>;
   readonly #clock: Clock;
@@ -187,7 +194,7 @@ export class VerifiedTokens {
     return undefined;
   }
 
-  /** Keeps one for a minute, or for what is left of its life if that is less. */
+  /** Stores a caller for 1 minute, or for the remaining lifetime of the token if that is shorter. */
   store(digest: string, caller: Caller, remainingMs: number): void {
     if (remainingMs <= 0) return;
     this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + Math.min(maxCacheMs, remainingMs) });

@@ -11,12 +11,12 @@ function openTokens(bounds = verifiedTokenBounds) {
   return { tokens: new VerifiedTokens(new BoundedCache(bounds), clock), time };
 }
 
-describe('a verified token', () => {
+describe('VerifiedTokens', () => {
   it.each([
     ['a minute where it lives longer', 3_600_000, 60_000],
     ['as long as it lives where that is less', 1_500, 1_500],
     ['a minute where it never ends', Number.POSITIVE_INFINITY, 60_000],
-  ])('is known %s', (_how, leftMs, knownMs) => {
+  ])('finds a token for %s', (_how, leftMs, knownMs) => {
     const { tokens, time } = openTokens();
     tokens.store('digest', ada, leftMs);
     time.nowMs += knownMs - 1;
@@ -25,20 +25,20 @@ describe('a verified token', () => {
     expect(tokens.find('digest')).toBeUndefined();
   });
 
-  it('that is over is not kept', () => {
+  it('does not store an expired token', () => {
     const { tokens } = openTokens();
     tokens.store('digest', ada, 0);
     tokens.store('digest', ada, -20_000);
     expect(tokens.find('digest')).toBeUndefined();
   });
 
-  it('is known by the whole digest', () => {
+  it('finds a token only by the complete digest', () => {
     const { tokens } = openTokens();
     tokens.store('digest', ada, 1_000);
     for (const other of ['diges', 'digest2', 'Digest', '', '__proto__']) expect(tokens.find(other)).toBeUndefined();
   });
 
-  it('gives way to others when there are too many, the one asked for last staying', () => {
+  it('evicts the least recently used token if the cache is full', () => {
     const { tokens } = openTokens({ maxBytes: 5_500, countBytes: () => 400 });
     for (let index = 0; index < 10; index += 1) tokens.store(`digest ${index}`, ada, 1_000);
     expect(tokens.find('digest 0')).toBe(ada);

@@ -5,20 +5,23 @@ import type { KeySet } from './fetch-keys.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 
 const clockToleranceSeconds = 30;
-/** Of what a date can be. */
+/** Maximum value of a Date, in seconds. */
 const latestSeconds = 8_640_000_000_000;
-/** With a key that is public: whoever can verify a token cannot make one. */
+/** Asymmetric algorithms only: with a public key, a party that can verify tokens cannot create them. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
-/** None, that of any token, or that of an access token, as vendors spell it; not that of a logout or security event. */
+/**
+ * Accepted values of `typ`: that of any JWT, or that of an access token, as vendors spell it. Types such as logout tokens and
+ * security events are rejected.
+ */
 const accessType = /^(application\/)?(([\w.]+-)*at\+)?jwt$/i;
 
-/** What a token says of itself, before anything is known to be true. */
+/** Header fields and issuer of a token before verification. */
 export interface UnverifiedToken {
   readonly issuer: string;
   readonly kid: string | undefined;
 }
 
-/** What the claims must say. */
+/** Expected claims. */
 export interface Expected {
   readonly issuer: string;
   readonly audience?: string | undefined;
@@ -28,18 +31,21 @@ export interface Expected {
 
 export type VerifiedClaims = JWTPayload & { readonly exp: number };
 
-/** Reads what a token says of itself; this decides which keys verify it. Throws `invalid_token`. */
+/** Returns the unverified fields of a token, which determine the keys for verification. Throws `invalid_token`. */
 export function readToken(token: string): UnverifiedToken {
   const { alg, typ, kid, iss } = decoded(token);
   if (typeof alg !== 'string' || !algorithms.includes(alg))
-    throw refused('is not signed in a way that is taken here: RS, PS or ES with 256, 384 or 512 bits, or EdDSA');
+    throw refused('has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA');
   if (typ !== undefined && (typeof typ !== 'string' || !accessType.test(typ)))
-    throw refused('is of a type that gives no access; send an access token');
-  if (typeof iss !== 'string') throw refused('names no issuer');
+    throw refused('has a type that gives no access. Send an access token');
+  if (typeof iss !== 'string') throw refused('has no issuer');
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };
 }
 
-/** The claims of a token whose signature and claims hold. Throws `invalid_token`, or `overloaded` if the keys cannot be had. */
+/**
+ * Returns the claims of a token after verification of signature and claims. Throws `invalid_token`, or `overloaded` if the keys
+ * are not available.
+ */
 export async function verifySigned(
   { token, kid }: { readonly token: string; readonly kid: string | undefined },
   providerKeys: ProviderKeys,
@@ -67,11 +73,15 @@ export async function verifySigned(
   }
 }
 
-/** Requires that the times a token names are times: a number too large for JSON reads as infinite, and would never pass. */
+/**
+ * Requires valid times in `exp`, `nbf`, and `iat`. A number that is too large for JSON parses as infinity, so that the token
+ * would never expire.
+ */
 function withTimes(claims: VerifiedClaims): VerifiedClaims {
   for (const name of ['exp', 'nbf', 'iat'] as const) {
     const { [name]: seconds } = claims;
-    if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds)) throw refused(`has a claim ${name} that is no time`);
+    if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds))
+      throw refused(`has a claim ${name} that is not a valid time`);
   }
   return claims;
 }
@@ -81,11 +91,11 @@ function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', 
     const { alg, typ, kid } = decodeProtectedHeader(token);
     return { alg, typ, kid, iss: decodeJwt(token).iss };
   } catch {
-    throw refused('is encrypted, or is not made of a header, claims and a signature');
+    throw refused('is encrypted, or does not consist of a header, claims, and a signature');
   }
 }
 
-/** A token that names no key is tried with every key that is of its kind. */
+/** Verifies a token. Tries every key of the right type if the token has no key id. */
 async function verifyByAny(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<VerifiedClaims> {
   const result = await jwtVerify<{ exp: number }>(token, keys, options).catch((error: unknown) => {
     if (error instanceof errors.JWKSMultipleMatchingKeys) return error;
@@ -104,27 +114,27 @@ async function verifyByAny(token: string, keys: KeySet, options: JWTVerifyOption
   throw last;
 }
 
-/** Whether newer keys of the issuer may have the one that a token was signed with. */
+/** Returns whether newer keys of the issuer may include the key of the token. */
 function lacksKey(error: unknown, kid: string | undefined): boolean {
   if (error instanceof errors.JWKSNoMatchingKey) return true;
   return error instanceof errors.JWSSignatureVerificationFailed && kid === undefined;
 }
 
-/** Says what is wrong; quotes nothing of the token and keeps nothing that does. */
+/** Returns the error for the client. It contains nothing from the token, also not as a cause. */
 function toRefusal(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
-  if (error instanceof errors.JWTExpired) return refused('has expired; get a new one');
+  if (error instanceof errors.JWTExpired) return refused('has expired. Get a new one');
   if (error instanceof errors.JWKSNoMatchingKey) return refused('is signed with a key that its issuer does not publish');
-  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('has a wrong signature');
+  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('has an invalid signature');
   if (error instanceof errors.JWTClaimValidationFailed) return refused(describeClaimError(error));
   return refused('cannot be verified with the keys of its issuer');
 }
 
 function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed): string {
-  if (reason === 'missing') return `lacks the claim ${claim}`;
-  if (claim === 'aud') return 'was made for another audience than this service';
-  if (claim === 'nbf' && reason === 'check_failed') return 'is not valid yet';
-  return `has a claim ${claim} that does not hold`;
+  if (reason === 'missing') return `has no claim ${claim}`;
+  if (claim === 'aud') return 'was issued for a different audience';
+  if (claim === 'nbf' && reason === 'check_failed') return 'is not yet valid';
+  return `has an invalid claim ${claim}`;
 }
 
 function refused(what: string): ParleyError {

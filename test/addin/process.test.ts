@@ -50,11 +50,11 @@ describe('parley addin', () => {
     await fileOf('changed.json', '[{"id": "new", "display_name": "New"}]');
     expect(await listed()).toEqual(['old']);
     addin.kill('SIGHUP');
-    await addin.said(/read the models again/);
+    await addin.said(/models reloaded/);
     expect(await listed()).toEqual(['new']);
     await fileOf('changed.json', '[{"id": 3}]');
     addin.kill('SIGHUP');
-    await addin.said(/cannot read the models again.*changed\.json/);
+    await addin.said(/cannot models reloaded.*changed\.json/);
     expect(await listed()).toEqual(['new']);
   });
 
@@ -138,7 +138,7 @@ describe('parley addin', () => {
 
   it('says on stderr why it cannot start, and ends', async () => {
     const mistaken = await runCommand(['addin', '--port', '0']);
-    expect([mistaken.code, mistaken.stdout, mistaken.stderr]).toEqual([2, '', expect.stringMatching(/needs --upstream URL/)]);
+    expect([mistaken.code, mistaken.stdout, mistaken.stderr]).toEqual([2, '', expect.stringMatching(/requires --upstream URL/)]);
     const models = await fileOf('faulty.json', '[{"id": "a"}]');
     const refused = await runCommand(['addin', '--upstream', 'http://h', '--models', models]);
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([

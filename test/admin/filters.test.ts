@@ -20,7 +20,7 @@ describe('usage and calls', () => {
   it.each(paths)('reject a parameter that %s does not have', async (path) => {
     const { status, error } = await house.get(`${path}?${march}&usr=ada`);
     expect([status, error.code]).toEqual([400, 'invalid_request']);
-    expect(error.message).toMatch(/^usr is not a parameter here\. The parameters are from, to, /);
+    expect(error.message).toMatch(/^usr is not a parameter of this endpoint\. Its parameters are from, to, /);
   });
 
   it.each([

@@ -388,7 +388,7 @@ describe('an invalid case', () => {
     const many = (count: number) => Array.from({ length: count }, () => ({ input: 'x', checks: [] }));
     expect((await add(many(1001))).error.message).toBe('The body must have at most 1000 cases.');
     expect((await add(many(1000))).status).toBe(201);
-    expect((await add(many(1))).error.message).toMatch(/more than 1000 cases/);
+    expect((await add(many(1))).error.message).toMatch(/at most 1000 cases/);
   });
 
   it('and an evaluation of none, or of a version that is not there, is refused', async () => {

@@ -30,7 +30,7 @@ it('an application is not saved with a document that is not stored, which is nam
     expect([status, error.param, error.message]).toEqual([
       400,
       place,
-      `${place} names ${lost}, which is not stored; upload it first, or leave it out.`,
+      `${place} names ${lost}, which is not stored. Upload it first, or remove it.`,
     ]);
   }
   await shelves.put('not there.txt', 'Now I am.', ownBucket);
@@ -57,7 +57,7 @@ it('/health names a configured application until its document is stored', async 
   const look = () => other.sendRequest({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
   await look();
   await look();
-  const message = `guide looks things up in ${reference}, which is not stored; upload it`;
+  const message = `Document ${reference} of application guide is missing. Upload it`;
   expect([watch.log, state.listIssues()]).toEqual([[message], [{ code: 'document_missing', message }]]);
   await shelves.put('late.txt', 'Here at last.');
   await look();

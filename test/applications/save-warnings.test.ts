@@ -41,7 +41,7 @@ describe('the response to a saved application', () => {
       {
         path: 'applicationProperties.mcp_toolset[0].allowed_tools[1]',
         message:
-          'applicationProperties.mcp_toolset[0].allowed_tools[1] names ehco, a tool that the MCP server Library does not have.',
+          'applicationProperties.mcp_toolset[0].allowed_tools[1] names the tool ehco, which the MCP server Library does not have.',
       },
     ]);
   });
@@ -53,7 +53,7 @@ describe('the response to a saved application', () => {
   });
 
   it('warns about deployments that do not exist or are closed to the owner', async () => {
-    const message = 'names a deployment that does not exist, or is not open to you.';
+    const message = 'names a deployment that does not exist or that you may not use.';
     const tools = 'applicationProperties.applications_as_tools[1]';
     expect(
       await warningsOf('calls', { applications_as_tools: ['demo', 'nobody'] }, { dependencies: ['demo', 'lost', 'closed'] }),
@@ -112,6 +112,6 @@ describe('the health of a node', () => {
     await watched.sendRequest({ method: 'GET', path: '/v1/deployments/app/documents', headers: withKey() });
     await vi.waitFor(() => expect(log).toHaveLength(1), 10_000);
     expect(state.listIssues()).toEqual([{ code: 'document_unreadable', message: log[0] }]);
-    expect(log[0]).toContain(`app cannot look anything up in ${reference}: `);
+    expect(log[0]).toContain(`app cannot search ${reference}: `);
   });
 });

@@ -128,7 +128,7 @@ describe('a version that is restored', () => {
     const { headers } = await save(service, pathOf('raced'), quickApp({ instructions: 'One.' }));
     await save(service, pathOf('raced'), quickApp({ instructions: 'Two.' }));
     expect((await restore('raced', '?version=1', { 'if-match': headers.etag as string })).status).toBe(412);
-    expect((await restore('raced', '?version=7')).error.message).toMatch(/no version 7/);
+    expect((await restore('raced', '?version=7')).error.message).toMatch(/^Version 7 of the application does not exist/);
     expect(await list('raced')).toHaveLength(2);
     await remove(service, pathOf('raced'));
     expect((await restore('raced', '?version=1')).status).toBe(404);

@@ -9,7 +9,7 @@ const quickApps = 'https://any.example/custom_application_schemas/quickapps';
 /** The warnings of a configuration that can be used. */
 async function warningsOf(fields: object): Promise<readonly string[]> {
   const lines = await checkValue({ ...usable, ...fields });
-  expect(lines.at(-1)).toMatch(/^parley\.json: no faults; /);
+  expect(lines.at(-1)).toMatch(/^parley\.json: no errors \(/);
   return lines.slice(0, -1).map((line) => line.replace('warning: parley.json: ', ''));
 }
 
@@ -102,7 +102,7 @@ describe('parley check --allow-missing-env', () => {
       'warning: parley.json: models.m.upstreams[0].endpoint: needs the environment variable HOST, which is not set',
       'warning: parley.json: models.m.upstreams[0].key: needs the environment variable KEY, which is not set',
       'warning: parley.json: models.m.upstreams[0].weight: needs the environment variable WEIGHT, which is not set',
-      'parley.json: no faults; 1 model, 0 applications, 0 addons, 2 keys, 0 roles, 0 identity providers',
+      'parley.json: no errors (1 model, 0 applications, 0 addons, 2 keys, 0 roles, 0 identity providers)',
     ]);
   });
 

@@ -473,7 +473,7 @@ describe('parley check', () => {
   });
 
   it('exits with 1 where no file is named', async () => {
-    expect(await checkPaths([])).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
+    expect(await checkPaths([])).toEqual({ exitCode: 1, lines: ['parley check: specify at least one file'] });
   });
 
   it('tells what it doubts beside faults, and nothing that only follows from these', async () => {
@@ -516,7 +516,7 @@ describe('parley check', () => {
       applications: { app: { endpoint: whole } },
       keys: { 'a-key-of-enough-length': { project: 'p' } },
     });
-    expect(lines).toEqual([expect.stringContaining('no faults')]);
+    expect(lines).toEqual([expect.stringContaining('no errors')]);
   });
 
   it('sums up a good configuration, with what it doubts', async () => {
@@ -536,7 +536,7 @@ describe('parley check', () => {
       'warning: parley.json: identityProviders.p.audience: is missing, so Parley also accepts tokens that the issuer creates for other services',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing, and most azure upstreams return 404 without it',
       'warning: parley.json: roles.r: is a role that no caller has. Name it in a key, or set rolesClaim of an identity provider',
-      'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',
+      'parley.json: no errors (2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider)',
     ]);
   });
 });

@@ -65,12 +65,12 @@ describeOnEach('nodes that share a place in S3', (nodes) => {
     expect(await sweepOnce(nodes.otherDatabase, dayMs - hourMs)).toEqual([]);
     expect((await s3.names()).objects).toContain(orphan);
     const said = await Promise.all([nodes.database, nodes.otherDatabase].map((each) => sweepOnce(each, dayMs + hourMs)));
-    expect(said.flat()).toEqual(['1 contents that no file used were deleted']);
+    expect(said.flat()).toEqual(['deleted 1 unused file contents']);
     expect((await s3.names()).objects).toEqual(rest);
 
     await s3.put(orphan, '2');
     expect(await sweepOnce(nodes.otherDatabase, dayMs + 20 * hourMs)).toEqual([]);
-    expect(await sweepOnce(nodes.otherDatabase, 2 * dayMs + hourMs)).toEqual(['1 contents that no file used were deleted']);
+    expect(await sweepOnce(nodes.otherDatabase, 2 * dayMs + hourMs)).toEqual(['deleted 1 unused file contents']);
     expect((await s3.names()).objects).toEqual(rest);
   });
 

@@ -12,7 +12,7 @@ async function publishedAs(answers: (keys: string) => Readonly<Record<string, st
   const node = await startWith(
     { p: { issuer: server.url, audience, ...entry } },
     {},
-    { reportError: (message, thrown) => message.startsWith('the keys') && faults.push(thrown) },
+    { reportError: (message, thrown) => message.startsWith('cannot fetch the keys') && faults.push(thrown) },
   );
   onTestFinished(async () => {
     await node.close();
@@ -33,20 +33,20 @@ describe('the address of the keys', () => {
   });
 
   it.each([
-    ['names another issuer', '{"issuer":"{self}/","jwks_uri":"{self}/k"}', 'its OpenID configuration names another issuer'],
-    ['names no issuer', '{"jwks_uri":"{self}/k"}', 'its OpenID configuration names another issuer'],
-    ['names no address', '{"issuer":"{self}"}', 'its OpenID configuration names no https address of its keys'],
+    ['names another issuer', '{"issuer":"{self}/","jwks_uri":"{self}/k"}', 'its OpenID configuration names a different issuer'],
+    ['names no issuer', '{"jwks_uri":"{self}/k"}', 'its OpenID configuration names a different issuer'],
+    ['names no address', '{"issuer":"{self}"}', 'its OpenID configuration has no valid https URL in jwks_uri'],
     [
       'names an address of another machine over http',
       '{"issuer":"{self}","jwks_uri":"http://10.0.0.1/k"}',
-      'its OpenID configuration names no https address of its keys',
+      'its OpenID configuration has no valid https URL in jwks_uri',
     ],
     [
       'names a file',
       '{"issuer":"{self}","jwks_uri":"file:///etc/passwd"}',
-      'its OpenID configuration names no https address of its keys',
+      'its OpenID configuration has no valid https URL in jwks_uri',
     ],
-    ['is not JSON', '<html>', 'its server answered with what is no JSON object'],
+    ['is not JSON', '<html>', 'its server did not respond with a JSON object'],
   ])('is not read from a configuration that %s', async (_what, text, fault) => {
     const { ask, asked, faults } = await publishedAs((keys) => ({ [wellKnown]: text, '/k': keys }));
     const answer = await ask();
@@ -64,17 +64,21 @@ describe('a reply with keys', () => {
     [
       'is a redirect',
       () => (_request, response) => void response.writeHead(302, { location: '/good' }).end(),
-      'its server answered 302',
+      'its server responded with status 302',
     ],
-    ['is an error', (keys) => (_request, response) => void response.writeHead(500).end(keys), 'its server answered 500'],
-    ['has no keys', () => '{"keys":[]}', 'there is no set of 1 to 100 keys at its address'],
+    [
+      'is an error',
+      (keys) => (_request, response) => void response.writeHead(500).end(keys),
+      'its server responded with status 500',
+    ],
+    ['has no keys', () => '{"keys":[]}', 'its key URL does not return a set of 1 to 100 keys'],
     [
       'has more keys than can be tried',
       () => JSON.stringify({ keys: Array(101).fill({ kty: 'RSA' }) }),
-      'there is no set of 1 to 100 keys at its address',
+      'its key URL does not return a set of 1 to 100 keys',
     ],
-    ['has invalid keys', () => '{"keys":["a"]}', 'there is no set of 1 to 100 keys at its address'],
-    ['is a list', (keys) => `[${keys}]`, 'its server answered with what is no JSON object'],
+    ['has invalid keys', () => '{"keys":["a"]}', 'its key URL does not return a set of 1 to 100 keys'],
+    ['is a list', (keys) => `[${keys}]`, 'its server did not respond with a JSON object'],
   ])('that %s is not taken', async (_what, reply, fault) => {
     const { ask, faults } = await publishedAs((keys) => ({
       [wellKnown]: '{"issuer":"{self}","jwks_uri":"{self}/k"}',
@@ -151,6 +155,6 @@ describe('several matching keys', () => {
     await using node = await startWith({ p: entryOf(issuer) });
     for (let key = 0; key < 3; key += 1) expect((await whoIs(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
     const expired = await whoIs(node, await issuer.token({ exp: 1 }, { kid: undefined }));
-    expect(expired.error.message).toBe('The token has expired; get a new one.');
+    expect(expired.error.message).toBe('The token has expired. Get a new one.');
   });
 });

@@ -26,11 +26,11 @@ afterAll(async () => {
 });
 
 type Forgery = readonly [what: string, token: () => string | Promise<string>, message: string | RegExp];
-const wrongSignature = 'The token has a wrong signature.';
+const wrongSignature = 'The token has an invalid signature.';
 const unknownKey = 'The token is signed with a key that its issuer does not publish.';
-const notTaken = 'The token is not signed in a way that is taken here: RS, PS or ES with 256, 384 or 512 bits, or EdDSA.';
-const malformed = 'The token is encrypted, or is not made of a header, claims and a signature.';
-const wrongType = 'The token is of a type that gives no access; send an access token.';
+const notTaken = 'The token has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA.';
+const malformed = 'The token is encrypted, or does not consist of a header, claims, and a signature.';
+const wrongType = 'The token has a type that gives no access. Send an access token.';
 
 const bySignature: readonly Forgery[] = [
   ['is not signed', () => forge({ ...header, alg: 'none' }, claims, unsigned), notTaken],
@@ -98,27 +98,35 @@ const byClaims: readonly Forgery[] = [
   [
     'another issuer',
     () => issuer.token({ iss: 'https://evil.example' }),
-    'The issuer of the token is none of the identity providers configured here.',
+    'The issuer of the token is not a configured identity provider.',
   ],
-  ['the issuer with a slash more', () => issuer.token({ iss: `${issuer.url}/` }), /^The issuer of the token is none /],
-  ['the issuer in another case', () => issuer.token({ iss: issuer.url.toUpperCase() }), /^The issuer of the token is none /],
-  ['the issuer __proto__', () => issuer.token({ iss: '__proto__' }), /^The issuer of the token is none /],
-  ['several issuers', () => issuer.token({ iss: [issuer.url, other.url] }), 'The token names no issuer.'],
-  ['no issuer', () => issuer.token({ iss: undefined }), 'The token names no issuer.'],
+  [
+    'the issuer with a slash more',
+    () => issuer.token({ iss: `${issuer.url}/` }),
+    /^The issuer of the token is not a configured /,
+  ],
+  [
+    'the issuer in another case',
+    () => issuer.token({ iss: issuer.url.toUpperCase() }),
+    /^The issuer of the token is not a configured /,
+  ],
+  ['the issuer __proto__', () => issuer.token({ iss: '__proto__' }), /^The issuer of the token is not a configured /],
+  ['several issuers', () => issuer.token({ iss: [issuer.url, other.url] }), 'The token has no issuer.'],
+  ['no issuer', () => issuer.token({ iss: undefined }), 'The token has no issuer.'],
   ['the issuer of another provider', () => issuer.token({ iss: other.url }), wrongSignature],
   [
     'another audience',
     () => issuer.token({ aud: 'https://elsewhere.example' }),
-    'The token was made for another audience than this service.',
+    'The token was issued for a different audience.',
   ],
-  ['other audiences', () => issuer.token({ aud: ['a', 'b'] }), 'The token was made for another audience than this service.'],
+  ['other audiences', () => issuer.token({ aud: ['a', 'b'] }), 'The token was issued for a different audience.'],
   [
     'the beginning of the audience',
     () => issuer.token({ aud: audience.slice(0, -1) }),
-    'The token was made for another audience than this service.',
+    'The token was issued for a different audience.',
   ],
-  ['no audience', () => issuer.token({ aud: undefined }), 'The token lacks the claim aud.'],
-  ['an expiry in the past', () => issuer.token({ exp: now() - 31 }), 'The token has expired; get a new one.'],
+  ['no audience', () => issuer.token({ aud: undefined }), 'The token has no claim aud.'],
+  ['an expiry in the past', () => issuer.token({ exp: now() - 31 }), 'The token has expired. Get a new one.'],
   ...(['exp', 'nbf', 'iat'] as const).flatMap((name) =>
     ['1e999', '-1e999', '1e300'].map(
       (number): Forgery => [
@@ -127,20 +135,20 @@ const byClaims: readonly Forgery[] = [
           const payload = JSON.stringify({ ...claims, [name]: 'here' }).replace('"here"', number);
           return forge(header, payload, rsa(keyOf(issuer)));
         },
-        new RegExp(`claim ${name} that is no time|expired|not valid yet`),
+        new RegExp(`claim ${name} that is not a valid time|expired|not yet valid`),
       ],
     ),
   ),
-  ['no end', () => issuer.token({ exp: undefined }), 'The token lacks the claim exp.'],
-  ['an end that is text', () => issuer.token({ exp: String(now() + 60) }), 'The token has a claim exp that does not hold.'],
-  ['an end that is null', () => issuer.token({ exp: null }), 'The token has a claim exp that does not hold.'],
-  ['a beginning to come', () => issuer.token({ nbf: now() + 60 }), 'The token is not valid yet.'],
-  ['a beginning that is text', () => issuer.token({ nbf: 'now' }), 'The token has a claim nbf that does not hold.'],
-  ['no user', () => issuer.token({ sub: undefined }), 'The token names no user: its claim sub is missing or cannot be one.'],
-  ['an empty user', () => issuer.token({ sub: '' }), /^The token names no user/],
-  ['a user that is not a text', () => issuer.token({ sub: ['ada'] }), /^The token names no user/],
-  ['a user with a line break', () => issuer.token({ sub: 'ada\nroot' }), /^The token names no user/],
-  ['a user with half a character', () => issuer.token({ sub: 'ada\ud800' }), /^The token names no user/],
+  ['no end', () => issuer.token({ exp: undefined }), 'The token has no claim exp.'],
+  ['an end that is text', () => issuer.token({ exp: String(now() + 60) }), 'The token has an invalid claim exp.'],
+  ['an end that is null', () => issuer.token({ exp: null }), 'The token has an invalid claim exp.'],
+  ['a beginning to come', () => issuer.token({ nbf: now() + 60 }), 'The token is not yet valid.'],
+  ['a beginning that is text', () => issuer.token({ nbf: 'now' }), 'The token has an invalid claim nbf.'],
+  ['no user', () => issuer.token({ sub: undefined }), 'The token has no valid user ID: its claim sub is missing or invalid.'],
+  ['an empty user', () => issuer.token({ sub: '' }), /^The token has no valid user ID/],
+  ['a user that is not a text', () => issuer.token({ sub: ['ada'] }), /^The token has no valid user ID/],
+  ['a user with a line break', () => issuer.token({ sub: 'ada\nroot' }), /^The token has no valid user ID/],
+  ['a user with half a character', () => issuer.token({ sub: 'ada\ud800' }), /^The token has no valid user ID/],
 ];
 
 const byForm: readonly Forgery[] = [

@@ -44,7 +44,7 @@ it.each(['info', 'debug'])('no token and no claim of one lands in the log on the
   const { stdout, stderr } = await node.ended;
   const written = `${stdout}${stderr}`;
   expect(written.match(/"code":"invalid_token"/g)).toHaveLength(6);
-  expect(written).toContain('the keys of the identity provider gone cannot be had');
+  expect(written).toContain('cannot fetch the keys of the identity provider gone');
   expect(written).not.toContain('canary');
   for (const token of tokens.filter((each) => !each.startsWith('canary'))) {
     for (const part of partsOf(token)) expect(written).not.toContain(part);

@@ -140,7 +140,7 @@ describe('the keys of an OpenID provider', () => {
     const answer = await whoIs(node, token);
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([503, 'server_overloaded', 'overloaded']);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    expect(faults).toContain('the keys of the identity provider gone cannot be had');
+    expect(faults).toContain('cannot fetch the keys of the identity provider gone');
     expect((await whoIs(node, await oidc.robotToken())).status).toBe(200);
   });
 });

@@ -92,7 +92,7 @@ describe('a verified token', () => {
     clock.moveCalendar(121_000);
     expect((await whoIs(node, token)).status).toBe(200);
     clock.pass(60_000);
-    expect((await whoIs(node, token)).error.message).toBe('The token has expired; get a new one.');
+    expect((await whoIs(node, token)).error.message).toBe('The token has expired. Get a new one.');
   });
 
   it('is forgotten with the configuration it was verified under, and the keys are not', async () => {

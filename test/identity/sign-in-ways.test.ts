@@ -172,7 +172,7 @@ describe('the endpoints of a provider', () => {
     state.isDown = false;
     clock.pass(10_001);
     expect(await isOffered()).toBe(true);
-    expect(faults).toEqual(['nobody can sign in with the identity provider p']);
+    expect(faults).toEqual(['sign-in with the identity provider p is unavailable']);
   });
 
   it('do not delay the page if they arrive late', async () => {

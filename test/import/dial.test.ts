@@ -44,13 +44,13 @@ describe('a configuration of DIAL', () => {
     const { lines } = await importCore();
     expect(lines).toEqual(
       expect.arrayContaining([
-        'core.json:3: routes.catalogue: is not carried: Parley has no routes; serve it by the proxy before Parley',
-        'core.json:19: addons.fines: is left out: addons are open to everybody here, and this one is for some roles',
-        'core.json:43: applications.code-app: is left out: it has no endpoint that Parley could call',
-        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not carried: .*; leave the deployment out/),
-        'core.json:72: models.draw.pricing: is not carried: prices are for tokens here, not for characters; set USD a token',
-        'core.json:76: models.old-completions: is left out: Parley serves models of the types chat and embedding',
-        'core.json:97: roles.default.costLimit.minute: is not carried: money is limited by day, week and month here',
+        'core.json:3: routes.catalogue: is not imported: Parley has no routes; serve it with the proxy in front of Parley',
+        'core.json:19: addons.fines: is left out: it is only for some roles, and addons are open to all users in Parley',
+        'core.json:43: applications.code-app: is left out: it has no endpoint that Parley can call',
+        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not imported: .*; remove the deployment/),
+        'core.json:72: models.draw.pricing: is not imported: Parley has prices for tokens, not for characters; set USD per token',
+        'core.json:76: models.old-completions: is left out: Parley serves only models of the types chat and embedding',
+        'core.json:97: roles.default.costLimit.minute: is not imported: Parley limits costs per day, week, and month',
       ]),
     );
     expect(lines.filter((line) => !/^core\.json:\d+: \S+: /.test(line))).toEqual([]);
@@ -67,7 +67,7 @@ describe('a configuration of DIAL', () => {
     });
     expect((await checkImported(text)).exitCode).toBe(0);
     expect(lines.filter((line) => line.includes('consentRequired'))).toEqual([
-      'core.json:1: applications.finder.features.consentRequired: also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result',
+      'core.json:1: applications.finder.features.consentRequired: also applies to direct calls of users, as in DIAL, so the result sets `consent.directCalls` to `require`',
     ]);
     expect((await importOf({ applications: { finder: { endpoint } } })).value).not.toHaveProperty('consent');
   });
@@ -96,7 +96,7 @@ describe('a configuration of DIAL', () => {
   it('says that an application with an endpoint for the Responses API is answered by its other one', async () => {
     const endpoint = 'http://finder.example/chat/completions';
     const { lines } = await importOf({ applications: { a: { endpoint, responsesEndpoint: 'http://finder.example/responses' } } });
-    const told = 'is not carried: calls of the Responses API are answered by way of chat completions';
+    const told = 'is not imported: Parley serves the Responses API through chat completions';
     expect(lines).toEqual([expect.stringContaining(`applications.a.responsesEndpoint: ${told}`)]);
   });
 });
@@ -117,7 +117,7 @@ describe('roles of DIAL', () => {
     const { value, lines } = await importCore();
     expect(JSON.stringify(value.roles)).not.toMatch(/book-finder|opening-hours/);
     expect(lines).toContainEqual(
-      expect.stringMatching(/^core\.json:95: roles\.default\.limits\.book-finder: is left out: .*DIAL limits models only/),
+      expect.stringMatching(/^core\.json:95: roles\.default\.limits\.book-finder: is left out: .*DIAL limits only models/),
     );
     expect(lines.join()).not.toContain('limits.opening-hours');
   });
@@ -125,9 +125,9 @@ describe('roles of DIAL', () => {
   it('are told where several of them come to more than there', async () => {
     const { lines } = await importCore();
     expect(lines).toContainEqual(
-      expect.stringMatching(/^core\.json:100: roles\.reader: means more than in DIAL for chat-large: /),
+      expect.stringMatching(/^core\.json:100: roles\.reader: is more generous than in DIAL for chat-large: /),
     );
-    expect(lines.join()).not.toMatch(/roles\.(librarian|guest|default): means/);
+    expect(lines.join()).not.toMatch(/roles\.(librarian|guest|default): is more generous/);
   });
 });
 
@@ -156,7 +156,7 @@ describe('keys of DIAL', () => {
     expect(Object.keys(value.keys ?? {})).toEqual(['Front desk', 'Front desk-2', 'Kiosk', 'Office']);
     expect(lines).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^core\.json:81: keys\["\*\*\*#3"\]: is short enough to be guessed/),
+        expect.stringMatching(/^core\.json:81: keys\["\*\*\*#3"\]: is short, so that its digest can be guessed/),
         expect.stringMatching(/^core\.json:82: keys\["\*\*\*#4"\]: is left out: it has no role/),
       ]),
     );
@@ -293,12 +293,12 @@ describe('the settings of DIAL', () => {
   it('are told where they are guessed, left out, or belong elsewhere', async () => {
     const { lines } = await importSettings();
     expect(lines.filter((line) => line.startsWith('settings.json'))).toEqual([
-      expect.stringMatching(/^settings\.json:3: redis: is not carried: set PARLEY_REDIS_URL/),
+      expect.stringMatching(/^settings\.json:3: redis: is not imported: set PARLEY_REDIS_URL/),
       expect.stringMatching(/^settings\.json:16: identityProviders\.readers\.issuerPattern: is a pattern, .* guessed/),
       expect.stringMatching(/^settings\.json:19: identityProviders\.opaque: is left out: its tokens are opaque/),
       expect.stringMatching(/^settings\.json:20: identityProviders\.trusting: is left out: its tokens are not verified/),
-      expect.stringMatching(/^settings\.json:22: storage: is not carried/),
-      expect.stringMatching(/^settings\.json:23: encryption: is not carried/),
+      expect.stringMatching(/^settings\.json:22: storage: is not imported/),
+      expect.stringMatching(/^settings\.json:23: encryption: is not imported/),
     ]);
   });
 });
@@ -320,13 +320,13 @@ describe('what DIAL would not take either', () => {
     expect(Object.keys(value.models ?? {})).toEqual(['good', 'closed']);
     expect(lines).toEqual(
       expect.arrayContaining([
-        'core.json:1: modles: is not carried: it is no key of DIAL that is known here; did you mean models?',
-        'core.json:1: models.good.displayNme: is not carried: it is no key of a model of DIAL that is known here; did you mean displayName?',
+        'core.json:1: modles: is not imported: it is not a known key of DIAL; did you mean models?',
+        'core.json:1: models.good.displayNme: is not imported: it is not a known key of a model of DIAL; did you mean displayName?',
         'core.json:1: models.good.pricing.prompt: is left out: it must be a number',
-        'core.json:1: models.good.maxInputAttachments: is not carried: it must be 0 or more',
-        'core.json:1: models.misspelt: is left out: it has no endpoint that Parley could call; did you mean endpoint by endpont?',
-        expect.stringContaining('core.json:1: models["a//b"]: is not carried: it is not a valid ID'),
-        'core.json:1: models.closed.userRoles: is no list of strings; the deployment is closed to everybody',
+        'core.json:1: models.good.maxInputAttachments: is not imported: it must be 0 or more',
+        'core.json:1: models.misspelt: is left out: it has no endpoint that Parley can call; did you mean endpoint by endpont?',
+        expect.stringContaining('core.json:1: models["a//b"]: is not imported: it is not a valid ID'),
+        'core.json:1: models.closed.userRoles: is not a list of strings, so the deployment is closed to all users',
       ]),
     );
   });
@@ -340,9 +340,9 @@ it('names that objects have by themselves are names like any other', async () =>
   const { text, lines } = await runImport({ from: 'dial', files });
   expect(text).toMatch(/"__proto__": \{\n *"upstreams"[\s\S]+"constructor": \{\n *"upstreams"/);
   expect(lines).toEqual([
-    'core.json:1: models.__proto__.constructor: is not carried: it is no key of a model of DIAL that is known here',
-    'core.json:1: models.__proto__.toString: is not carried: it is no key of a model of DIAL that is known here',
-    'other.json:1: __proto__: is not carried: it is no key of DIAL that is known here',
+    'core.json:1: models.__proto__.constructor: is not imported: it is not a known key of a model of DIAL',
+    'core.json:1: models.__proto__.toString: is not imported: it is not a known key of a model of DIAL',
+    'other.json:1: __proto__: is not imported: it is not a known key of DIAL',
   ]);
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });

@@ -69,13 +69,13 @@ describe('a file that cannot be read', () => {
       'of the other gateway',
       'dial',
       { 'a.yaml': 'model_list: []\n' },
-      /^a\.yaml: is no configuration of DIAL: it has none of models, /,
+      /^a\.yaml: is not a DIAL configuration: it has no models, /,
     ],
     [
       'of another gateway',
       'litellm',
       { 'a.yaml': 'models: {}\n' },
-      'a.yaml: is no configuration of LiteLLM: it has no model_list',
+      'a.yaml: is not a LiteLLM configuration: it has no model_list',
     ],
     [
       'with a list for an object',
@@ -105,8 +105,8 @@ describe('a file that cannot be read', () => {
     await using folder = await makeFolder();
     const huge = await folder.write('huge.json', `{"models": {}, "x": "${'x'.repeat(17 * 1024 * 1024)}"}`);
     const saying = async (file: string) => (await runCommand(['import', 'dial', file])).stderr.trim();
-    expect(await saying(huge)).toBe(`${huge}: is larger than 16 MiB, which no configuration is`);
-    expect(await saying(join(folder.path, 'gone.json'))).toBe(`${join(folder.path, 'gone.json')}: there is no such file`);
+    expect(await saying(huge)).toBe(`${huge}: is larger than 16 MiB`);
+    expect(await saying(join(folder.path, 'gone.json'))).toBe(`${join(folder.path, 'gone.json')}: does not exist`);
     expect(await saying(folder.path)).toBe(`${folder.path}: is a folder`);
   });
 });
@@ -122,7 +122,7 @@ describe('the command', () => {
     const loose = await runCommand(['import', 'dial', lossy]);
     expect(loose).toMatchObject({
       code: 0,
-      stderr: `${lossy}:1: models.m.tokenizerModel: is not carried: Parley announces no tokenizer\n`,
+      stderr: `${lossy}:1: models.m.tokenizerModel: is not imported: Parley does not list tokenizers\n`,
     });
     expect(JSON.parse(loose.stdout)).toEqual({ models: { m: { upstreams: [{ endpoint: 'http://x/v1', model: 'm' }] } } });
     expect(await runCommand(['import', 'dial', lossy, '--strict'])).toMatchObject({ ...loose, code: 1 });
@@ -134,7 +134,7 @@ describe('the command', () => {
     const files = { 'a.json': JSON.stringify({ models: { m: model } }) };
     const { lines } = await runImport({ from: 'dial', files, isStrict: true });
     expect(lines).toContainEqual(
-      expect.stringMatching(/^a\.json:1: models\.m\.upstreams\[0\]\.key: is a secret and stands as \$\{M_KEY\}/),
+      expect.stringMatching(/^a\.json:1: models\.m\.upstreams\[0\]\.key: is a secret\. The result references it as \$\{M_KEY\}/),
     );
     const keys = { 'a-long-enough-key-1234': { project: 'p', role: 'r' } };
     expect(await runImport({ from: 'dial', files: { 'a.json': JSON.stringify({ keys }) }, isStrict: true })).toMatchObject({
@@ -144,11 +144,11 @@ describe('the command', () => {
   });
 
   it.each([
-    [['import'], '"import" needs what it imports, dial or litellm. See parley --help'],
-    [['import', 'bifrost', 'x'], '"import" needs what it imports, dial or litellm, and knows no "bifrost". See parley --help'],
-    [['import', 'dial'], '"import dial" needs at least one FILE. See parley --help'],
-    [['import', 'litellm', 'a', 'b'], '"import litellm" takes one FILE. See parley --help'],
-    [['import', 'litellm', 'a', '--settings', 'b'], '--settings is for "import dial". See parley --help'],
+    [['import'], '"import" requires dial or litellm. See parley --help'],
+    [['import', 'bifrost', 'x'], '"import" requires dial or litellm, not "bifrost". See parley --help'],
+    [['import', 'dial'], '"import dial" requires at least one FILE. See parley --help'],
+    [['import', 'litellm', 'a', 'b'], '"import litellm" requires exactly one FILE. See parley --help'],
+    [['import', 'litellm', 'a', '--settings', 'b'], '--settings is only for "import dial". See parley --help'],
   ])('refuses %j', async (args, said) => {
     expect(await runCommand(args)).toMatchObject({ code: 2, stdout: '', stderr: `parley: ${said}\n` });
   });

@@ -112,9 +112,9 @@ describe('fallbacks of LiteLLM', () => {
     const { lines } = await importText(proxy);
     expect(lines).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^config\.yaml:67: litellm_settings\.fallbacks\[0\]\.general: stands as tiers of general: /),
-        'config.yaml:68: litellm_settings.fallbacks[1].elsewhere: is not carried: elsewhere is not in the result',
-        expect.stringMatching(/^config\.yaml:69: litellm_settings\.context_window_fallbacks: is not carried/),
+        expect.stringMatching(/^config\.yaml:67: litellm_settings\.fallbacks\[0\]\.general: became tiers of general: /),
+        'config.yaml:68: litellm_settings.fallbacks[1].elsewhere: is not imported: elsewhere is not in the result',
+        expect.stringMatching(/^config\.yaml:69: litellm_settings\.context_window_fallbacks: is not imported/),
       ]),
     );
   });
@@ -127,7 +127,7 @@ describe('fallbacks of LiteLLM', () => {
     const { text, lines } = await importText(
       `model_list:\n${entry('first', broken.url)}${entry('second', other.url)}router_settings:\n  fallbacks: [{first: [second]}]\ngeneral_settings: {master_key: sk-a-master-key-of-some-length}\n`,
     );
-    expect(lines).toEqual([expect.stringMatching(/^config\.yaml:5: router_settings\.fallbacks\[0\]\.first: stands as tiers/)]);
+    expect(lines).toEqual([expect.stringMatching(/^config\.yaml:5: router_settings\.fallbacks\[0\]\.first: became tiers/)]);
     await using service = await startService(await loadImported(text));
     const headers = { 'Api-Key': 'sk-a-master-key-of-some-length', 'content-type': 'application/json' };
     const { status, text: answer } = await service.chat('first', { messages: hello }, headers);
@@ -155,7 +155,7 @@ general_settings: {master_key: sk-a-master-key-of-some-length}
     });
   });
 
-  it('is told line by line if it is not carried', async () => {
+  it('is told line by line if it is not imported', async () => {
     const { lines } = await importText(info('base_model: gpt-4o, supports_pdf_input: true'));
     expect(lines.map((line) => line.split(' ')[1])).toEqual([
       'model_list[0].litellm_params.drop_params:',
@@ -171,15 +171,17 @@ describe('what LiteLLM has and Parley has not', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
-          /^config\.yaml:14: model_list\[0\]\.litellm_params\.rpm: is not carried: an upstream has no rate of its own; bound callers by `roles`/,
+          /^config\.yaml:14: model_list\[0\]\.litellm_params\.rpm: is not imported: upstreams have no rate limits in Parley; limit callers with `roles`/,
         ),
-        expect.stringMatching(/^config\.yaml:20: model_list\[1\]\.litellm_params\.tpm: is not carried/),
+        expect.stringMatching(/^config\.yaml:20: model_list\[1\]\.litellm_params\.tpm: is not imported/),
         expect.stringMatching(/^config\.yaml:49: model_list\[10\]: is left out: /),
         expect.stringMatching(
-          /^config\.yaml:52: model_list\[11\]\.litellm_params\.model: is left out: Parley does not speak to sagemaker; /,
+          /^config\.yaml:52: model_list\[11\]\.litellm_params\.model: is left out: Parley does not support the provider sagemaker; /,
         ),
-        expect.stringMatching(/^config\.yaml:53: model_list\[12\]\.model_name: is left out: a name here stands for one model; /),
-        expect.stringMatching(/^config\.yaml:88: guardrails: is not carried: Parley has no guardrails; calls pass without them$/),
+        expect.stringMatching(
+          /^config\.yaml:53: model_list\[12\]\.model_name: is left out: in Parley, a name identifies one model; /,
+        ),
+        expect.stringMatching(/^config\.yaml:88: guardrails: is not imported: Parley has no guardrails, so calls skip them$/),
       ]),
     );
     expect(lines.filter((line) => !/^config\.yaml:\d+: \S+: /.test(line))).toEqual([]);
@@ -192,10 +194,10 @@ describe('what LiteLLM has and Parley has not', () => {
     expect(Object.keys(value.models ?? {})).toEqual(['a']);
     expect(lines).toEqual(
       expect.arrayContaining([
-        'config.yaml:3: model_list[0].litellm_params.api_ky: is not carried: it is no key of litellm_params that is known here; did you mean api_key?',
+        'config.yaml:3: model_list[0].litellm_params.api_ky: is not imported: it is not a known key of litellm_params; did you mean api_key?',
         'config.yaml:4: model_list[1]: is left out: it has no model_name or no litellm_params; did you mean model_name by model_nam?',
         'config.yaml:6: model_list[2]: is left out: it must be an object',
-        expect.stringMatching(/general_settings\.master_key: is not there: LiteLLM lets everybody in/),
+        expect.stringMatching(/general_settings\.master_key: is missing: LiteLLM then accepts all requests/),
       ]),
     );
   });

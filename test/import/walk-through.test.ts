@@ -22,7 +22,7 @@ it('the walk-through of the page comes to what the page says', async () => {
   expect([imported.code, said(imported.stderr)]).toEqual([0, found(/# (aidial\.config\.json:\d+: .+)/)]);
   const result = await folder.write('parley.json', imported.stdout);
   const checked = await runCommand(['check', result]);
-  expect([checked.code, said(checked.stdout)]).toEqual([0, found(/# (parley\.json: no faults.+)/)]);
+  expect([checked.code, said(checked.stdout)]).toEqual([0, found(/# (parley\.json: no errors.+)/)]);
   await using service = await startProcess({ configuration: JSON.parse(imported.stdout) });
   const { text } = await service.sendRequest({
     method: 'GET',

@@ -53,7 +53,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a call whose key ends, on %s',
     await end(made);
     const { error, content } = await whole;
     expect(content()).toContain('on ');
-    expect([error?.code, error?.message]).toEqual(['invalid_api_key', expect.stringContaining('The key that began this')]);
+    expect([error?.code, error?.message]).toEqual(['invalid_api_key', expect.stringContaining('The key of this call')]);
     expect((await received?.closed)?.early).toBe(true);
     house.configure();
     await remove(made);
@@ -145,7 +145,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a call whose key ends, on %s',
     await remove(made);
     await vi.waitFor(async () => {
       const { json } = await askWith(node, token, `/v1/evaluations/${id}`);
-      expect(json).toMatchObject({ status: 'failed', error: expect.stringContaining('The key that began this') });
+      expect(json).toMatchObject({ status: 'failed', error: expect.stringContaining('The key of this call') });
     }, soon);
   });
 

@@ -94,7 +94,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const [first] = [await makeKey(one, both, { days: 90 }), await makeKey(one, both)];
     const refused = await post(both, {});
     expect([refused.status, refused.error.code]).toEqual([409, 'too_many_keys']);
-    expect(refused.error.message).toContain('You have 2 keys');
+    expect(refused.error.message).toContain('at most 2 keys');
     expect((await askWith(one, both, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
     await makeKey(one, both);
   });

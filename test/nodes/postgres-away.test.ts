@@ -118,10 +118,10 @@ describe('nodes whose PostgreSQL is back', () => {
   });
 
   it('tell of the outage once in the log, and of its end', async () => {
-    const outages = node.output.stdout.match(/the shared database cannot be reached/g)?.length ?? 0;
+    const outages = node.output.stdout.match(/the shared database is unreachable/g)?.length ?? 0;
     expect(outages).toBeGreaterThan(0);
     expect(outages).toBeLessThanOrEqual(3);
-    expect(node.output.stdout.match(/the shared database is there again/g)).toHaveLength(outages);
+    expect(node.output.stdout.match(/the shared database is reachable again/g)).toHaveLength(outages);
     const { password } = new URL(postgres.url);
     for (const { output } of cluster.nodes) expect(output.stdout + output.stderr).not.toContain(password);
   });

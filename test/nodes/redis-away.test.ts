@@ -96,7 +96,7 @@ describe('nodes whose Redis is stopped', () => {
 describe('nodes whose Redis is back', () => {
   it('have the configuration that one of them got meanwhile', async () => {
     await vi.waitFor(async () => {
-      await refusing.untilOutput(/the configuration of another node was put in force/);
+      await refusing.untilOutput(/applied the configuration of another node/);
     });
     await cluster.redis.stop();
     await isAway(refusing);

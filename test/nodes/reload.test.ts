@@ -76,8 +76,8 @@ describe('a configuration that changes on one node', () => {
     await redis.publish('parley:notices', JSON.stringify({ from: 'a newer node', id: 1, topic: 'configuration', text }));
     redis.disconnect();
     for (const node of cluster.nodes) {
-      await node.untilOutput(/"level":"error".*the configuration of another node is refused here: modles: is not a known key/);
-      await node.untilOutput(/"level":"error".*the configuration of another node is refused here: telemtry: is not a known key/);
+      await node.untilOutput(/"level":"error".*rejected the configuration of another node: modles: is not a known key/);
+      await node.untilOutput(/"level":"error".*rejected the configuration of another node: telemtry: is not a known key/);
       expect(await modelsOf(node)).not.toContain('odd');
     }
   });

@@ -30,7 +30,7 @@ describe('a node that starts without PostgreSQL', () => {
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
-    await node.untilOutput(/the shared database cannot be reached/);
+    await node.untilOutput(/the shared database is unreachable/);
     expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503, hindrances: ['database_away'] });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
     const refused = await get(node, '/v1/consent');

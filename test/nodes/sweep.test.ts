@@ -36,7 +36,7 @@ describe('a node that starts', () => {
     for (const name of [orphan, young, foreign]) await writeFile(join(contents, name), name);
     for (const name of [used, orphan, foreign]) await utimes(join(contents, name), daysAgo, daysAgo);
     await using node = await start();
-    await node.untilOutput(/1 contents that no file used were deleted/);
+    await node.untilOutput(/deleted 1 unused file contents/);
     expect((await readdir(contents)).sort()).toEqual([used, young, foreign].sort());
     expect((await get(node, path)).text).toBe('kept.txt');
   });

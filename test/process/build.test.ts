@@ -95,7 +95,7 @@ it('stacks of the built service show files and lines of the sources', async () =
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
   const { node } = await startBuilt();
   await using _node = node;
-  await node.untilOutput(/the documents of the sample app could not be stored.*\n/);
+  await node.untilOutput(/cannot store the documents of the sample app.*\n/);
   const [, file = '', line] =
     /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-applications\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
   const source = await readFile(new URL(file), 'utf8');

@@ -8,7 +8,7 @@ import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
-const way = 'name another with --data or PARLEY_DATA';
+const way = 'Set another one with --data or PARLEY_DATA';
 
 let temporary: TemporaryFolder;
 
@@ -29,7 +29,7 @@ describe('a data folder', () => {
     };
     await using first = await start();
     const refused = await runCommand(['serve', '--port', '0'], { PARLEY_DATA: relative(process.cwd(), data) });
-    const told = `parley: the data folder ${data} is in use by another Parley: stop that one, or ${way}\n`;
+    const told = `parley: the data folder ${data} is in use by another Parley. Stop that process, or set another folder with --data or PARLEY_DATA\n`;
     expect([refused.code, refused.stderr, refused.stdout]).toEqual([1, told, '']);
     await writeFile(join(temporary.path, 'parley.json'), JSON.stringify(configuration));
     expect((await runCommand(['check', join(temporary.path, 'parley.json')], { PARLEY_DATA: data })).code).toBe(0);
@@ -44,7 +44,7 @@ describe('a data folder', () => {
 
   it.runIf(process.platform === 'linux')('that cannot be used ends the process with 1', async () => {
     const { code, stderr, stdout } = await runCommand(['serve', '--port', '0', '--data', '/proc/x']);
-    const told = `parley: nothing can be kept in the data folder /proc/x: no folder can be made there; ${way}\n`;
+    const told = `parley: the data folder /proc/x cannot be used: a folder cannot be created there. ${way}\n`;
     expect([code, stderr, stdout]).toEqual([1, told, '']);
   });
 });

@@ -56,7 +56,7 @@ describe('parley evaluate', () => {
         'FAILED  Weather of a city',
         '        calls: get_weather was called with {"place":"Oslo"}, not with {"city":"Oslo"}.',
         'version 2: 3 of 4 passed, 1 failed, 0 without an answer',
-        'against version 1: 0 better, 1 worse, 3 the same, 0 with another answer',
+        'against version 1: 0 better, 1 worse, 3 unchanged, 0 with a different answer',
         'WORSE   Weather of a city',
         '',
       ],
@@ -81,14 +81,14 @@ describe('parley evaluate', () => {
   });
 
   it.each([
-    [[], '"evaluate" needs one APP'],
-    [['guide', '--version', 'x'], '--version must be a whole number from 1'],
-    [['guide', '--url', 'x'], '--url must be an address'],
-    [['guide', '--cases', 'cases.txt'], 'cases.txt: must have a name that ends in .json'],
+    [[], '"evaluate" requires exactly one APP'],
+    [['guide', '--version', 'x'], '--version must be a positive whole number'],
+    [['guide', '--url', 'x'], '--url must be a URL'],
+    [['guide', '--cases', 'cases.txt'], 'cases.txt: the file name must end in .json'],
     [['guide', '--cases', 'absent.json'], 'absent.json: ENOENT'],
-    [['nothing', '--cases', cases], 'the service answers 404: There is no application of this path'],
-    [['guide', '--key', 'wrong'], 'the service answers 401'],
-    [['guide', '--url', 'http://127.0.0.1:9'], 'http://127.0.0.1:9 cannot be reached'],
+    [['nothing', '--cases', cases], 'the service responded with 404: No application exists at this path'],
+    [['guide', '--key', 'wrong'], 'the service responded with 401'],
+    [['guide', '--url', 'http://127.0.0.1:9'], 'http://127.0.0.1:9 is unreachable'],
   ])('%j ends with 2, and why', async (args, why) => {
     const { code, stderr, stdout } = await evaluate(...args);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)]);

@@ -121,7 +121,7 @@ describe('HTTPS', () => {
     expect(node.url).toMatch(/^https:/);
     expect(await shown(node.url)).toEqual({ name: 'first.parley.test', status: 200 });
     await writeFile(cert, 'not a certificate');
-    await node.untilOutput(/the certificate was not changed/);
+    await node.untilOutput(/cannot reload the certificate/);
     expect((await shown(node.url)).name).toBe('first.parley.test');
     await put('second');
     await vi.waitUntil(async () => (await shown(node.url)).name === 'second.parley.test', { interval: 50, timeout: 10_000 });
@@ -160,7 +160,7 @@ describe('HTTPS', () => {
     const { code, stderr } = await runCommand(['serve', '--port', '0', ...files]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/first-cert\.pem/);
-    expect((await runCommand(['serve', '--tls-cert', 'x.pem'])).stderr).toMatch(/go together/);
+    expect((await runCommand(['serve', '--tls-cert', 'x.pem'])).stderr).toMatch(/must be used together/);
     const missing = ['--tls-cert', 'nowhere.pem', '--tls-key', join(fixtures, 'first-key.pem')];
     expect((await runCommand(['serve', ...missing])).stderr).toContain('--tls-cert nowhere.pem: the file does not exist');
   });

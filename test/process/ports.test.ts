@@ -27,7 +27,10 @@ describe('settings that cannot be used', () => {
     const { port } = server.address() as AddressInfo;
     const { code, lines } = await startWith({ PARLEY_METRICS_PORT: String(port) });
     server.close();
-    expect([code, lines]).toEqual([1, [`parley: port ${port} of 127.0.0.1 is in use; choose another with PARLEY_METRICS_PORT`]]);
+    expect([code, lines]).toEqual([
+      1,
+      [`parley: port ${port} of 127.0.0.1 is in use. Choose another port with PARLEY_METRICS_PORT`],
+    ]);
   });
 
   it('names a metrics port that is the port of the service', async () => {
@@ -35,7 +38,7 @@ describe('settings that cannot be used', () => {
     const { code, lines } = await startWith({ PARLEY_METRICS_PORT: port }, port);
     expect([code, lines]).toEqual([
       1,
-      [`parley: PARLEY_METRICS_PORT and the port of the service are both ${port}; choose another with PARLEY_METRICS_PORT`],
+      [`parley: PARLEY_METRICS_PORT and the port of the service are both ${port}. Set PARLEY_METRICS_PORT to a different port`],
     ]);
   });
 

@@ -21,7 +21,7 @@ describe('signals of a running node', () => {
     expect(await statusWith('the-first-key-of-this-test')).toBe(200);
     await writeFile(file, 'the-second-key-of-this-test\n');
     node.kill('SIGHUP');
-    await node.untilOutput(/the configuration was read anew/);
+    await node.untilOutput(/configuration reloaded/);
     expect(await statusWith('the-second-key-of-this-test')).toBe(200);
     expect(await statusWith('the-first-key-of-this-test')).toBe(401);
   });

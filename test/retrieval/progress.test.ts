@@ -110,7 +110,7 @@ describe('saving an application', () => {
     await start({ files: { index: shaky as never, blobs } });
     const reference = await shelves.put('a.txt', 'First text.', ownBucket);
     expect((await saveWith([reference])).status).toBe(201);
-    await until(() => faults.includes('documents could not be read ahead'));
+    await until(() => faults.includes('cannot index documents ahead of use'));
     expect((await ask()).status).toBe(503);
     isAway = false;
     await until(async () => (await statesOf())[0] === 'ready');

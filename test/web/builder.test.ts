@@ -127,7 +127,7 @@ it('shows a save warning next to its field', async () => {
   await page.getByLabel(/^Instructions/).fill('You help visitors of Bergen.');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
-  await page.getByText('names a deployment that does not exist, or is not open to you').waitFor();
+  await page.getByText('names a deployment that does not exist or that you may not use').waitFor();
 });
 
 it('What the service refuses is shown at its field, in the form and beside the JSON', async () => {

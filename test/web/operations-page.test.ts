@@ -21,7 +21,7 @@ const upstream = {
 
 const troubled: NodeReport = {
   node: { version: '1.2.3', runtime: 'v26.0.0', startedAt: Date.now() - hour, now: Date.now() },
-  health: { status: 'degraded', reasons: [{ code: 'upstream_off', message: 'two#2 is left alone: failing' }] },
+  health: { status: 'degraded', reasons: [{ code: 'upstream_off', message: 'two#2 is paused: failing' }] },
   hindrances: [],
   stores: [
     { holds: 'records', kind: 'postgres', isAway: true },
@@ -98,7 +98,7 @@ describe('the page of operations', () => {
     expect(await health.locator('.reasons li').allInnerTexts()).toEqual([
       '2 upstreams have problems',
       'The last configuration change was rejected',
-      'two#2 is left alone: failing upstream_off',
+      'two#2 is paused: failing upstream_off',
     ]);
     expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · unreachable', 'S3', 'Redis']);
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');

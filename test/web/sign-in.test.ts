@@ -236,7 +236,7 @@ describe('what comes back from the provider', () => {
     const { page } = await open();
     await signIn(page, 'ada');
     expect(await told(page)).toBe(
-      'The service did not accept the sign-in from Example Corp. The token was made for another audience than this service.',
+      'The service did not accept the sign-in from Example Corp. The token was issued for a different audience.',
     );
     expect(await kept(page)).toEqual([]);
   });

@@ -4,23 +4,23 @@ import type { Environment } from '#configuration/substitute.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 
 export interface CheckOutcome {
-  /** 0 where the configuration can be used, else 1. */
+  /** 0 if the configuration is valid, 1 otherwise. */
   readonly exitCode: 0 | 1;
-  /** A line for each fault and warning; without faults a summary. */
+  /** One line for each error and warning. If there are no errors, the last line is a summary. */
   readonly lines: readonly string[];
 }
 
-/** What `parley check FILE…` prints and how it exits. */
+/** Returns the output and the exit code of `parley check FILE…`. */
 export async function checkCommand(
   files: readonly string[],
   environment: Environment,
   options: Pick<LoadOptions, 'allowsMissingEnvironment'> = {},
 ): Promise<CheckOutcome> {
-  if (files.length === 0) return { exitCode: 1, lines: ['parley check: name at least one file'] };
+  if (files.length === 0) return { exitCode: 1, lines: ['parley check: specify at least one file'] };
   const loaded = await loadConfiguration(files, environment, { ...options, isCheck: true });
   const warnings = loaded.warnings.map(formatWarning);
   if ('faults' in loaded && loaded.faults.length === 0)
-    return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no faults apart from values that variables must give`] };
+    return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no errors, apart from missing environment variables`] };
   if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatConfigurationError), ...warnings] };
   return {
     exitCode: 0,
@@ -41,7 +41,7 @@ function summarise({ models, applications, addons, keys, roles, identityProvider
     count(roles, 'role'),
     count(identityProviders, 'identity provider'),
   ];
-  return `no faults; ${counts.join(', ')}`;
+  return `no errors (${counts.join(', ')})`;
 }
 
 function count(entries: Readonly<Record<string, unknown>>, noun: string): string {

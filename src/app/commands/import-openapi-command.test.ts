@@ -31,7 +31,7 @@ function run(flags: Partial<ImportFlags> = {}) {
 }
 
 describe('parley import-openapi', () => {
-  it('prints a list for a configuration: secrets come from the environment, other text stays as it is', async () => {
+  it('prints toolsets with secrets as environment references and other text unchanged', async () => {
     const { exitCode, text, notes } = await run();
     expect([exitCode, notes]).toEqual([0, []]);
     expect(JSON.parse(text)).toMatchObject([
@@ -49,7 +49,7 @@ describe('parley import-openapi', () => {
     ]);
   });
 
-  it('says what it could not use, and exits with 1 where nothing is left', async () => {
+  it('reports unusable operations, and exits with 1 if none is usable', async () => {
     const { exitCode, text, notes } = await run({ base: undefined });
     expect([exitCode, text]).toEqual([1, '[]']);
     expect(notes).toEqual(['pets was left out: its server URL is relative, and the address of the document is unknown.']);
@@ -59,14 +59,14 @@ describe('parley import-openapi', () => {
   it.each<[string, Partial<ImportFlags>, RegExp]>([
     ['a file that is not there', { document: '/none/pets.json' }, /ENOENT/],
     ['a private address', { document: 'http://127.0.0.1:9/' }, /is or resolves to a blocked address.*--base/],
-    ['an address that is none', { document: 'http://[/' }, /not well formed/],
+    ['an invalid address', { document: 'http://[/' }, /not valid/],
     ['a base that is no address', { base: 'pets' }, /--base/],
-  ])('refuses %s', async (_what, flags, reason) => {
+  ])('rejects %s', async (_what, flags, reason) => {
     const { exitCode, notes } = await run(flags);
     expect([exitCode, notes]).toEqual([1, [expect.stringMatching(reason)]]);
   });
 
-  it('reads a document at a private address with --allow-private', async () => {
+  it('reads a document from a private address with --allow-private', async () => {
     await using server = await startScriptedUpstream(jsonReply(JSON.parse(document)));
     const flags = { document: `${server.url}/openapi.json`, base: undefined };
     expect((await run(flags)).notes).toEqual([expect.stringMatching(/is or resolves to a blocked address.*--allow-private/)]);
@@ -75,7 +75,7 @@ describe('parley import-openapi', () => {
     expect(text).toContain(`${server.url}/v1/pets`);
   });
 
-  it('reads its flags', () => {
+  it('accepts its flags in any combination', () => {
     const args = [
       'import-openapi',
       'a.yaml',

@@ -12,30 +12,30 @@ import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
 
 /** Flags of `parley import-openapi`. */
 export interface ImportFlags extends Choice {
-  /** File or address. */
+  /** File path or URL. */
   readonly document: string;
-  /** What servers in a file are relative to. */
+  /** Base URL of relative servers in a file. */
   readonly base: string | undefined;
   /** Whether the document may come from private and local addresses. */
   readonly isPrivateAllowed: boolean;
 }
 
 interface ImportOutcome {
-  /** 0 where there is a tool at least, else 1. */
+  /** 0 if there is at least one tool, 1 otherwise. */
   readonly exitCode: 0 | 1;
-  /** For stdout: a list for `web_api_toolset` of a configuration. */
+  /** Text for stdout: a list for `web_api_toolset` of a configuration. */
   readonly text: string;
-  /** For stderr. */
+  /** Lines for stderr. */
   readonly notes: readonly string[];
 }
 
 const anyNetwork = ['0.0.0.0/0', '::/0'];
 const connectMs = 10_000;
 const timeoutMs = 120_000;
-/** Whoever runs the command has the machine for it. */
+/** Bounds of the parser. They are generous, because the command runs on the user's own machine. */
 const bounds = { timeoutMs, maxMemoryMb: 2048 };
 
-/** What `parley import-openapi FILE|URL` prints and how it exits. */
+/** Returns the output and the exit code of `parley import-openapi FILE|URL`. */
 export async function importOpenApiCommand({ document, base, isPrivateAllowed, ...choice }: ImportFlags): Promise<ImportOutcome> {
   try {
     const { toolsets, notes } = await readApi(document, base, {
@@ -61,7 +61,7 @@ async function readApi(document: string, base: string | undefined, { choice, gua
   const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
   try {
     if (/^https?:\/\//i.test(document)) return await importFrom(document, from, choice);
-    if (base !== undefined && !URL.canParse(base)) throw new ToolError('what --base names is no address');
+    if (base !== undefined && !URL.canParse(base)) throw new ToolError('--base is not a valid URL');
     const url = base === undefined ? pathToFileURL(document) : new URL(base);
     return await importOpenApi({ text: await readFile(document, 'utf8'), url, source: from }, choice);
   } finally {
@@ -70,19 +70,21 @@ async function readApi(document: string, base: string | undefined, { choice, gua
 }
 
 async function importFrom(address: string, from: DocumentSource, choice: Choice): Promise<ImportedApi> {
-  if (!URL.canParse(address)) throw new ToolError('the address is not well formed');
+  if (!URL.canParse(address)) throw new ToolError('the URL is not valid');
   try {
     return await importOpenApi({ text: undefined, url: new URL(address), source: from }, choice);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     throw new ToolError(
-      `${error.message} (give a document of a private address with --allow-private, or as a file with --base)`,
+      `${error.message} (for a document at a private address, use --allow-private, or use a file with --base)`,
       error,
     );
   }
 }
 
-/** A configuration takes a plain `${` as `$${`; in the authorization it stands for what the environment has. */
+/**
+ * Escapes `${` as `$${` for use in a configuration, except in the authorization, whose references are meant for the environment.
+ */
 function escapeReferences({ authorization, ...toolset }: RestToolset): unknown {
   const { type, name, tools } = escapeValue(toolset) as Omit<RestToolset, 'authorization'>;
   return { type, name, authorization, tools };

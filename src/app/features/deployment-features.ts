@@ -3,7 +3,7 @@ import { RatingQuota } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes } from '#surfaces/features/routes.ts';
 import type { Feature } from '../service/feature.ts';
 
-/** Rating, tokenizing, and truncating, by Parley or by a program of the deployment. */
+/** Rating, tokenizing, and truncating, by Parley or by an endpoint of the deployment. */
 export const deploymentFeatures: Feature = {
   operations: () => featureOperations,
   add({ counters, clock, deploymentActions, ...core }) {

@@ -25,7 +25,7 @@ export const responses: Feature = {
   },
 };
 
-/** Adds the routes of stored responses. Returns what creates them. */
+/** Adds the routes of stored responses. Returns the dependencies that create stored responses. */
 function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'background'> {
   if (core.responses === undefined) return {};
   const { app, clock, reportError, telemetry, snapshot, stores, broadcast, identify, calls, inFlightCalls, hasEnded } = core;
@@ -56,7 +56,7 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'backgro
   broadcast?.onNotice(({ topic, text }) => {
     if (topic === 'response') runMaintenance.checkRun(text);
   });
-  // Nodes that miss the notice find out when they read the store.
+  // If a node misses the notice, it learns about the end when it reads the store.
   const publishEnd = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
   storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded: publishEnd, starting, hasEnded });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });

@@ -17,14 +17,14 @@ export interface NodeStateDeps {
   readonly clock: Clock;
 }
 
-/** What a node knows of where its state rests. */
+/** State of a node's stores. */
 interface StoresState {
   readonly shared: readonly SharedStore[];
-  /** What is being lost at the moment, in words. */
+  /** Returns messages about records that are currently lost. */
   readonly losses: () => readonly string[];
-  /** Whether the database of this node, if it has its own, can be written. */
+  /** Returns whether the node's own database accepts writes. Returns true if the database is shared. */
   readonly isWritable: () => boolean;
-  /** Whether the contents of files lie where other nodes have them, and this one has not. */
+  /** Returns whether other nodes store the contents of files in a location that this node does not use. */
   readonly areFilesElsewhere: () => boolean;
 }
 
@@ -33,16 +33,16 @@ const noStores: StoresState = { shared: [], losses: () => [], isWritable: () => 
 const writesRefused: Reason = {
   code: 'writes_refused',
   message:
-    'The database in the data folder takes no writes: calls that keep something are refused until it does. Is the disk full?',
+    'The database in the data folder rejects writes. Calls that store data fail until it accepts them again. Check whether the disk is full.',
 };
 const filesElsewhere: Reason = {
   code: 'files_elsewhere',
   message:
-    'The contents of files lie where other nodes keep them and this one does not: files are refused here. Give every node the same PARLEY_FILES_URL; the log of this node says what else can be done.',
+    'Other nodes store the contents of files in a different location, so this node rejects files. Set the same PARLEY_FILES_URL on every node. The log of this node lists the alternatives.',
 };
 const storeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
 
-/** What an operator should know of a node: for `/health`, `/ready` and the metrics. */
+/** Operational state of a node for `/health`, `/ready`, and the metrics. */
 export class NodeState {
   #isStarted = false;
   #isStopping: () => boolean = () => false;
@@ -50,7 +50,7 @@ export class NodeState {
   #faults: readonly ConfigurationError[] = [];
   #loadedAtMs = 0;
   #refusedAtMs: number | undefined;
-  /** By the id that is missing. */
+  /** Dangling dependencies by the missing id. */
   readonly #dangling = new Map<string, Dangling>();
   readonly #parts: NodeStateDeps;
   #stores = noStores;
@@ -80,7 +80,7 @@ export class NodeState {
     for (const [id, edge] of this.#dangling) if (!this.#isStillNamed(edge)) this.#dangling.delete(id);
   }
 
-  /** Notes what dangles in a graph, but for what a warning of the configuration says already; gives what was not known yet. */
+  /** Records dangling dependencies of a graph, except those that have a configuration warning. Returns the new ones. */
   graphWalked({ deployments, dangling }: DependencyGraph): readonly Dangling[] {
     const unwarned = dangling.filter((edge) => !this.#hasWarning(edge));
     const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
@@ -96,7 +96,7 @@ export class NodeState {
     this.#refusedAtMs = this.#parts.clock.epochMs();
   }
 
-  /** What is in force since when, and what was refused since, for those who may see everything of it. */
+  /** Times and errors of the configuration, with complete paths. For administrators only. */
   get configuration(): Omit<ConfigurationReport, 'files'> {
     const refusedAt = this.#refusedAtMs ?? null;
     return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#faults, warnings: this.#warnings };
@@ -110,7 +110,7 @@ export class NodeState {
     return this.#faults.length;
   }
 
-  /** Upstreams of the configuration in force. */
+  /** States of the upstreams in the current configuration. */
   *upstreams(): Iterable<UpstreamState> {
     const { loadBalancer, clock, snapshot } = this.#parts;
     const nowMs = clock.nowMs();
@@ -119,7 +119,7 @@ export class NodeState {
     }
   }
 
-  /** What is wrong while the node still serves. */
+  /** Returns the reasons why the node is degraded although it serves calls. */
   readonly listIssues = (): readonly Reason[] => [
     ...this.#faults.map((error) => ({ code: 'configuration_refused', message: formatPublic(error) })),
     ...this.#warnings
@@ -130,7 +130,7 @@ export class NodeState {
     ...this.unusable.reasons,
     ...[...this.upstreams()]
       .filter(({ off }) => off)
-      .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
+      .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is paused: ${reason}` })),
     ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
     ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
     ...(this.#stores.isWritable() ? [] : [writesRefused]),
@@ -138,20 +138,23 @@ export class NodeState {
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 
-  /** Why the node takes no calls now. */
+  /** Returns the reasons why the node is not ready to take calls. */
   readonly listObstacles = (): readonly Reason[] => {
     if (this.#isStopping()) return [{ code: 'stopping', message: 'The node is stopping.' }];
     if (!this.#isStarted) return [{ code: 'starting', message: 'The node is starting.' }];
-    // An outage later on leaves the node ready: on the others it is no better.
+    // A store that fails later does not make the node unready, because other nodes cannot reach it either.
     return this.#stores.shared.filter(({ wasReached }) => !wasReached()).map(toAbsence);
   };
 
-  /** What a user saved is that user's own: it is told in the log, and alarms nobody. */
+  /**
+   * Returns the dangling dependencies of configured deployments. Those of saved applications are only logged, because they are
+   * the responsibility of their owner.
+   */
   #danglingOfConfiguration(): readonly Dangling[] {
     return [...this.#dangling.values()].filter((edge) => !isFromUserApplication(edge));
   }
 
-  /** Whether it dangles in the configuration in force too, as far as that can tell. */
+  /** Returns whether the dependency still dangles in the current configuration, as far as the configuration shows. */
   #isStillNamed(edge: Dangling): boolean {
     const { deployments } = this.#parts.snapshot();
     const deployment = deployments.get(edge.deployment);
@@ -161,7 +164,10 @@ export class NodeState {
       : listDeclaredDependencies(deployment).includes(edge.dependency);
   }
 
-  /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
+  /**
+   * Returns whether the configuration already has a warning for the dependency. It has none for ids of saved applications, and
+   * none for dependencies that only a graph walk finds.
+   */
   #hasWarning({ deployment, dependency }: Dangling): boolean {
     if (dependency.startsWith('applications/')) return false;
     const configured = this.#parts.snapshot().deployments.get(deployment);
@@ -183,11 +189,11 @@ function toRejection(id: string, status: number): Reason {
 function toAbsence({ name }: SharedStore): Reason {
   return {
     code: `${name}_away`,
-    message: `${storeNames[name]} cannot be reached: calls that need it are refused until it is back.`,
+    message: `${storeNames[name]} is unreachable. Calls that need it fail until it is available again.`,
   };
 }
 
-/** As everybody may read it: a file by its name, without the folders of this machine. */
+/** Formats an error for `/health`, which is public: with file names, but without the folders of this machine. */
 function formatPublic({ file, ...rest }: ConfigurationError): string {
   return formatConfigurationError({
     ...rest,
@@ -200,7 +206,7 @@ function formatPublic({ file, ...rest }: ConfigurationError): string {
 
 const maxNames = 5;
 
-/** Formats one line for the log however many there are: their number and the first of them. */
+/** Formats dangling dependencies as one log line with their number and the first five. */
 export function formatAllDangling(dangling: readonly Dangling[]): string {
   const [first] = dangling;
   if (first !== undefined && dangling.length === 1) return formatDangling(first);
@@ -209,7 +215,7 @@ export function formatAllDangling(dangling: readonly Dangling[]): string {
   return `${dangling.length} dependencies do not exist: ${names.join(', ')}${suffix}`;
 }
 
-/** A sentence for the log and `/health`. */
+/** Formats a dangling dependency for the log and `/health`. */
 export function formatDangling({ deployment, dependency }: Dangling): string {
   return `${deployment} depends on ${dependency}, which does not exist`;
 }

@@ -13,20 +13,20 @@ import { SettingError, type Settings } from '../settings.ts';
 import { getReason } from './open-database.ts';
 import type { StoreDeps } from './stores.ts';
 
-/** A place where contents rest. */
+/** Storage location of file contents. */
 export interface OpenedBlobs {
   readonly blobs: BlobStore & SweptStore;
-  /** Whether it is on another machine, and others may use it too. */
+  /** Whether the location is on another machine and may be shared with other nodes. */
   readonly isShared: boolean;
-  /** What the operator calls it. */
+  /** Name of the location for the operator. */
   readonly location: string;
   readonly close: () => void;
 }
 
-/** Opens the place that the settings name. Throws SettingFault. */
+/** Opens the location from the settings. Throws SettingError. */
 export async function openBlobs({ shared, dataFolder }: Settings): Promise<OpenedBlobs> {
   if (shared.files !== undefined) {
-    // The client of S3 is loaded only where it is used: it costs 150 ms and 47 MB.
+    // The S3 client is loaded only if it is used, because it costs 150 ms and 47 MB.
     const { S3BlobStore } = await import('#stores/files/s3-blob-store.ts');
     const blobs = new S3BlobStore(shared.files);
     return { blobs, isShared: true, location: 'PARLEY_FILES_URL', close: () => blobs.close() };
@@ -36,28 +36,31 @@ export async function openBlobs({ shared, dataFolder }: Settings): Promise<Opene
     const blobs = await DiskBlobStore.open(location, { isShared: shared.databaseUrl !== undefined });
     return { blobs, isShared: false, location, close: () => undefined };
   } catch (error) {
-    throw new SettingError(`files cannot be kept in ${dataFolder}: ${getReason(error)}`);
+    throw new SettingError(`cannot store files in ${dataFolder}: ${getReason(error)}`);
   }
 }
 
-/** What knows the files whose contents rest there. */
+/** Records of the files whose contents are in the location. */
 export interface ContentRecords extends Pick<SweeperDeps, 'index' | 'leases'> {
   readonly database: SqlDatabase;
-  /** Resolves once it can be used. */
+  /** Resolves when the database is reachable. */
   readonly reached: Promise<void>;
-  /** Whether other nodes use it too. */
+  /** Whether other nodes use the database too. */
   readonly isShared: boolean;
 }
 
-/** Contents as a node uses them. */
+/** Contents of files as a node uses them. */
 export interface Contents {
   readonly blobs: BlobStore;
-  /** Whether other nodes have them, and this one has not. */
+  /** Returns whether other nodes store the contents in a different location. */
   readonly areElsewhere: () => boolean;
   readonly stop: () => void;
 }
 
-/** Sees to it that contents are only used where all nodes of the database find them, and that what no file uses is swept out. */
+/**
+ * Opens contents. Nodes that share a database use contents only if all nodes find them in the same location. Contents that no
+ * file uses are deleted regularly.
+ */
 export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, tools: StoreDeps): Contents {
   const { index, leases, database, reached } = records;
   const noteElsewhere = (name: string): void => tools.reportError(toSuggestion(location, name), undefined);
@@ -67,21 +70,22 @@ export function openContents({ blobs, isShared, location }: OpenedBlobs, records
     : undefined;
   const isPlace = async (): Promise<boolean> => (await placed?.locate({ claims: true })) !== 'elsewhere';
   const sweeper = openSweeper({ store: blobs, index, leases, isShared, isPlace }, tools);
-  // In a folder beside a database that others share, a content may be of a file that this index does not know.
+  // A local folder next to a shared database may contain contents of files that this index does not know, so it is not swept.
   if (isShared || !records.isShared) void reached.then(() => sweeper.run());
   if (placed !== undefined)
     reached.then(() => placed.locate({ claims: false })).catch((error) => tools.reportError(notLooked, error));
   return { blobs: placed ?? blobs, areElsewhere: () => placed?.isElsewhere === true, stop: () => sweeper.stop() };
 }
 
-const notLooked = 'whether the contents of files are those of the shared database is looked for again with the next file';
+const notLooked =
+  'could not check whether the contents of files belong to the shared database, the next file triggers another check';
 
-/** What an operator can do whose nodes share a database and not the contents of its files. */
+/** Returns the log message for nodes that share a database but not the contents of its files. */
 function toSuggestion(location: string, name: string): string {
   return (
-    `the contents of the files of the shared database do not lie in ${location}: files are refused here. ` +
-    'Give every node the same PARLEY_FILES_URL, or the same folder as "files" in its data folder; ' +
-    `if they are lost for good, or were copied here, put a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
+    `the file contents of the shared database are not in ${location}, so this node rejects files. ` +
+    'Set the same PARLEY_FILES_URL on every node, or mount the same folder as "files" in the data folders. ' +
+    `If the contents are lost, or were copied to this location, create a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
   );
 }
 
@@ -89,24 +93,25 @@ interface SweeperDeps {
   readonly store: BlobStore & SweptStore;
   readonly index: SqlFileIndex;
   readonly leases: Pick<PassageIndex, 'claim'>;
-  /** Whether others may use the store too: other nodes, and nodes of another database. */
+  /** Whether other nodes, or nodes of another database, may use the store. */
   readonly isShared: boolean;
-  /** Whether the contents of the index's files lie in the store. */
+  /** Returns whether the contents of the index's files are in the store. */
   readonly isPlace: () => Promise<boolean>;
 }
 
 const turn = 'sweep of contents';
-/** Shorter than the day between two sweeps of a node. */
+/** Duration of the lease. It is shorter than the interval of 1 day between two sweeps of a node. */
 const turnMs = 72_000_000;
 
-/** Makes what sweeps the contents of a node's store. */
+/** Returns the sweeper for the contents of a node's store. */
 export function openSweeper({ store, index, leases, isShared, isPlace }: SweeperDeps, tools: StoreDeps): ContentSweeper {
   const owner = randomUUID();
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
     if (!(await isPlace())) return false;
     const claimedAtMs = await claimLocation(store, { database: await index.databaseName(), nowMs });
     if (claimedAtMs === undefined) tools.reportError(foreign, undefined);
-    // A place that was claimed just now may be in use by nodes of another database, whose operator is warned in time.
+    // Skips a location that was claimed recently: nodes of another database may use it, and their operator sees the warning
+    // first.
     if (claimedAtMs === undefined || claimedAtMs >= beforeMs) return false;
     return leases.claim({ name: turn, owner, nowMs, untilMs: nowMs + turnMs });
   };
@@ -114,19 +119,22 @@ export function openSweeper({ store, index, leases, isShared, isPlace }: Sweeper
 }
 
 const foreign =
-  'PARLEY_FILES_URL names a place whose contents are of the files of another database: what no file uses is left there; give each database a prefix of its own';
+  'PARLEY_FILES_URL contains file contents of another database, so unused contents are not deleted. Use a different prefix for each database';
 
 interface ContentSweeperDeps extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
   readonly clock: Clock;
-  /** Whether it is this node's turn; of nodes that share a store one is enough. Only what was written before `beforeMs` is looked at. */
+  /**
+   * Returns whether this node must sweep. Of the nodes that share a store, only one does. Contents written at or after `beforeMs`
+   * are not considered.
+   */
   readonly isDue: (nowMs: number, beforeMs: number) => Promise<boolean>;
 }
 
-/** A day: an upload has a reservation, which protects it too. */
+/** Minimum age of contents to sweep: 1 day. Uploads in progress are also protected by their reservation. */
 const ageMs = 86_400_000;
 const everyMs = 86_400_000;
 
-/** Deletes contents that no file uses, at the start and once a day. Nobody waits for it, and no fault of it ends anything. */
+/** Deletes unused contents at the start and once a day, in the background. Errors are only reported. */
 class ContentSweeper {
   readonly #parts: ContentSweeperDeps;
   readonly #stop = new AbortController();
@@ -135,7 +143,7 @@ class ContentSweeper {
     this.#parts = parts;
   }
 
-  /** What it was about to do is done yet. */
+  /** Stops the sweeper. A step in progress still completes. */
   stop(): void {
     this.#stop.abort();
   }
@@ -156,21 +164,21 @@ class ContentSweeper {
     try {
       if (!(await isDue(nowMs, beforeMs))) return;
       const count = await sweepContents({ ...sweeping, nowMs, beforeMs, signal });
-      if (count > 0) note(`${count} contents that no file used were deleted`);
+      if (count > 0) note(`deleted ${count} unused file contents`);
     } catch (error) {
-      if (!signal.aborted) reportError('contents that no file uses could not be deleted', error);
+      if (!signal.aborted) reportError('cannot delete unused file contents', error);
     }
   }
 }
 
-/** Each asks the index once. */
+/** Maximum number of names per index query. */
 const maxBatch = 500;
-/** What the service names a content: an UUID. Whatever else lies there is somebody's. */
+/** Form of content names, which are UUIDs. Other files in the location are not touched. */
 const ownName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** A store that can say what has lain in it for a while. */
+/** Store that can list old contents. */
 interface SweptStore extends Pick<BlobStore, 'delete'> {
-  /** Names of what was written before a moment, in milliseconds since the epoch. */
+  /** Returns the names of contents written before a time, in milliseconds since the epoch. */
   writtenBefore(atMs: number): AsyncIterable<string>;
 }
 
@@ -178,13 +186,13 @@ interface Sweeping {
   readonly store: SweptStore;
   readonly index: Pick<SqlFileIndex, 'unused'>;
   readonly nowMs: number;
-  /** Only what was written before: what is younger may be about to be used. */
+  /** Upper bound of the write time. Younger contents may not be in the index yet. */
   readonly beforeMs: number;
-  /** Ends the work between two steps. */
+  /** Cancels the sweep between two steps. */
   readonly signal: AbortSignal;
 }
 
-/** Deletes contents that no file uses: a crash between two steps leaves them behind. Gives how many there were. Throws StoreFault. */
+/** Deletes unused contents, which remain after a crash between two steps. Returns their number. Throws StoreError. */
 export async function sweepContents({ store, index, nowMs, beforeMs, signal }: Sweeping): Promise<number> {
   let count = 0;
   let names: string[] = [];

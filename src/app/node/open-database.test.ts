@@ -14,7 +14,7 @@ import { openDatabase } from './open-database.ts';
 const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
 const large = { deployment: 'app', form: { ['x'.repeat(100_000)]: { consentRequired: true } }, acceptedAtMs: 1 };
 
-it('a node whose database finds no room says so in its log and its health, until there is room', async () => {
+it('reports a database without free space in the log and in health until writes succeed again', async () => {
   await using folder = await openFolder();
   const noted: string[] = [];
   const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
@@ -43,8 +43,8 @@ it('a node whose database finds no room says so in its log and its health, until
   await setRoom(1_000_000);
   await vi.waitFor(() => expect(state.listIssues()).toEqual([]), 8_000);
   expect(noted).toEqual([
-    'the database in the data folder takes no writes; it is tried every second: database or disk is full',
-    'the database in the data folder takes writes again',
+    'the database in the data folder rejects writes, trying again every second: database or disk is full',
+    'the database in the data folder accepts writes again',
   ]);
   await opened.close();
 });

@@ -7,14 +7,20 @@ import { SettingError, type Settings } from '../settings.ts';
 import type { SharedStore, StoreDeps } from './stores.ts';
 
 interface NodeDatabase extends OpenDatabase {
-  /** Resolves once it can be used. */
+  /** Resolves when the database is reachable. */
   readonly reached: Promise<void>;
   readonly shared: readonly SharedStore[];
-  /** Whether the one of this node can be written; one that is shared is there or away. */
+  /**
+   * Returns whether the node's own database accepts writes. Returns true for a shared database, which has a separate outage
+   * state.
+   */
   readonly isWritable: () => boolean;
 }
 
-/** The database that the settings name. One on another machine may be away: it is looked for again. Throws SettingFault. */
+/**
+ * Opens the database from the settings. A shared database may be unreachable, and the node then tries to connect again. Throws
+ * SettingError.
+ */
 export async function openDatabase(settings: Settings, tools: StoreDeps): Promise<NodeDatabase> {
   const { dataFolder, shared } = settings;
   try {
@@ -24,8 +30,8 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
       {},
       {
         onRefused: (error) =>
-          tools.reportError('the database in the data folder takes no writes; it is tried every second', error),
-        onBack: () => tools.note('the database in the data folder takes writes again'),
+          tools.reportError('the database in the data folder rejects writes, trying again every second', error),
+        onBack: () => tools.note('the database in the data folder accepts writes again'),
       },
     );
     return { ...opened, reached: Promise.resolve(), shared: [] };
@@ -38,13 +44,13 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
   }
 }
 
-/** The client of PostgreSQL is loaded only where it is used. */
+/** The PostgreSQL client is loaded only if it is used. */
 async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, tools: StoreDeps): Promise<NodeDatabase> {
   const { attendPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
   const attended = await attendPostgres(url, {
-    onAway: (error) => tools.reportError('the shared database cannot be reached; it is looked for every second', error),
-    onBack: () => tools.note('the shared database is there again'),
+    onAway: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
+    onBack: () => tools.note('the shared database is reachable again'),
   });
   const { isAway } = attended;
   void attended.reached.then(() => {
@@ -53,7 +59,7 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }], isWritable: () => true };
 }
 
-/** What the engine says, for the operator who started the node. */
+/** Returns the message of an error for the operator who started the node. */
 export function getReason(cause: unknown): string {
-  return cause instanceof Error && cause.message !== '' ? cause.message : 'it gives no reason';
+  return cause instanceof Error && cause.message !== '' ? cause.message : 'unknown reason';
 }

@@ -21,7 +21,7 @@ const clock = systemClock;
 const sealPurpose = 'configuration notice';
 const minSecretLength = 32;
 
-/** What a node knows of itself, apart from what it serves. */
+/** Dependencies of a node that exist before the service is composed. */
 export interface NodeDeps {
   readonly settings: Settings;
   readonly snapshot: LiveConfig;
@@ -32,15 +32,15 @@ export interface NodeDeps {
   readonly telemetry: NodeTelemetry;
   readonly log: Log;
   readonly noteAudit: NoteAudit;
-  /** Puts a configuration in force. */
+  /** Activates a configuration. */
   readonly put: (accepted: Accepted) => void;
-  /** Tells other nodes of a configuration that came with a reload. */
+  /** Publishes a reloaded configuration to the other nodes. */
   readonly publish: (accepted: Accepted) => void;
-  /** To be closed when nothing is served any more: the records that wait, where they rest, the log. */
+  /** Resources to close after the service has stopped: pending records, stores, and the log. */
   readonly closing: Closing;
 }
 
-/** Opens what a node needs before it serves anything. Throws SettingFault. */
+/** Opens the dependencies of a node. Throws SettingError. */
 export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeDeps> {
   const snapshot = new LiveConfig(accepted.configuration);
   const loadBalancer = new LoadBalancer();
@@ -76,14 +76,14 @@ export async function openNode(settings: Settings, environment: Environment, acc
   return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, publish, closing };
 }
 
-/** What is likely a mistake in settings that can be used all the same. */
+/** Returns warnings about valid settings that are probably mistakes. */
 function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
   if (secrets.some((secret) => secret.reveal().length < minSecretLength))
-    yield `PARLEY_SECRET is shorter than ${minSecretLength} characters: take a long random one, such as of "openssl rand -base64 32"`;
+    yield `PARLEY_SECRET is shorter than ${minSecretLength} characters. Use a long random secret, for example the output of "openssl rand -base64 32"`;
   if (shared.redisUrl !== undefined && shared.databaseUrl === undefined)
-    yield 'PARLEY_REDIS_URL is set and PARLEY_DATABASE_URL is not: consents and applications are this node’s own';
+    yield 'PARLEY_REDIS_URL is set but PARLEY_DATABASE_URL is not: nodes do not share consents and applications';
   if (shared.redisUrl !== undefined && shared.files === undefined)
-    yield 'PARLEY_REDIS_URL is set and PARLEY_FILES_URL is not: the contents of stored files are this node’s own';
+    yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
 
 type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
@@ -92,7 +92,7 @@ function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): Nod
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
-      log.warn('changed aliases hold from the next start on');
+      log.warn('changed aliases take effect after a restart');
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
@@ -101,7 +101,10 @@ function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): Nod
   };
 }
 
-/** A reload on one node reaches all; gives what tells the others. The configuration travels sealed. */
+/**
+ * Applies configurations that other nodes publish. Returns a function that publishes a reloaded configuration to the other nodes,
+ * encrypted with the seal.
+ */
 function shareConfiguration({
   stores,
   put,
@@ -118,19 +121,19 @@ function shareConfiguration({
       const checked = checkConfiguration(parseJson(configurationText));
       if ('faults' in checked) {
         for (const error of checked.faults)
-          log.error(`the configuration of another node is refused here: ${formatConfigurationError(error)}`, undefined);
+          log.error(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);
         return;
       }
       put(checked);
-      log.info('the configuration of another node was put in force');
+      log.info('applied the configuration of another node');
     } catch (error) {
-      log.error('the configuration of another node cannot be read', error);
+      log.error('cannot read the configuration of another node', error);
     }
   });
   return ({ configuration }) => {
     const text = seal.seal(JSON.stringify(configuration), sealPurpose);
     broadcast
       .publish({ topic: 'configuration', text })
-      .catch((error) => log.error('other nodes are told of the new configuration once Redis is back', error));
+      .catch((error) => log.error('other nodes receive the new configuration when Redis is reachable again', error));
   };
 }

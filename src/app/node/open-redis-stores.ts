@@ -6,7 +6,7 @@ import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
 import { openRedis } from '#stores/redis/redis-link.ts';
 import type { Opened, PassingStores, StoreDeps } from './stores.ts';
 
-/** What lives as long as a call or a window, in the Redis that nodes share. */
+/** Opens the stores for data that lives as long as a call or a limit window, in the Redis that nodes share. */
 export async function openRedisStores(url: Secret, { clock, newKey, reportError }: StoreDeps): Promise<Opened<PassingStores>> {
   const link = await openRedis(url, { reportError, randomBytes });
   const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, reportError });

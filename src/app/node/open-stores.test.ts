@@ -5,7 +5,7 @@ import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import { readSettings } from '../settings.ts';
 import { openDataFolder, openOwnSecret } from './open-stores.ts';
 
-const way = 'name another with --data or PARLEY_DATA';
+const way = 'Set another one with --data or PARLEY_DATA';
 let temporary: TemporaryFolder;
 
 beforeAll(async () => {
@@ -14,36 +14,36 @@ beforeAll(async () => {
 
 afterAll(() => temporary[Symbol.asyncDispose]());
 
-/** Takes a data folder as a node does that starts in this process. */
+/** Locks a data folder as a node does at its start. */
 function take(PARLEY_DATA: string, environment: Readonly<Record<string, string>> = {}) {
   const flags = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
   return openDataFolder(readSettings(flags, { PARLEY_DATA, ...environment }));
 }
 
-describe('a data folder', () => {
-  it('is free again once it is let go of', async () => {
+describe('data folder', () => {
+  it('can be locked again after its release', async () => {
     const lock = await take(join(temporary.path, 'again'));
     await expect(take(join(temporary.path, 'again'))).rejects.toThrow('in use by another Parley');
     lock?.release();
     (await take(join(temporary.path, 'again')))?.release();
   });
 
-  it('is not looked at where nothing is kept in it', async () => {
+  it('is not opened if all state is stored elsewhere', async () => {
     const elsewhere = { PARLEY_DATABASE_URL: 'postgres://x', PARLEY_FILES_URL: 's3://bucket', PARLEY_SECRET: 'secret' };
     expect(await take('/proc/x', elsewhere)).toBeUndefined();
   });
 
   it.runIf(process.platform === 'linux').each([
-    ['/proc/x', 'no folder can be made there'],
-    ['/proc/self/x/y', 'no folder can be made there'],
-    ['/dev/full', 'it is no folder'],
-    ['/dev/full/x', 'it is no folder'],
-    ['/sys/kernel', 'this user may not write there'],
-  ])('cannot be %s, which is told in one sentence', async (data, reason) => {
-    await expect(take(data)).rejects.toThrow(`nothing can be kept in the data folder ${data}: ${reason}; ${way}`);
+    ['/proc/x', 'a folder cannot be created there'],
+    ['/proc/self/x/y', 'a folder cannot be created there'],
+    ['/dev/full', 'it is not a folder'],
+    ['/dev/full/x', 'it is not a folder'],
+    ['/sys/kernel', 'this user has no write permission there'],
+  ])('is rejected with the reason if it is %s', async (data, reason) => {
+    await expect(take(data)).rejects.toThrow(`the data folder ${data} cannot be used: ${reason}. ${way}`);
   });
 
-  it('whose secret a crash left empty is not used with another', async () => {
+  it('with an empty secret after a crash does not get a new secret', async () => {
     const data = join(temporary.path, 'emptied');
     await mkdir(data);
     await writeFile(join(data, 'secret'), '\n');
@@ -51,7 +51,7 @@ describe('a data folder', () => {
     expect(await readFile(join(data, 'secret'), 'utf8')).toBe('\n');
   });
 
-  it('has one secret, whatever a crash left of the making of it', async () => {
+  it('keeps one secret even if a crash left a partial file', async () => {
     const data = join(temporary.path, 'secret');
     await mkdir(data);
     await writeFile(join(data, 'secret.part'), 'half');

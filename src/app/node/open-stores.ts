@@ -28,17 +28,20 @@ import { openBlobs, openContents } from './open-contents.ts';
 import { getReason, openDatabase } from './open-database.ts';
 import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
-/** Where the state of a node rests. */
+/** Stores of a node. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
-  /** Encrypts what is kept, signs what callers keep. */
+  /** Encrypts stored data and signs data that clients store. */
   readonly seal: Seal;
 }
 
 const keyBytes = 32;
-/** Each holds up to 10 MiB of memory, and its file on the disk before its size is known. One bucket gets a part of them (`defaultFileLimits`). */
+/**
+ * Maximum number of concurrent uploads. Each uses up to 10 MiB of memory, and disk space before its size is known. One bucket
+ * gets a part of them (`defaultFileLimits`).
+ */
 const maxUploads = 64;
 
-/** Opens the stores that the settings name. Throws SettingFault where one cannot be used. */
+/** Opens the stores from the settings. Throws SettingError if one cannot be used. */
 export async function openStores(
   settings: Settings,
   baseDeps: Omit<StoreDeps, 'newKey'>,
@@ -77,10 +80,10 @@ async function openAll(
   };
 }
 
-/** The database of a node, as the counters of limits need it. */
+/** Limit counters in the node's database. */
 interface CounterSource {
   readonly counters: CounterArchive;
-  /** Resolves once the database can be used. */
+  /** Resolves when the database is reachable. */
   readonly reached: Promise<void>;
   readonly shared: readonly SharedStore[];
 }
@@ -141,17 +144,20 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   };
 }
 
-/** So that an older secret can be given up. Nobody waits for it: until it is done the older one opens what it sealed. */
+/**
+ * Seals applications with the newest secret in the background, so that the operator can remove an older secret. Until then, the
+ * older secret is still needed.
+ */
 async function resealApplications(applications: SqlApplicationStore, { note, reportError }: StoreDeps): Promise<void> {
   try {
     const count = await applications.resealAll();
-    if (count > 0) note(`${count} applications were sealed with the newest secret; older ones are not needed for them any more`);
+    if (count > 0) note(`sealed ${count} applications with the newest secret, which no longer need older secrets`);
   } catch (error) {
-    reportError('not all applications could be sealed with the newest secret: keep the older ones, and start again', error);
+    reportError('cannot seal all applications with the newest secret: keep the older secrets and restart', error);
   }
 }
 
-/** The client of Redis is loaded only where it is used. */
+/** Opens the stores for short-lived data. The Redis client is loaded only if it is used. */
 async function openPassing(
   { shared }: Settings,
   tools: StoreDeps,
@@ -168,18 +174,21 @@ async function openPassing(
   return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };
 }
 
-/** Takes the data folder for this node, and makes it where it is not there. Undefined where nothing is kept in it. Throws SettingFault. */
+/**
+ * Locks the data folder, and creates it if it does not exist. Returns undefined if all state is stored elsewhere. Throws
+ * SettingError.
+ */
 export async function openDataFolder({ dataFolder, secrets, shared }: Settings): Promise<FolderLock | undefined> {
   if (secrets.length > 0 && shared.databaseUrl !== undefined && shared.files !== undefined) return undefined;
   const folder = resolve(dataFolder);
   const lock = await takeFolder(folder).catch((error) => {
     throw new SettingError(
-      `nothing can be kept in the data folder ${folder}: ${describeError(error)}; name another with ${alternatives}`,
+      `the data folder ${folder} cannot be used: ${describeError(error)}. Set another one with ${alternatives}`,
     );
   });
   if (lock !== undefined) return lock;
   throw new SettingError(
-    `the data folder ${folder} is in use by another Parley: stop that one, or name another with ${alternatives}`,
+    `the data folder ${folder} is in use by another Parley. Stop that process, or set another folder with ${alternatives}`,
   );
 }
 
@@ -191,7 +200,7 @@ async function takeFolder(folder: string): Promise<FolderLock | undefined> {
   return lockFolder(folder);
 }
 
-/** Step by step: Node's own way of making all of a path never ends where a system has a folder in which nothing can be made. */
+/** Creates a folder step by step. Node's recursive mkdir never ends in system folders in which nothing can be created. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -209,13 +218,13 @@ function getCode(error: unknown): unknown {
 }
 
 const errorTexts: ReadonlyMap<unknown, string> = new Map([
-  ['EACCES', 'this user may not write there'],
-  ['EPERM', 'this user may not write there'],
+  ['EACCES', 'this user has no write permission there'],
+  ['EPERM', 'this user has no write permission there'],
   ['EROFS', 'it is read-only'],
   ['ENOSPC', 'there is no space left'],
   ['EDQUOT', 'there is no space left for this user'],
-  ['ENOTDIR', 'it is no folder'],
-  ['ENOENT', 'no folder can be made there'],
+  ['ENOTDIR', 'it is not a folder'],
+  ['ENOENT', 'a folder cannot be created there'],
 ]);
 
 function describeError(error: unknown): string {
@@ -224,14 +233,17 @@ function describeError(error: unknown): string {
 
 const secretBytes = 32;
 
-/** The secret of a node that shares nothing: made once and kept in its data folder, so that what it sealed opens after a restart. Throws SettingFault. */
+/**
+ * Returns the secret of a node without PARLEY_SECRET. Creates it once in the data folder, so that sealed data can be opened after
+ * a restart. Throws SettingError.
+ */
 export async function openOwnSecret(dataFolder: string): Promise<Secret> {
   const file = join(dataFolder, 'secret');
   const text = await (async () => (await readSecret(file)) ?? (await createSecret(file)))().catch((error) => {
     throw new SettingError(`${file} cannot be used: ${getReason(error)}`);
   });
   if (text.trim() !== '') return new Secret(text.trim());
-  throw new SettingError(`${file} is empty: put it back from a copy, or remove it if nothing was kept yet`);
+  throw new SettingError(`${file} is empty. Restore it from a backup, or delete it if no data is stored yet`);
 }
 
 async function readSecret(file: string): Promise<string | undefined> {
@@ -242,7 +254,7 @@ async function readSecret(file: string): Promise<string | undefined> {
   }
 }
 
-/** Written under another name first: a crash leaves none, never half of one. */
+/** Creates the secret under a temporary name first, so that a crash never leaves a partial secret. */
 async function createSecret(file: string): Promise<string> {
   const secret = randomBytes(secretBytes).toString('base64url');
   const part = `${file}.part`;

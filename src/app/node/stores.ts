@@ -17,7 +17,7 @@ import type { ResponseStore, RunStore } from '#domain/responses/response-store.t
 import type { Journal } from '#domain/usage/journal.ts';
 import type { PassageStore } from '../service/document-tools.ts';
 
-/** What survives everything: in a database and in files. */
+/** Stores that survive restarts: a database and files. */
 export interface DurableStores {
   readonly consents: ConsentStore;
   readonly applications: ApplicationStore;
@@ -30,58 +30,58 @@ export interface DurableStores {
   readonly keys: KeyStores;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
-  /** Whether the database of this node, if it has its own, can be written. */
+  /** Returns whether the node's own database accepts writes. Returns true if the database is shared. */
   readonly isWritable: () => boolean;
-  /** Whether the contents of files lie where other nodes have them, and this one has not. */
+  /** Returns whether other nodes store the contents of files in a location that this node does not use. */
   readonly areFilesElsewhere: () => boolean;
 }
 
-/** Where responses are kept. */
+/** Stores of responses and conversations. */
 export interface ResponseStores {
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
-  /** Whether other nodes work on them too. */
+  /** Whether other nodes use the stores too. */
   readonly isShared: boolean;
 }
 
-/** Where keys are kept that users make. */
+/** Stores of keys that users create. */
 export interface KeyStores {
   readonly store: KeyStore;
-  /** The users that administrators blocked. */
+  /** Users that administrators blocked. */
   readonly blockedUsers: BlockedUserStore;
-  /** Whether other nodes write there too. */
+  /** Whether other nodes write to the stores too. */
   readonly isShared: boolean;
 }
 
-/** Where cases and evaluations are kept. */
+/** Stores of cases and evaluations. */
 export interface EvaluationStores {
   readonly store: EvaluationStore;
   readonly leases: Pick<RunStore, 'renewLease' | 'releaseLease'>;
-  /** Whether other nodes work on them too. */
+  /** Whether other nodes use the stores too. */
   readonly isShared: boolean;
 }
 
-/** What lives as long as a call or a window: in this process, or in Redis. */
+/** Stores for data that lives as long as a call or a limit window, in this process or in Redis. */
 export interface PassingStores {
   readonly perRequestKeys: PerRequestKeys;
   readonly limits: LimitStore;
-  /** Undefined where there are no other nodes. */
+  /** Undefined if there are no other nodes. */
   readonly broadcast: NodeBroadcast | undefined;
   readonly shared: readonly SharedStore[];
 }
 
-/** A store on another machine, as this node sees it. */
+/** Connection state of a store on another machine. */
 export interface SharedStore {
   readonly name: 'database' | 'redis';
   readonly isAway: () => boolean;
-  /** Whether it was there since this node started. */
+  /** Returns whether the store was reachable at least once since this node started. */
   readonly wasReached: () => boolean;
 }
 
 export interface StoreDeps {
   readonly clock: Clock;
   readonly caches: Caches;
-  /** Makes per-request keys. */
+  /** Returns a new per-request key. */
   readonly newKey: () => string;
   readonly note: (message: string) => void;
   readonly reportError: (message: string, error: unknown) => void;

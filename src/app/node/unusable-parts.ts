@@ -7,10 +7,10 @@ import type { Reason } from '#surfaces/ops/routes.ts';
 const maxParts = 5;
 const maxNameLength = 100;
 const maxNames = 5;
-/** Applications whose log lines are remembered: users can save any number of them. */
+/** Maximum number of applications whose log lines are remembered, because users can save any number of applications. */
 const maxLogged = 1000;
 
-/** The parts of configured quick apps that turned out to be unusable, as far as a call or a document reading found out. */
+/** Unusable parts of configured quick apps, as far as a call or an indexing run detected them. */
 export class UnusableParts {
   readonly #parts = new Map<string, UnusablePart>();
   readonly #snapshot: () => ConfigSnapshot;
@@ -19,7 +19,7 @@ export class UnusableParts {
     this.#snapshot = snapshot;
   }
 
-  /** Stores the present state of a part. Returns a log line if the state is new, else undefined. */
+  /** Stores the current state of a part. Returns a log line if the state is new, and undefined otherwise. */
   note(part: UnusablePart): string | undefined {
     const key = toKey(part);
     const existing = this.#parts.get(key);
@@ -42,7 +42,7 @@ export class UnusableParts {
     }));
   }
 
-  /** Returns whether the configuration in force still names it. */
+  /** Returns whether the current configuration still names the part. */
   #isNamed(part: UnusablePart): boolean {
     const { quickApp, ownership } = this.#snapshot().deployments.get(part.application) ?? {};
     return ownership === null && (quickApp?.toolsets ?? []).some((toolset) => isNamedBy(toolset, part));
@@ -60,17 +60,17 @@ function toKey(part: UnusablePart): string {
 }
 
 function toSentence(part: UnusablePart): string {
-  if (part.kind === 'document') return `${part.application} cannot look anything up in ${part.reference}: ${part.failure}`;
+  if (part.kind === 'document') return `${part.application} cannot search ${part.reference}: ${part.failure}`;
   const { application, toolset, names } = part;
   const listed = names.slice(0, maxParts).map((name) => name.slice(0, maxNameLength));
   const suffix = names.length > maxParts ? ', …' : '';
   return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${listed.join(', ')}${suffix}`;
 }
 
-/** Documents that applications of the configuration name and that are not stored, as far as somebody looked. */
+/** Documents that configured applications name but that are not stored, as far as a lookup detected them. */
 export class MissingDocuments {
   readonly #byApplication = new Map<string, readonly string[]>();
-  /** What was logged under the configuration in force, also of applications of users. */
+  /** References that were logged under the current configuration, also for saved applications. */
   readonly #logged = new Map<string, ReadonlySet<string>>();
   #configuration: object | undefined;
   readonly #snapshot: () => ConfigSnapshot;
@@ -80,8 +80,8 @@ export class MissingDocuments {
   }
 
   /**
-   * Notes all documents that an application lacks now. Returns one log line about the documents that were not logged under the
-   * configuration in force, undefined if all were.
+   * Records all documents that an application lacks now. Returns one log line about documents that were not yet logged under the
+   * current configuration, or undefined if there are none.
    */
   note(application: string, references: readonly string[]): string | undefined {
     if (references.length === 0) this.#byApplication.delete(application);
@@ -116,5 +116,5 @@ export class MissingDocuments {
 }
 
 function toMissingSentence(application: string, reference: string): string {
-  return `${application} looks things up in ${reference}, which is not stored; upload it`;
+  return `Document ${reference} of application ${application} is missing. Upload it`;
 }

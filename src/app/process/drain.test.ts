@@ -10,7 +10,7 @@ import { closeInOrder, Drain, TrackedConnections } from './drain.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
 
-/** A server whose answers are open calls until they are told to end, and its drain. */
+/** Returns a server whose responses stay open until the test ends them, and its drain. */
 async function open(drainMs: number, closeDoor: () => Promise<void> = async () => {}) {
   const calls = new InFlightCalls();
   const ends: (() => void)[] = [];
@@ -47,7 +47,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   return { port, drain, calls, ends, exits, exited: exited.promise, isClosed: () => isClosed };
 }
 
-/** One call: what it got by its end. */
+/** Sends a request. Returns the text that it receives until the response ends. */
 async function call(port: number): Promise<{ text: Promise<string> }> {
   const sent = request({ port, host: '127.0.0.1' });
   sent.end();
@@ -61,8 +61,8 @@ async function call(port: number): Promise<{ text: Promise<string> }> {
   };
 }
 
-describe('a node that is told to stop', () => {
-  test('exits at once where nothing is open', async () => {
+describe('Drain', () => {
+  test('exits immediately if no call is open', async () => {
     const node = await open(60_000);
     const idle = connect(node.port, '127.0.0.1');
     await once(idle, 'connect');
@@ -72,7 +72,7 @@ describe('a node that is told to stop', () => {
     expect(node.isClosed()).toBe(true);
   });
 
-  test('is not ready, refuses new connections, and lets open calls end in peace', async () => {
+  test('is not ready, rejects new connections, and lets open calls end', async () => {
     const node = await open(60_000);
     const { text } = await call(node.port);
     expect(node.drain.isDraining).toBe(false);
@@ -87,7 +87,7 @@ describe('a node that is told to stop', () => {
     expect(node.exits).toEqual([0]);
   });
 
-  test('ends what is open when the time is over, with a last word', async () => {
+  test('aborts open calls with shutting_down after the drain time', async () => {
     const node = await open(50);
     const { text } = await call(node.port);
     node.drain.signalled();
@@ -96,7 +96,7 @@ describe('a node that is told to stop', () => {
     expect(node.exits).toEqual([0]);
   });
 
-  test('exits within six seconds more where something hangs', async () => {
+  test('exits within six more seconds if something hangs', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const exits: number[] = [];
@@ -116,14 +116,14 @@ describe('a node that is told to stop', () => {
     expect(exits).toEqual([1]);
   });
 
-  test('exits with 1 where something could not be closed, once all else is', async () => {
+  test('exits with 1 after closing everything else if something cannot be closed', async () => {
     const node = await open(60_000, () => Promise.reject(new Error('the watch is stuck')));
     node.drain.signalled();
     await node.exited;
     expect([node.exits, node.isClosed()]).toEqual([[1], true]);
   });
 
-  test('exits at once on a second signal', async () => {
+  test('exits immediately on a second signal', async () => {
     const node = await open(60_000);
     const { text } = await call(node.port);
     node.drain.signalled();
@@ -137,7 +137,7 @@ describe('a node that is told to stop', () => {
 const lines: string[] = [];
 const errorLog = createLog({ level: 'error', sink: { write: (line) => lines.push(line) }, secrets: () => [] });
 
-test('closes every stage after the one before, whatever fails, and tells each reason', async () => {
+test('closeInOrder closes the stages in order despite errors, and logs each error', async () => {
   const closed: string[] = [];
   const closing = (name: string) => ({ close: async () => void closed.push(name) });
   const slow = { close: () => new Promise((resolve) => setTimeout(resolve, 20)).then(() => closed.push('slow')) };
@@ -156,6 +156,6 @@ test('closes every stage after the one before, whatever fails, and tells each re
   expect(lines.join('')).toMatch(/the watch is stuck[\s\S]*the port is gone/);
 });
 
-test('says so where all is closed', async () => {
+test('closeInOrder returns true if everything is closed', async () => {
   expect(await closeInOrder([[{ close: () => undefined }], [{ close: async () => undefined }]], errorLog)).toBe(true);
 });

@@ -5,21 +5,21 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Log } from '#telemetry/log.ts';
 
-/** How Node tells of requests, by their `Expect`. */
+/** Events that Node emits for requests, depending on their `Expect` header. */
 const requests = ['request', 'checkContinue', 'checkExpectation'] as const;
 const openWhileStopping = /^\/(health|ready|metrics)$/;
 
-/** The part of an HTTP server that a stop needs; Node's has it. */
+/** Methods of an HTTP server that a drain needs. */
 interface StoppableServer {
   close(closed: () => void): unknown;
   closeIdleConnections(): void;
   closeAllConnections(): void;
 }
 
-/** The calls under way, as `InFlightCalls` keeps them. */
+/** Calls in progress, in the form of `InFlightCalls`. */
 interface StoppableCalls {
   readonly size: number;
-  /** Refuses new calls; resolves when the last one has left. */
+  /** Rejects new calls. Resolves when the last call has ended. */
   close(): Promise<void>;
   abort(reason: unknown): void;
 }
@@ -30,25 +30,29 @@ interface DrainDeps {
   readonly calls: StoppableCalls;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long open calls may go on (`PARLEY_DRAIN_MS`). */
+  /** Maximum time that open calls may continue (`PARLEY_DRAIN_MS`). */
   readonly drainMs: number;
-  /** How much of it new calls are still taken for after a SIGTERM, so that a balancer sees the node is not ready (`PARLEY_LAME_DUCK_MS`); 0 where absent. */
+  /**
+   * Part of `drainMs` in which new calls are still accepted after a SIGTERM, so that load balancers notice that the node is not
+   * ready (`PARLEY_LAME_DUCK_MS`). The default is 0.
+   */
   readonly lameDuckMs?: number;
-  /** What else is open, to be closed stage after stage: doors, exporters, stores, the log. */
+  /** Other resources to close in stages: listeners, exporters, stores, and the log. */
   readonly closing: Closing;
   readonly exit: (code: number) => void;
 }
 
 const sweepMs = 100;
-/** For calls that were aborted to say so. */
+/** Time for aborted calls to send their error. */
 const abortGraceMs = 500;
-/** To write what waits for the journal, and to close what else is open. */
+/** Time to write pending journal records and to close all other resources. */
 const closeMs = 5_000;
 const interrupted = 130;
 
 /**
- * Stops a node without breaking what it does: it is not ready, each answer closes its connection, and a moment later takes no new connection and no new call; open calls end in peace, up to a bound;
- * those left get `shutting_down` as their last event. A second signal ends the process at once.
+ * Stops a node gracefully. First the node is not ready, and each response closes its connection. After `lameDuckMs`, the node
+ * rejects new connections and new calls. Open calls may continue until `drainMs` has passed. Calls that are still open then get
+ * `shutting_down` as their last event. A second signal ends the process immediately.
  */
 export class Drain {
   readonly #parts: DrainDeps;
@@ -58,12 +62,12 @@ export class Drain {
     this.#parts = parts;
   }
 
-  /** Whether the node is to be told apart as not ready. */
+  /** Whether the node must report that it is not ready. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** For SIGTERM and SIGINT: who presses a key waits for nobody to look away. */
+  /** Handler for SIGTERM and SIGINT. After a SIGINT, there is no time for load balancers, because a person stops the process. */
   readonly signalled = (signal?: NodeJS.Signals): void => {
     const { drainMs, exit, lameDuckMs = 0 } = this.#parts;
     if (this.#isDraining) exit(interrupted);
@@ -75,7 +79,7 @@ export class Drain {
     this.#isDraining = true;
     connections.closeBehindAnswers();
     if (lameDuckMs > 0) {
-      log.info('not ready any more, calls are taken a moment longer', { lame_duck_ms: lameDuckMs });
+      log.info('not ready, still accepting calls', { lame_duck_ms: lameDuckMs });
       await clock.sleep(lameDuckMs, new AbortController().signal);
     }
     await this.#stop(drainMs - lameDuckMs);
@@ -86,9 +90,9 @@ export class Drain {
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
     const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
     if (!(await this.#within(drainMs, isIdle))) {
-      log.warn('stopping: the time is over, open calls are ended', { open_calls: calls.size });
+      log.warn('stopping: drain time has passed, aborting open calls', { open_calls: calls.size });
       calls.abort(
-        new ParleyError('shutting_down', 'This node is stopping and could wait no longer; send the request again.', {
+        new ParleyError('shutting_down', 'This node is stopping and cannot wait longer. Send the request again.', {
           retryAfterSeconds: 1,
         }),
       );
@@ -97,11 +101,11 @@ export class Drain {
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
     const isClosed = await this.#within(closeMs, closeInOrder(closing, log));
-    if (!isClosed) log.error('stopped, but not everything could be closed', undefined);
+    if (!isClosed) log.error('stopped, but some resources could not be closed', undefined);
     exit(isClosed ? 0 : 1);
   }
 
-  /** Resolves when the last connection is closed; those that become idle are closed as they do. */
+  /** Resolves when the last connection is closed. Closes connections when they become idle. */
   #closeServer(): Promise<void> {
     const { server } = this.#parts;
     return new Promise((resolve) => {
@@ -113,7 +117,7 @@ export class Drain {
     });
   }
 
-  /** What a promise gives in time, else false. */
+  /** Returns the result of `promise`, or false if it does not resolve within `ms`. */
   async #within(ms: number, promise: Promise<boolean>): Promise<boolean> {
     const stop = new AbortController();
     const late = this.#parts.clock.sleep(ms, stop.signal).then(
@@ -130,12 +134,12 @@ export interface Closable {
   close(): unknown;
 }
 
-/** Stages: what is in one may need what is in later ones until it is closed. */
+/** Stages of resources. Resources of one stage may need those of later stages until they are closed. */
 export type Closing = readonly (readonly Closable[])[];
 
 /**
- * Closes stage after stage, what is in one side by side. What fails is told in the log and keeps nothing else from being
- * closed. Gives whether all of it could be.
+ * Closes the stages one after the other, and the resources of one stage concurrently. Logs each error and continues. Returns
+ * whether everything was closed.
  */
 export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> {
   let areClosed = true;
@@ -144,18 +148,21 @@ export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> 
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue;
       areClosed = false;
-      log.error('stopping: something could not be closed', outcome.reason);
+      log.error('stopping: cannot close a resource', outcome.reason);
     }
   }
   return areClosed;
 }
 
-/** The connections of a server, of which each answer of a node that stops says that it is the last: clients do not send on one that is about to close. */
+/**
+ * Connections of a server. During a drain, each response announces that its connection closes, so that clients do not send
+ * another request on it.
+ */
 export class TrackedConnections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
-  /** `server` must not listen yet. */
+  /** The server must not listen yet. */
   constructor(server: Server) {
     this.#server = server;
     const track = (socket: Socket): void => {
@@ -166,7 +173,7 @@ export class TrackedConnections {
     server.on('secureConnection', track);
   }
 
-  /** From now on each connection closes behind its next answer; answers under way are included if their head has not gone out. */
+  /** Makes each connection close after its next response. This includes responses in progress whose headers are not sent yet. */
   closeBehindAnswers(): void {
     for (const event of requests) {
       if (this.#server.listenerCount(event) === 0) continue;
@@ -181,14 +188,14 @@ export class TrackedConnections {
   }
 }
 
-/** Node keeps it there, and tells of it nowhere else. */
+/** Node exposes the current response of a socket only in this internal field. */
 function getCurrentAnswer(socket: Socket): Partial<Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive'>> | undefined {
   return Reflect.get(socket, '_httpMessage') ?? undefined;
 }
 
 /**
- * While the node stops, requests on open connections get 503 `shutting_down` and the connection closes. For the routes
- * registered after it; those with `config.isMeasured` refuse calls themselves.
+ * Adds a hook to routes that are registered later: during a drain, requests on open connections get 503 `shutting_down` and the
+ * connection closes. Routes with `config.isMeasured` are skipped, because they reject calls themselves.
  */
 export function refuseWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRoute', (route) => {
@@ -200,7 +207,7 @@ export function refuseWhileDraining(app: FastifyInstance, isDraining: () => bool
         if (!isDraining()) return;
         reply.header('connection', 'close');
         if (refuses)
-          throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
+          throw new ParleyError('shutting_down', 'This node is stopping. Send the request again.', { retryAfterSeconds: 1 });
       },
       ...before,
     ];

@@ -13,7 +13,7 @@ function hearing(environment: Readonly<Record<string, string>>) {
   return { heard, at };
 }
 
-it('a signal that npm repeats at once is heard once, and again when somebody means it', () => {
+it('ignoreEchoes drops a signal that npm repeats immediately, and accepts a later one', () => {
   const { heard, at } = hearing({ npm_lifecycle_event: 'start' });
   at(0, 'SIGINT');
   at(30, 'SIGINT');
@@ -23,7 +23,7 @@ it('a signal that npm repeats at once is heard once, and again when somebody mea
   expect(heard).toEqual(['SIGINT', 'SIGTERM', 'SIGINT']);
 });
 
-it('without npm every signal is heard', () => {
+it('ignoreEchoes passes every signal on without npm', () => {
   const { heard, at } = hearing({});
   at(0, 'SIGTERM');
   at(1, 'SIGTERM');

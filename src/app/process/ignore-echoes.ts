@@ -5,7 +5,10 @@ type SignalHandler = (signal: NodeJS.Signals) => void;
 
 const echoMs = 500;
 
-/** npm passes on what it is sent, so that a signal of the terminal, which is sent to both, comes twice; under npm it is heard once. */
+/**
+ * Under npm, drops a repeated signal within 500 ms. npm forwards signals to its child, so a signal from the terminal, which both
+ * receive, arrives twice.
+ */
 export function ignoreEchoes(handler: SignalHandler, environment: Environment, clock: Clock): SignalHandler {
   if (environment.npm_lifecycle_event === undefined) return handler;
   const receivedAtMs = new Map<NodeJS.Signals, number>();

@@ -5,10 +5,10 @@ import { createSecureContext } from 'node:tls';
 import type { Log } from '#telemetry/log.ts';
 import { SettingError, type Settings } from '../settings.ts';
 
-/** Where a server listens. */
+/** Address to listen on. */
 type ListenSettings = Pick<Settings, 'host' | 'port' | 'tls'>;
 
-/** Waits for `listen`, which makes the server listen there; gives the address that others reach it by. Throws SettingFault where the port cannot be had. */
+/** Runs `listen` and returns the URL of the server. Throws SettingError if the port is not available. */
 export async function listenForAddress(
   listen: () => Promise<unknown>,
   server: Pick<Server, 'address'>,
@@ -22,7 +22,7 @@ export async function listenForAddress(
 }
 
 /**
- * Returns the result of `listen`. Throws SettingFault, which names the setting of the port, if the port or the address is not
+ * Returns the result of `listen`. Throws SettingError, which names the setting of the port, if the port or the address is not
  * available.
  */
 export async function listenAt<Value>(
@@ -33,24 +33,26 @@ export async function listenAt<Value>(
     return await listen();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE') throw new SettingError(`port ${port} of ${host} is in use; choose another with ${setting}`);
+    if (code === 'EADDRINUSE') throw new SettingError(`port ${port} of ${host} is in use. Choose another port with ${setting}`);
     if (code === 'EACCES')
-      throw new SettingError(`port ${port} may not be used by this process; choose one above 1023 with ${setting}`);
+      throw new SettingError(
+        `port ${port} requires privileges that this process does not have. Choose a port above 1023 with ${setting}`,
+      );
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new SettingError(`${host} is no address of this machine; choose another with --host`);
+      throw new SettingError(`${host} is not an address of this machine. Choose another address with --host`);
     throw error;
   }
 }
 
 type TlsFiles = NonNullable<Settings['tls']>;
 
-/** A certificate chain and its key, in PEM. */
+/** Certificate chain and private key in PEM. */
 interface TlsPair {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** Reads both files. Throws SettingFault if one cannot be read or they do not belong together. */
+/** Reads both files. Throws SettingError if a file cannot be read or they do not match. */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const pair = { cert: readPem('--tls-cert', certFile), key: readPem('--tls-key', keyFile) };
   try {
@@ -73,7 +75,7 @@ function readPem(flag: string, file: string): Buffer {
   }
 }
 
-/** Puts changed files into use for new connections; a pair that cannot be used is told in the log and the last one stays. */
+/** Uses changed files for new connections. If a new pair is invalid, logs the error and keeps the previous pair. */
 export async function watchTls(files: TlsFiles, server: HttpsServer, log: Log): Promise<{ close(): Promise<void> }> {
   const { watch } = await import('chokidar');
   const watcher = watch([files.certFile, files.keyFile], {
@@ -83,9 +85,9 @@ export async function watchTls(files: TlsFiles, server: HttpsServer, log: Log): 
   watcher.on('all', () => {
     try {
       server.setSecureContext(readTls(files));
-      log.info('the certificate was read anew', { file: files.certFile });
+      log.info('certificate reloaded', { file: files.certFile });
     } catch (error) {
-      log.error('the certificate was not changed', error, { file: files.certFile });
+      log.error('cannot reload the certificate, the previous one stays in effect', error, { file: files.certFile });
     }
   });
   return watcher;

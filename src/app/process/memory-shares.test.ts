@@ -14,24 +14,24 @@ it.each([
   [64, 16],
   [1024, 64],
   [65_536, 256],
-])('of %i MiB vectors may have %i', (memory, vectors) => {
+])('getVectorBytes of %i MiB of memory is %i MiB', (memory, vectors) => {
   expect(getVectorBytes(memory * mebibyte)).toBe(vectors * mebibyte);
 });
 
-it('gives texts of conversations half of that, within bounds', () => {
+it('getChatTextBytes gives chat texts half of that, within bounds', () => {
   expect([64, 1024, 65_536].map((memory) => getChatTextBytes(memory * mebibyte) / mebibyte)).toEqual([16, 32, 128]);
 });
 
-it('a process may take no more than the machine has', () => {
+it('getProcessMemory returns at most the memory of the machine', () => {
   expect(getProcessMemory()).toBeGreaterThan(64 * mebibyte);
   expect(getProcessMemory()).toBeLessThan(2 ** 50);
 });
 
-it('gives a document a quarter of the memory, within bounds', () => {
+it('getDocumentMemoryMb gives a document a quarter of the memory, within bounds', () => {
   expect([512, 1024, 2048, 65_536].map((memory) => getDocumentMemoryMb(memory * mebibyte))).toEqual([160, 256, 512, 1024]);
 });
 
-it('gives the model of sentences a thread for each core, fewer where there is little memory', () => {
+it('countEmbeddingThreads returns one thread per core, or fewer if memory is small', () => {
   const given = [
     [512, 8],
     [2048, 8],

@@ -5,13 +5,13 @@ const vectorShare = 1 / 16;
 const minVectorBytes = 16 * mebibyte;
 const maxVectorBytes = 256 * mebibyte;
 
-/** Bytes that this process may take: those of its container, else of the machine. */
+/** Returns the memory in bytes that this process may use: the limit of its container, or else the memory of the machine. */
 export function getProcessMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** How many of them vectors of documents may have: a small container searches longer rather than run out of memory. */
+/** Returns the bytes for vectors of documents. In a small container, searches are slower instead of exhausting the memory. */
 export function getVectorBytes(memory: number): number {
   return Math.min(maxVectorBytes, Math.max(minVectorBytes, Math.floor(memory * vectorShare)));
 }
@@ -20,7 +20,7 @@ const textShare = 1 / 32;
 const minTextBytes = 16 * mebibyte;
 const maxTextBytes = 128 * mebibyte;
 
-/** How many of them texts of conversations may have that were searched: where they have no room, each search decrypts them anew. */
+/** Returns the bytes for decrypted texts of searched chats. A text that does not fit is decrypted again in each search. */
 export function getChatTextBytes(memory: number): number {
   return Math.min(maxTextBytes, Math.max(minTextBytes, Math.floor(memory * textShare)));
 }
@@ -28,7 +28,10 @@ export function getChatTextBytes(memory: number): number {
 const minDocumentMb = 160;
 const maxDocumentMb = 1024;
 
-/** MiB that reading a document may take: three are read at once at most, and a quarter of the memory is left to the node. */
+/**
+ * Returns the MiB for reading one document. At most three documents are read at a time, so a quarter of the memory remains for
+ * the rest of the node.
+ */
 export function getDocumentMemoryMb(memory: number): number {
   return Math.min(maxDocumentMb, Math.max(minDocumentMb, Math.floor(memory / 4 / mebibyte)));
 }
@@ -36,7 +39,10 @@ export function getDocumentMemoryMb(memory: number): number {
 const maxThreads = 4;
 const memoryPerThread = 1024 * mebibyte;
 
-/** How many threads may have the model of sentences, some 150 MB each: as many as there are cores, fewer in a small container. */
+/**
+ * Returns the number of threads for the embedding model, which uses about 150 MB per thread: one per core, fewer in a small
+ * container.
+ */
 export function countEmbeddingThreads(memory: number, cores = availableParallelism()): number {
   return Math.max(1, Math.min(maxThreads, cores, Math.floor(memory / memoryPerThread)));
 }

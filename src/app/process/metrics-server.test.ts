@@ -7,7 +7,7 @@ async function serve(port = 0): Promise<MetricsServer> {
   return server;
 }
 
-test('metrics on a port of their own are all that is there', async () => {
+test('serveMetrics serves only /metrics', async () => {
   const { port } = await serve();
   const answer = await fetch(`http://127.0.0.1:${port}/metrics?a=1`);
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
@@ -19,7 +19,7 @@ test('metrics on a port of their own are all that is there', async () => {
   expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status).toBe(404);
 });
 
-test('a port that is taken is a fault', async () => {
+test('serveMetrics rejects if the port is in use', async () => {
   const { port } = await serve();
   await expect(serve(port)).rejects.toThrow(/EADDRINUSE/);
 });

@@ -4,7 +4,7 @@ import { getPath } from '#base/http/url-path.ts';
 
 export interface MetricsServerOptions {
   readonly host: string;
-  /** 0 for any free one. */
+  /** Port to listen on. 0 selects a free port. */
   readonly port: number;
   readonly contentType: string;
   readonly read: () => string;
@@ -15,7 +15,7 @@ export interface MetricsServer {
   close(): void;
 }
 
-/** Serves `/metrics` and nothing else, for `PARLEY_METRICS_PORT`. Rejects where the port cannot be had. */
+/** Serves only `/metrics`, for `PARLEY_METRICS_PORT`. Rejects if the port is not available. */
 export function serveMetrics({ contentType, host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const isMetricsRequest = getPath(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');

@@ -5,7 +5,7 @@ import { toReference } from '#domain/files/file-references.ts';
 import type { StoredTextsDeps } from '#services/files/stored-texts.ts';
 import { days, type SampleServer } from './sample-server.ts';
 
-/** The documents of the sample app, as they lie in the folder `samples`. */
+/** Documents of the sample app in the folder `samples`. */
 const sampleDocuments: readonly SampleDocument[] = [
   { name: 'handbook.md', contentType: 'text/markdown' },
   { name: 'prices.csv', contentType: 'text/csv' },
@@ -14,12 +14,15 @@ const sampleDocuments: readonly SampleDocument[] = [
 
 const folder = new URL('../../../samples/', import.meta.url);
 
-/** Where the tools of the sample are, and what they want to see. */
+/** Address of the sample tools, and the secret that they require. */
 export type SampleAddress = Pick<SampleServer, 'origin' | 'secret'>;
 
 const applicationTypeSchemaId = 'https://parley.example/custom_application_schemas/quickapps';
 
-/** Entries of `applications`: one over documents, a web API and an MCP server, and one that needs the user's consent for another. */
+/**
+ * Returns entries of `applications`: one with documents, a web API, and an MCP server, one with the account, and one that needs
+ * the user's consent to call the account.
+ */
 export function sampleApplications(address: SampleAddress): Readonly<Record<string, object>> {
   return {
     sample: {
@@ -110,7 +113,7 @@ function toSampleReference({ name }: SampleDocument): string {
   return toReference({ bucket, path: name });
 }
 
-/** Puts those documents among the stored files that are not there yet as they are. Rejects where one cannot be read or stored. */
+/** Stores the sample documents that are missing or changed. Rejects if a document cannot be read or stored. */
 export async function storeSampleDocuments(sampleStore: SampleStore): Promise<void> {
   for (const document of sampleDocuments) await store(document, sampleStore);
 }

@@ -19,9 +19,9 @@ async function tell(message: unknown): Promise<unknown> {
   return (await ask('/mcp', { method: 'POST', body })).json();
 }
 
-describe('the server of the sample tools', () => {
+describe('sample server', () => {
   it.each(['', 'Bearer ', 'Bearer sample-secreT', 'Bearer sample-secret2', 'Basic sample-secret'])(
-    'refuses %j',
+    'rejects the authorization %j',
     async (authorization) => {
       for (const path of ['/opening-hours?day=monday', '/mcp', '/'])
         expect((await ask(path, {}, authorization)).status).toBe(401);
@@ -40,12 +40,12 @@ describe('the server of the sample tools', () => {
     expect((await ask(path)).status).toBe(status);
   });
 
-  it('takes no message that is too long', async () => {
+  it('rejects a message that is too long', async () => {
     const sent = ask('/mcp', { method: 'POST', body: 'x'.repeat(1_000_000) });
     expect(await sent.then(({ status }) => status)).toBe(413);
   });
 
-  it('answers nothing where no answer is wanted', async () => {
+  it('sends no response to a notification', async () => {
     const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const reply = await ask('/mcp', { method: 'POST', body });
     expect([reply.status, await reply.text()]).toEqual([202, '']);
@@ -58,14 +58,14 @@ describe('the server of the sample tools', () => {
     [{ id: 1, method: 'resources/list' }, -32_601],
     [{ id: 1, method: 'tools/call' }, -32_602],
     [{ id: 1, method: 'tools/call', params: { name: 'constructor' } }, -32_602],
-  ])('tells %j what is wrong with it', async (message, code) => {
+  ])('returns an error for the message %j', async (message, code) => {
     expect(await tell(message)).toMatchObject({ jsonrpc: '2.0', error: { code } });
   });
 
   it.each([
     ['2025-06-18', '2025-06-18'],
     ['1999-01-01', '2025-11-25'],
-  ])('agrees with a client of revision %s on %s', async (asked, protocolVersion) => {
+  ])('answers a client of revision %s with revision %s', async (asked, protocolVersion) => {
     const message = { id: 'a', method: 'initialize', params: { protocolVersion: asked } };
     expect(await tell(message)).toMatchObject({ id: 'a', result: { protocolVersion } });
     expect(await tell({ id: 0, method: 'ping' })).toEqual({ jsonrpc: '2.0', id: 0, result: {} });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Secret } from '#base/secrets/secret.ts';
 
-/** Of the loopback network, and not the one that other servers of a machine use. */
+/** Address in the loopback network that other servers on a machine rarely use. */
 const sampleHost = '127.83.77.1';
 const maxBodyBytes = 64 * 1024;
 
@@ -25,22 +25,22 @@ const bookStatuses: ReadonlyMap<string, string> = new Map([
   ['frankenstein', 'Frankenstein: both copies are lent, and 1 member is waiting.'],
 ]);
 
-/** The days that the sample library can be asked about, as the form of its REST tool lists them. */
+/** Days that the sample library accepts, as listed in the form of its REST tool. */
 export const days: readonly string[] = [...week.keys(), 'sunday'];
 
-/** What the one member of the sample library has borrowed. */
+/** Loans of the only member of the sample library. */
 const memberLoans =
   'You have 2 books: "The Time Machine", due back in 4 days, and "Walden", due back in 11 days. Both can be renewed once more.';
 
-/** The web API and the MCP server of the sample library, inside this process. */
+/** Web API and MCP server of the sample library, inside this process. */
 export interface SampleServer {
   readonly origin: string;
-  /** Who calls without it is refused. */
+  /** Bearer token that requests must have. */
   readonly secret: Secret;
   close(): Promise<void>;
 }
 
-/** Listens on a free port. Rejects where the address cannot be had. */
+/** Listens on a free port. Rejects if the address is not available. */
 export async function startSampleServer(secret: Secret, host = sampleHost): Promise<SampleServer> {
   const server = createServer((request, response) => {
     answer(request, response, secret).catch(() => response.destroy());
@@ -78,7 +78,9 @@ function isAllowed({ headers }: IncomingMessage, secret: Secret): boolean {
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** Undefined where it is too long; it is read to its end all the same, so that the connection can be used again. */
+/**
+ * Returns the body, or undefined if it is too long. Reads a long body to its end anyway, so that the connection can be reused.
+ */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -126,7 +128,7 @@ const tools: readonly LibraryTool[] = [
   },
 ];
 
-/** Answers one message of an MCP client, each on its own; undefined where it wants no answer. */
+/** Returns the response to one message of an MCP client, or undefined for a notification. */
 function answerMessage(message: unknown): JsonObject | undefined {
   if (!isJsonObject(message) || typeof message.method !== 'string')
     return { jsonrpc: '2.0', id: null, error: { code: badRequest, message: 'This is no request.' } };
@@ -160,14 +162,14 @@ function callTool({ name, arguments: args }: JsonObject): JsonObject {
   return { result: { content: [{ type: 'text', text: tool.run(isJsonObject(args) ? args : {}) }] } };
 }
 
-/** Undefined for what is no day. */
+/** Returns the opening hours, or undefined if the text is not a day. */
 function openingHours(day: string): Readonly<Record<string, string>> | undefined {
   const dayName = day.toLowerCase();
   if (!days.includes(dayName)) return undefined;
   return { day: dayName, ...(week.get(dayName) ?? { closed: 'all day' }) };
 }
 
-/** Where a book of the sample library is; says so where it has none of that title. */
+/** Returns the status of a book, or a text that lists available titles. */
 function bookStatus(title: string): string {
   const status = bookStatuses.get(title.trim().toLowerCase());
   return (

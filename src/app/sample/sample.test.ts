@@ -14,8 +14,8 @@ function tools(blobs: DiskBlobStore, index = new MemoryFileIndex()) {
   return { given: { files: { index, blobs }, clock: systemClock, log }, index, lines };
 }
 
-describe('the sample app', () => {
-  it('stores each document once, and again where it is another', async () => {
+describe('startSample', () => {
+  it('stores each document once, and again if it has changed', async () => {
     await using folder = await openFolder();
     const blobs = await DiskBlobStore.open(join(folder.path, 'files'));
     const { given, index, lines } = tools(blobs);
@@ -41,7 +41,7 @@ describe('the sample app', () => {
     await sample.server?.close();
   });
 
-  it('is left out where its tools cannot listen, and says so', async () => {
+  it('leaves the app out and logs the reason if its tools cannot listen', async () => {
     await using folder = await openFolder();
     const { given, index, lines } = tools(await DiskBlobStore.open(join(folder.path, 'files')));
     const sample = await startSample('secret', '192.0.2.1');
@@ -51,14 +51,14 @@ describe('the sample app', () => {
     expect(index.all).toEqual([]);
   });
 
-  it('says where its documents cannot be stored', async () => {
+  it('logs an error if its documents cannot be stored', async () => {
     await using folder = await openFolder();
     const { given, lines } = tools(await DiskBlobStore.open(join(folder.path, 'files')));
     const sample = await startSample('secret');
     const files = { ...given.files, index: { ...given.files.index, find: () => Promise.reject(new Error('away')) } };
     await sample.prepare({ ...given, files: files as never });
     await sample.server?.close();
-    expect(lines.join()).toContain('the documents of the sample app could not be stored');
+    expect(lines.join()).toContain('cannot store the documents of the sample app');
   });
 });
 

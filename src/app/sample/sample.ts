@@ -6,11 +6,14 @@ import type { DurableStores } from '../node/stores.ts';
 import { storeSampleDocuments } from './sample-applications.ts';
 import { type SampleServer, startSampleServer } from './sample-server.ts';
 
-/** What the sample app needs beside its entry in the configuration. */
+/** Services that the sample app needs in addition to its configuration entry. */
 export interface Sample {
-  /** Undefined where it cannot be served; the app is left out then. */
+  /** Undefined if the tools cannot be served. The configuration then has no sample app. */
   readonly server: SampleServer | undefined;
-  /** Tells what is missing, and stores the documents. Never rejects: no node fails to start for want of a sample. */
+  /**
+   * Logs why the server is missing, or stores the documents. Never rejects, because a missing sample must not keep a node from
+   * starting.
+   */
   prepare(tools: SampleDeps): Promise<void>;
 }
 
@@ -20,7 +23,7 @@ interface SampleDeps {
   readonly log: Log;
 }
 
-/** Serves the tools of the sample app, which show themselves to who knows the secret. Never rejects. */
+/** Starts the server of the sample tools, which require the secret. Never rejects. */
 export async function startSample(secret: string, host?: string): Promise<Sample> {
   try {
     return { server: await startSampleServer(new Secret(secret), host), prepare: storeDocuments };
@@ -32,6 +35,6 @@ export async function startSample(secret: string, host?: string): Promise<Sample
 
 async function storeDocuments({ files, clock, log }: SampleDeps): Promise<void> {
   await storeSampleDocuments({ ...files, clock, newId: randomUUID }).catch((error: unknown) =>
-    log.error('the documents of the sample app could not be stored', error),
+    log.error('cannot store the documents of the sample app', error),
   );
 }

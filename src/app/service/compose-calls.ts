@@ -60,14 +60,14 @@ import { withJsonMode } from '#upstreams/with-json-mode.ts';
 import { DocumentTools } from './document-tools.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
-/** Parts with everything that may be left out. */
+/** Service dependencies with defaults for the optional ones. */
 export type CompleteServiceDeps = ServiceDeps &
   Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'reportError' | 'noteGraph' | 'noteAudit'>>;
 
-/** The way of every call, and what of it surfaces look at. */
+/** Call pipeline, and the parts of it that surfaces use. */
 export type CallPipeline = ReturnType<typeof composePipeline>;
 
-/** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
+/** Builds the call pipeline behind the surfaces: lookup, consent, limits, upstreams, and tools. */
 export function composePipeline(deps: CompleteServiceDeps) {
   const { snapshot, clock, caches, telemetry, loadBalancer, reportError, noteGraph } = deps;
   const { noteRemovedReferences = () => undefined, noteUnusablePart = () => undefined } = deps;
@@ -138,10 +138,10 @@ function toStateSigner(seal: Seal): StateSigner {
   return { sign: (text) => seal.sign(text, purpose), verify: (text, signature) => seal.verify(text, signature, purpose) };
 }
 
-/** Slow enough that a stream is seen to be one. */
+/** Pause between frames. It is long enough for a reader to see that the demo streams. */
 const usualDemoPaceMs = 15;
 
-/** How upstreams are spoken to; `guarded` reaches what users may steer. */
+/** Returns the protocols of upstreams. `guarded` is for URLs that users control. */
 function composeProtocols(
   { http, embedder, clock, demoPaceMs = usualDemoPaceMs, onUnsupported = () => undefined }: ServiceDeps,
   guarded: HttpClient,
@@ -177,19 +177,19 @@ function chooseByGuard(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol 
 
 const tokenReplyMs = 30_000;
 
-/** Where tools come from under one configuration: behind its network guard. */
+/** Sources of tools under one configuration, behind its network guard. */
 interface ConfiguredTools {
   readonly addons: AddonTools;
   readonly sources: ToolSources;
-  /** What conversations may begin with, of one MCP server. */
+  /** Returns the conversation starters of one MCP server. */
   readonly starters: ServersStartersDeps['starters'];
-  /** What one MCP server offers now. */
+  /** Returns the current tools of one MCP server. */
   readonly survey: ToolRoutesDeps['survey'];
-  /** One run of one tool. */
+  /** Runs one tool once. */
   readonly tryTool: ToolRoutesDeps['tryTool'];
 }
 
-/** What does not change with the configuration. */
+/** Dependencies that do not change with the configuration. */
 interface LastingSources {
   readonly mcp: McpTools;
   readonly documents: DocumentTools;
@@ -199,7 +199,7 @@ interface LastingSources {
   readonly noteUnusablePart: NoteUnusablePart;
 }
 
-/** Gives the tools of the configuration in force, made once for each. */
+/** Returns a function that returns the tools of a configuration, which are created once per configuration. */
 function createToolSources(clock: Clock, lasting: LastingSources): (configuration: Configuration) => ConfiguredTools {
   const toolsByConfiguration = new WeakMap<Configuration, ConfiguredTools>();
   return (configuration) => {
@@ -250,16 +250,19 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
   };
 }
 
-/** What comes later is kept, and told to who asks next. */
+/** Maximum time to wait for the servers. A later result is cached for the next request. */
 const maxWaitMs = 2_000;
 
 interface ServersStartersDeps {
-  /** Of one server; rejects with ToolFault, or with the signal's reason. */
+  /** Returns the starters of one server. Rejects with ToolError, or with the signal's reason. */
   readonly starters: (settings: McpToolsetSettings, user: McpUser) => Promise<readonly string[]>;
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** The prompts that an application takes over from its MCP servers for its users to begin with; of a server that does not give them in two seconds none. */
+/**
+ * Returns the prompts from the application's MCP servers as conversation starters. A server that fails or does not answer within
+ * 2 seconds contributes no prompts.
+ */
 async function listServerStarters(
   { starters, reportError }: ServersStartersDeps,
   { id, quickApp }: Deployment,
@@ -271,7 +274,7 @@ async function listServerStarters(
     try {
       return await starters(settings, user);
     } catch (error) {
-      if (!waiting.aborted && !(error instanceof ToolError)) reportError(`the prompts of ${settings.name} were not read`, error);
+      if (!waiting.aborted && !(error instanceof ToolError)) reportError(`cannot read the prompts of ${settings.name}`, error);
       return [];
     }
   });

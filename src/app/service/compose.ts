@@ -38,10 +38,10 @@ import { apiOperations, features } from './features.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
 const routerOptions = { maxParamLength: 4096 };
-/** Connections are kept long enough for balancers in front. */
+/** Server options. Idle connections stay open long enough for load balancers in front. */
 const httpOptions = { ...headTimeouts, requireHostHeader: false, keepAliveTimeout: 75_000 };
 
-/** No route has a schema of Fastify's kind. With this in their place, Fastify loads no compilers for them: 0.5 MB of script. */
+/** Replaces Fastify's schema compilers, which would load 0.5 MB of script. No route has a schema of Fastify's kind. */
 const noSchemas = (): never => {
   throw new Error('a route has a schema, for which there is no compiler');
 };
@@ -50,11 +50,11 @@ export interface Service {
   readonly app: FastifyInstance;
   readonly inFlightCalls: InFlightCalls;
   readonly loadBalancer: LoadBalancer;
-  /** Has the documents of the configuration in force read, in the background. */
+  /** Indexes the documents of the current configuration in the background. */
   readonly prepareDocuments: () => void;
 }
 
-/** Builds a service from its parts. It does not listen yet. */
+/** Builds a service from its dependencies. The service does not listen yet. */
 export function composeService(deps: ServiceDeps): Service {
   const noop = (): void => undefined;
   const loadBalancer = deps.loadBalancer ?? new LoadBalancer();
@@ -128,7 +128,7 @@ function withSavedApplications(noteAudit: NoteAudit, onSaved: (id: string) => vo
   };
 }
 
-/** A server that answers what no route takes. */
+/** Returns a server with the handlers for requests that match no route. */
 function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): FastifyInstance {
   const { aliases } = snapshot().configuration;
   const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
@@ -175,7 +175,7 @@ function composeIdentify(
   return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, userKeys, blockedUsers, onRefusal: noteRefusal });
 }
 
-/** The keys that users made. What goes on with one that is no longer in force is ended. */
+/** Creates the keys of users. Calls in progress end when their key is no longer valid. */
 function composeUserKeys(
   app: FastifyInstance,
   { keys, snapshot, clock, reportError }: CompleteServiceDeps,
@@ -201,22 +201,22 @@ function composeBlockedUsers(
   return blockedUsers;
 }
 
-/** How soon calls end after the key of a configuration file that started them expires. */
+/** Interval of the checks for calls whose configured key has expired. */
 const expirySweepMs = 1_000;
 
-/** Ends calls in progress whose key of a configuration file expires. */
+/** Ends calls in progress whose configured key has expired. */
 function endExpiredCalls(
   app: FastifyInstance,
   { snapshot, clock, reportError }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): void {
   const recurring = new Recurring(reportError);
-  recurring.every(expirySweepMs, 'calls of expired keys could not be ended', async () => {
+  recurring.every(expirySweepMs, 'cannot end calls of expired keys', async () => {
     if (snapshot().keys.hasExpiringKeys) inFlightCalls.abortMatching((caller) => hasExpired(caller, clock.epochMs()), keyEnded());
   });
   app.addHook('onClose', async () => recurring.close());
 }
 
 function keyEnded(): ParleyError {
-  return unauthorized('invalid_api_key', 'The key that began this was deleted, was replaced or has expired.');
+  return unauthorized('invalid_api_key', 'The key of this call was deleted, was replaced, or has expired.');
 }

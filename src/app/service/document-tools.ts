@@ -22,30 +22,33 @@ import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 
 import { getDocumentMemoryMb, getProcessMemory, getVectorBytes } from '../process/memory-shares.ts';
 
-/** The index of what stands in stored files. */
+/** Index of the passages in stored files. */
 export interface PassageStore {
   readonly index: PassageIndex;
-  /** Names this node among those that have the index; where it has it alone, alike after a restart. */
+  /**
+   * Name of this node among the nodes that share the index. If the node does not share the index, the name is the same after a
+   * restart.
+   */
   readonly owner: string;
 }
 
 export interface DocumentToolsDeps {
   readonly files: { readonly index: FileIndex; readonly blobs: BlobStore } | undefined;
   readonly passages: PassageStore | undefined;
-  /** For configurations that name no embedding model. */
+  /** Default embedder for configurations without an embedding model. */
   readonly embedder: Embedder;
   readonly snapshot: () => ConfigSnapshot;
   readonly innerCalls: InnerCalls;
   readonly clock: Clock;
   readonly caches: Caches;
   readonly reportError: (message: string, error: unknown) => void;
-  /** Called with what an application names that is not stored, whenever that was looked up; often nothing. */
+  /** Called after each lookup with the documents that an application names but that are not stored. The list is often empty. */
   readonly noteMissing?: ((application: string, references: readonly string[]) => void) | undefined;
   /** Called with the result for each document that a configured application names. */
   readonly noteUnusablePart: NoteUnusablePart;
 }
 
-/** How often files are looked for that an application of the configuration names and that are not stored yet. */
+/** Interval of lookups for missing files of configured applications. */
 const retryMs = 30_000;
 
 type FindDeployments = () => Iterable<Deployment> | Promise<Iterable<Deployment>>;
@@ -58,7 +61,7 @@ interface IndexParts {
   readonly search: PassageSearch;
 }
 
-/** Lets quick apps look things up in stored files. One for the process. */
+/** Document search tools of quick apps. Create one per process. */
 export class DocumentTools {
   readonly #parts: DocumentToolsDeps;
   readonly #indexParts: IndexParts | undefined;
@@ -78,7 +81,7 @@ export class DocumentTools {
     this.#indexParts = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
   }
 
-  /** The tools over these files, for an application under a configuration. Rejects with ToolFault, StoreFault. */
+  /** Returns the search tools over these files for an application. Rejects with ToolError or StoreError. */
   async load(
     { files, retrieval }: DocumentsSettings,
     configuration: Configuration,
@@ -94,18 +97,18 @@ export class DocumentTools {
   }
 
   /**
-   * Has the documents of applications read before anybody asks for them, one application after the other. Nobody waits for it;
-   * what fails is noted, and tried again when somebody asks.
+   * Indexes the documents of applications ahead of use, in the background and one application at a time. Errors are reported, and
+   * the next use tries again.
    */
   prepare(find: FindDeployments): void {
     const { reportError } = this.#parts;
     this.#preparing = this.#preparing
       .then(() => this.#prepare(find))
-      .catch((error) => this.#isClosed || reportError('documents could not be read ahead', error))
+      .catch((error) => this.#isClosed || reportError('cannot index documents ahead of use', error))
       .then(() => undefined);
   }
 
-  /** How far the documents of an application are. Rejects with StoreFault. */
+  /** Returns the indexing progress of an application's documents. Rejects with StoreError. */
   async progress(deployment: Deployment): Promise<readonly DocumentProgress[]> {
     const references = listDocuments(deployment);
     if (this.#indexParts === undefined || references.length === 0) return [];
@@ -131,7 +134,10 @@ export class DocumentTools {
     }
   }
 
-  /** Waits for the readings in the background. One that the stores interrupted says nothing about the document. */
+  /**
+   * Reports unreadable documents when indexing ends, in the background. An indexing run that fails because of the stores is
+   * ignored, because it shows nothing about the document.
+   */
   #noteUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {
       const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'ahead');
@@ -148,7 +154,7 @@ export class DocumentTools {
     );
   }
 
-  /** A configuration comes before the files that it names: they are uploaded to the service that it starts. */
+  /** Schedules another lookup. A configuration is often loaded before its files, which users upload to the running service. */
   #retryLater(): void {
     if (this.#isClosed) return;
     clearTimeout(this.#retryTimer);
@@ -159,7 +165,7 @@ export class DocumentTools {
     const { embedder, snapshot, innerCalls } = this.#parts;
     const deployment = snapshot().deployments.get(retrieval.embeddingModel ?? '');
     if (deployment === undefined) return embedder;
-    // Another model of an upstream makes other vectors.
+    // Different models of an upstream create different vectors, so the models are part of the name.
     const models = deployment.upstreams.map(({ model }) => model).sort();
     return new DeploymentEmbedder([deployment.id, ...new Set(models)].join(' '), (request, signal) =>
       innerCalls.embedForService({ deployment, request, signal }),

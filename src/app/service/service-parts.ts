@@ -20,56 +20,56 @@ import type { Stores } from '../node/open-stores.ts';
 import type { EvaluationStores, KeyStores, ResponseStores } from '../node/stores.ts';
 import type { PassageStore } from './document-tools.ts';
 
-/** What a service is built of. */
+/** Dependencies of a service. */
 export interface ServiceDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly http: HttpClient;
   readonly embedder: Embedder;
   readonly clock: Clock;
-  /** Absent: nobody looks at the sizes of caches. */
+  /** Undefined if the sizes of caches are not observed. */
   readonly caches?: Caches;
   readonly telemetry: Telemetry;
-  /** Pause between the frames that the demo model streams. Absent: one that a reader sees. */
+  /** Pause between the frames of the demo model in milliseconds. The default is visible to a reader. */
   readonly demoPaceMs?: number;
-  /** Health of the upstreams, where others look at it too. */
+  /** Health of the upstreams, if other parts of the node need it. */
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Pick<Stores, 'consents' | 'applications' | 'limits' | 'perRequestKeys' | 'seal'>;
-  /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
+  /** Stores and limits of files. If undefined, files are not stored and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
-  /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */
+  /** Index of passages in files. If undefined, quick apps cannot search documents. */
   readonly passages?: PassageStore;
-  /** Where responses are kept. Absent: none are, and their paths are not served. */
+  /** Stores of responses. If undefined, responses are not stored and their paths are not served. */
   readonly responses?: ResponseStores;
-  /** Longest duration of a response in the background. Absent: six hours. */
+  /** Maximum duration of a background response. The default is 6 hours. */
   readonly maxBackgroundRunMs?: number;
-  /** Tells other nodes what does not wait until they look. Absent: there are none, or nobody tells them. */
+  /** Notifies other nodes immediately. If undefined, other nodes find changes only when they read the stores. */
   readonly broadcast?: NodeBroadcast | undefined;
-  /** Where cases and evaluations are kept. Absent: none are, and their paths are not served. */
+  /** Stores of cases and evaluations. If undefined, their paths are not served. */
   readonly evaluations?: EvaluationStores;
-  /** Where chats of the page are kept. Absent: none are, and their paths are not served. */
+  /** Store of the page's chats. If undefined, chats are not stored and their paths are not served. */
   readonly chats?: ChatStore;
-  /** Where it is kept what is shared of them. Absent: nothing is. */
+  /** Store of shared chats. If undefined, chats cannot be shared. */
   readonly shares?: ShareStore;
-  /** Where keys are kept that users make. Absent: none are, and their paths are not served. */
+  /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
-  /** Called with each dependency graph that is walked, and what dangles in it. */
+  /** Called with each dependency graph that is walked, including its dangling dependencies. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
-  /** Called with the documents that an application names and that are not stored, whenever they were looked up. */
+  /** Called after each lookup with the documents that an application names but that are not stored. */
   readonly noteMissing?: (application: string, references: readonly string[]) => void;
-  /** Called with a part that a quick app names and cannot use, and again once it can. */
+  /** Called with a part that a quick app names but cannot use, and again when it can. */
   readonly noteUnusablePart?: NoteUnusablePart;
-  /** Called with the number of file references that were removed from a reply, since the deployment may not read the files. */
+  /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
   readonly noteRemovedReferences?: NoteRemovedReferences;
-  /** What those with the role `admin` are shown. Absent: its paths are not served. */
+  /** Data for administrators. If undefined, the paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
-  /** Called with what belongs in the audit log. */
+  /** Called with each event for the audit log. */
   readonly noteAudit?: NoteAudit;
-  /** Called with faults that callers do not see. */
+  /** Called with errors that clients do not see. */
   readonly reportError?: (message: string, error: unknown) => void;
-  /** Called with a part of a request that the dialect of its upstream has no place for. */
+  /** Called with a part of a request that the protocol of its upstream does not support. */
   readonly onUnsupported?: (upstream: Upstream, what: string) => void;
-  /** Served over TLS where given, in PEM. */
+  /** Certificate and key in PEM. If defined, the service uses TLS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** What else is to stand on every route; runs before any is registered. */
+  /** Called before any route is registered, for hooks on all routes. */
   readonly prepare?: (app: FastifyInstance) => void;
 }

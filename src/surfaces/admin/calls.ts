@@ -5,20 +5,19 @@ import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
 import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };
-/** How calls end. */
+/** Outcomes of calls. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
 const dayMs = 86_400_000;
 const maxDays = 366;
 const defaultDays = 30;
 
-/** Whose calls are listed. */
 interface CallsScope {
-  /** Undefined: those of all, and of one user or project where the query names it. */
+  /** Subject whose calls are listed. If undefined, the calls of all users are listed, filtered by the query. */
   readonly subject: string | undefined;
   readonly nowMs: number;
 }
 
-/** One page of single calls, the newest first; nothing of their content. Throws `invalid_request`, StoreFault. */
+/** Returns one page of calls, newest first, without content. Throws `invalid_request` or StoreError. */
 export async function readCalls(journal: Journal, query: Query, { subject, nowMs }: CallsScope): Promise<Rows> {
   const isOfAll = subject === undefined;
   if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'token', 'limit', 'format', ...filterNames]);
@@ -59,7 +58,7 @@ function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
   };
 }
 
-/** An answer with rows. All rows have their fields in the same order, but a row may lack the last ones. */
+/** A response with rows. All rows have their fields in the same order, but the last fields of a row may be absent. */
 export interface Rows {
   readonly object: 'list';
   readonly data: readonly object[];
@@ -82,7 +81,7 @@ function toCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number') return String(value);
   const text = Array.isArray(value) ? value.join(' > ') : String(value);
-  // Spreadsheets run a cell that begins so as a formula, and users choose their own names.
+  // A spreadsheet runs a cell that begins with one of these characters as a formula, and users choose their own names.
   const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
@@ -90,11 +89,11 @@ function toCell(value: unknown): string {
 /** Days as `YYYY-MM-DD` in UTC. */
 export interface Days {
   readonly from: string;
-  /** Included. */
+  /** Last day (inclusive). */
   readonly to: string;
 }
 
-/** `from` and `to`; absent, the last 30 days. Throws `invalid_request`. */
+/** Reads `from` and `to`. The default is the last 30 days. Throws `invalid_request`. */
 export function readDays(query: Query, nowMs: number): Days {
   const to = readDay(query, 'to') ?? toDay(nowMs);
   const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
@@ -104,7 +103,7 @@ export function readDays(query: Query, nowMs: number): Days {
   return { from, to };
 }
 
-/** Their first millisecond, and the first one behind them. */
+/** Returns the first millisecond of the days, and the first millisecond after them. */
 export function toBounds({ from, to }: Days): { readonly fromMs: number; readonly toMs: number } {
   return { fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs };
 }

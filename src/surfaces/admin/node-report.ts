@@ -1,15 +1,15 @@
-/** What holders of the role `admin` are shown of the node that answers them. Times are milliseconds since the epoch. */
+/** State of the node that answers, for administrators and auditors. Times are milliseconds since the epoch. */
 export interface NodeReport {
   readonly node: {
-    /** Of the program. */
+    /** Version of Parley. */
     readonly version: string;
-    /** Of the runtime. */
+    /** Version of the runtime. */
     readonly runtime: string;
     readonly startedAt: number;
     readonly now: number;
   };
   readonly health: { readonly status: 'ok' | 'degraded'; readonly reasons: readonly ReportedReason[] };
-  /** Why the node takes no calls now; none: it does. */
+  /** Why the node is not ready to take calls. Empty if it is ready. */
   readonly hindrances: readonly ReportedReason[];
   readonly stores: readonly StoreReport[];
   readonly upstreams: readonly UpstreamReport[];
@@ -31,31 +31,31 @@ export interface UpstreamReport {
   readonly id: string;
   readonly deployment: string;
   readonly protocol: string;
-  /** Scheme, host and port: what else an address has may be secret. */
+  /** Scheme, host, and port. The rest of the URL may contain secrets. */
   readonly origin: string | null;
   readonly region: string | null;
-  /** The upstream's own name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
   readonly weight: number;
   readonly tier: number;
   readonly state: 'ok' | 'rate_limited' | 'failing';
   readonly failuresInARow: number;
-  /** Of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. */
+  /** Status of the last response if it rejected the configured credentials, plan, or rate: 401, 402, 403, or 429. */
   readonly refusedStatus: number | null;
-  /** Why the last failed call found no connection or no answer, without addresses. */
+  /** Why the last failed call got no connection or no response, without addresses. */
   readonly lastError: string | null;
-  /** Not asked before; null where it is asked. */
+  /** Time until which the upstream is paused. Null if it is not paused. */
   readonly offUntil: number | null;
 }
 
 export interface ConfigurationReport {
-  /** As they were named; none: the embedded default. */
+  /** Paths as the operator gave them. Empty for the embedded default. */
   readonly files: readonly string[];
   readonly loadedAt: number;
-  /** When changed files were refused last, if the ones before are still in force; else null. */
+  /** When changed files were last rejected, if the previous configuration is still in effect. Otherwise null. */
   readonly refusedAt: number | null;
   readonly faults: readonly ReportedIssue[];
-  /** Doubts about what is in force. */
+  /** Warnings about the configuration in effect. */
   readonly warnings: readonly ReportedIssue[];
 }
 

@@ -17,12 +17,12 @@ const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
 const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
 
-const nextToken = { ...orNull('string'), description: 'For `token` of the next page; null after the last.' };
+const nextToken = { ...orNull('string'), description: 'The `token` of the next page. Null after the last page.' };
 
 const amounts = {
   calls: { type: 'integer' },
-  failedCalls: { type: 'integer', description: 'Those of them that failed for a fault of the service or of an upstream.' },
-  refusedCalls: { type: 'integer', description: 'Those of them that were refused, such as for a limit.' },
+  failedCalls: { type: 'integer', description: 'Calls that failed because of an error of Parley or an upstream.' },
+  refusedCalls: { type: 'integer', description: 'Calls that were rejected, for example because of a limit.' },
   promptTokens: { type: 'integer' },
   completionTokens: { type: 'integer' },
   cost: { type: 'number', description: 'USD.' },
@@ -33,14 +33,14 @@ const usage: NamedSchema = {
   schema: buildObject({
     object: { const: 'list' },
     from: { ...text, description: 'The first day, in UTC.' },
-    to: { ...text, description: 'The last day, included.' },
+    to: { ...text, description: 'The last day (inclusive), in UTC.' },
     by: { type: 'array', items: text },
     data: {
       type: 'array',
-      description: 'Days in their order; without days the most costly first.',
+      description: 'Ordered by day. If `by` has no `day`, the highest cost comes first.',
       items: { type: 'object', properties: { day: text, deployment: text, user: text, project: text, ...amounts } },
     },
-    total: { type: 'object', description: 'Of everything, also of what is cut off.', properties: amounts },
+    total: { type: 'object', description: 'Totals of all rows, including rows beyond `limit`.', properties: amounts },
     isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
   }),
 };
@@ -50,11 +50,11 @@ const callsPage: NamedSchema = {
   schema: buildObject({
     object: { const: 'list' },
     from: { ...text, description: 'The first day, in UTC.' },
-    to: { ...text, description: 'The last day, included.' },
+    to: { ...text, description: 'The last day (inclusive), in UTC.' },
     data: buildArray(
       buildOptionalObject({
         id: text,
-        at: { ...moment, description: 'When it began, in milliseconds since the epoch.' },
+        at: { ...moment, description: 'Start of the call, in milliseconds since the epoch.' },
         requestId: text,
         user: text,
         project: text,
@@ -63,23 +63,26 @@ const callsPage: NamedSchema = {
           type: 'array',
           items: text,
           description:
-            'Ids of deployments, from the one that the caller asked to this one: more than one if an application called it.',
+            'IDs of deployments, from the one that the client called to this one. An inner call of an application has more than one.',
         },
         operation: { enum: ['chat', 'embeddings', 'passthrough'] },
         outcome: { enum: outcomes },
-        status: { type: 'integer', description: 'Of the answer; 499 if the caller left before it.' },
+        status: { type: 'integer', description: 'Status of the response. 499 if the client disconnected before the response.' },
         promptTokens: { type: 'integer' },
         completionTokens: { type: 'integer' },
         cost: { type: 'number', description: 'USD.' },
         durationMs: { type: 'number' },
-        cacheReadTokens: { type: 'integer', description: 'Tokens of the prompt that came from the cache of the upstream.' },
-        cacheWriteTokens: { type: 'integer', description: 'Tokens of the prompt that were written to it.' },
-        cacheWrite1hTokens: { type: 'integer', description: 'Those of them that it keeps for an hour instead of 5 minutes.' },
-        serviceTier: { type: 'string', description: 'Tier that the upstream served the call in.' },
-        session: { type: 'string', description: 'Id of the session or conversation that the client named.' },
+        cacheReadTokens: { type: 'integer', description: 'Prompt tokens that the upstream read from its cache.' },
+        cacheWriteTokens: { type: 'integer', description: 'Prompt tokens that the upstream wrote to its cache.' },
+        cacheWrite1hTokens: {
+          type: 'integer',
+          description: 'Tokens of `cacheWriteTokens` that the upstream caches for 1 hour instead of 5 minutes.',
+        },
+        serviceTier: { type: 'string', description: 'Tier in which the upstream served the call.' },
+        session: { type: 'string', description: 'ID of the session or conversation, as the client sent it.' },
         key: {
           type: 'string',
-          description: 'Id of the key that the user made for it. Absent: it came with a token, or a key of the configuration.',
+          description: 'ID of the key, if a user created it. Absent if the call had a token or a configured key.',
         },
       }),
     ),
@@ -110,7 +113,7 @@ const auditPage: NamedSchema = {
     buildObject({
       id: text,
       at: moment,
-      action: { ...text, description: 'Such as `consent.accepted`.' },
+      action: { ...text, description: 'Action, such as `consent.accepted`.' },
       user: orNull('string'),
       object: orNull('string'),
       requestId: orNull('string'),
@@ -131,9 +134,9 @@ const upstream: Schema = buildOptionalObject({
   id: text,
   deployment: text,
   protocol: text,
-  origin: { ...orNull('string'), description: 'Scheme, host and port of its address.' },
+  origin: { ...orNull('string'), description: 'Scheme, host, and port of its URL.' },
   region: orNull('string'),
-  model: { ...text, description: 'Its own name of the model.' },
+  model: { ...text, description: 'Name of the model at the upstream.' },
   weight: { type: 'number' },
   tier: { type: 'integer' },
   state: { enum: ['ok', 'rate_limited', 'failing'] },
@@ -141,19 +144,22 @@ const upstream: Schema = buildOptionalObject({
   refusedStatus: {
     ...orNull('integer'),
     description:
-      'The status of its last answer, if that refused what the service is configured with: 401, 402, 403 or 429. Null after one that it answered.',
+      'Status of the last response if it rejected the configured credentials, plan, or rate: 401, 402, 403, or 429. Null after a successful response.',
   },
   lastError: {
     ...orNull('string'),
-    description: 'Why the last failed call found no connection or no answer. Null after a call that succeeded.',
+    description: 'Why the last failed call got no connection or no response. Null after a successful call.',
   },
-  offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
+  offUntil: {
+    ...orNull('integer'),
+    description: 'Time until which the upstream is paused, in milliseconds since the epoch. Null if it is not paused.',
+  },
 });
 
 const store: Schema = buildOptionalObject({
   holds: { enum: ['records', 'files', 'limits'] },
   kind: { enum: ['sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] },
-  isAway: { type: 'boolean', description: 'Whether it is out of reach.' },
+  isAway: { type: 'boolean', description: 'Whether the store is unreachable.' },
 });
 
 const state: NamedSchema = {
@@ -161,7 +167,7 @@ const state: NamedSchema = {
   schema: buildObject({
     node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
     health: buildOptionalObject({ status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } }),
-    hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: reason },
+    hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
     stores: { type: 'array', items: store },
     upstreams: { type: 'array', items: upstream },
     configuration: buildOptionalObject({
@@ -169,9 +175,9 @@ const state: NamedSchema = {
       loadedAt: moment,
       refusedAt: {
         ...orNull('integer'),
-        description: 'When changed files were refused; null if the last ones are in force.',
+        description: 'When changed files were rejected. Null if the latest files are in effect.',
       },
-      faults: { type: 'array', description: 'Of the files that were refused last.', items: issue },
+      faults: { type: 'array', description: 'Errors in the files that were last rejected.', items: issue },
       warnings: { type: 'array', items: issue },
     }),
   }),
@@ -183,16 +189,19 @@ const adminErrors = [...keyErrors, 'access_denied'] as const;
 const date = { schema: { type: 'string', format: 'date' } };
 
 const days = [
-  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.', {
+  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. The default is 29 days before `to`.', {
     ...date,
     example: '2026-11-01',
   }),
-  inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { ...date, example: '2026-11-30' }),
+  inQuery('to', 'The last day (inclusive), at most 365 days after `from`. The default is today.', {
+    ...date,
+    example: '2026-11-30',
+  }),
 ];
 
 const format = inQuery(
   'format',
-  '`csv`: a table with a header line. The header field `Parley-Next-Token` then has `nextToken`.',
+  'With `csv`, the response is a table with a header line. The response header `Parley-Next-Token` then contains `nextToken`.',
   {
     schema: { enum: ['json', 'csv'], default: 'json' },
   },
@@ -210,22 +219,29 @@ const filters = [
 const callsParameters = [
   ...days,
   format,
-  inQuery('deployment', 'Only those of a deployment.'),
-  inQuery('outcome', 'Only those that ended so: answered, refused for the own fault or a limit, failed, left by the caller.', {
-    schema: { enum: outcomes },
+  inQuery('deployment', 'Only calls of a deployment.'),
+  inQuery(
+    'outcome',
+    'Only calls with an outcome: `ok`, `refused` (rejected because of the client or a limit), `failed`, or `left` (the client disconnected).',
+    {
+      schema: { enum: outcomes },
+    },
+  ),
+  inQuery('token', '`nextToken` of the previous page.'),
+  inQuery('limit', 'Maximum number of calls.', {
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    example: 10,
   }),
-  inQuery('token', '`nextToken` of the page before.'),
-  inQuery('limit', 'How many at most.', { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, example: 10 }),
 ];
 
 const usageParameters = (keys: string, by: string) => [
   ...days,
   format,
-  inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, {
+  inQuery('by', `Keys to group by, separated by commas: ${keys}. The default is \`day\`.`, {
     example: by,
     schema: toList(by.split(',')),
   }),
-  inQuery('limit', 'How many rows at most.', {
+  inQuery('limit', 'Maximum number of rows.', {
     schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 },
     example: 100,
   }),
@@ -243,16 +259,19 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/admin/usage',
     id: 'getUsage',
     tag,
-    summary: 'What everybody used, summed up',
+    summary: 'Returns the usage of all users',
     description:
-      'For the roles `admin` and `auditor`. Calls that applications make are part of the calls they answer: beside these they are counted only in sums by deployment. Costs are always those of all.',
+      'For the roles `admin` and `auditor`. Calls that an application makes to answer are part of the call to the application. They are counted separately only in sums by deployment. Costs always include all calls.',
     parameters: [
-      inQuery('kind', '`rate`: what users thought of replies, the newest first, with `limit` and `token` as in the audit log.'),
+      inQuery(
+        'kind',
+        'With `rate`, the response lists the ratings of replies, newest first, with `limit` and `token` as in the audit log.',
+      ),
       ...usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
       inQuery('deployment', 'Only calls of a deployment.'),
       ...filters,
     ],
-    answers: [{ status: 200, description: 'The sums, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
+    answers: [{ status: 200, description: 'The usage, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -260,9 +279,9 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/user/usage',
     id: 'getOwnUsage',
     tag: 'Limits',
-    summary: 'What the caller used, summed up',
+    summary: 'Returns the usage of the caller',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
-    answers: [{ status: 200, description: 'The sums.', content: [...json(usage), csv] }],
+    answers: [{ status: 200, description: 'The usage.', content: [...json(usage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -270,8 +289,8 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/admin/calls',
     id: 'getCalls',
     tag,
-    summary: 'Single calls of everybody, the newest first',
-    description: 'For the roles `admin` and `auditor`: what the sums of usage are made of. Nothing of what was said.',
+    summary: 'Lists the calls of all users, newest first',
+    description: 'For the roles `admin` and `auditor`. These are the calls that usage adds up. They have no content.',
     parameters: [...callsParameters, ...filters],
     answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
@@ -281,8 +300,8 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/user/calls',
     id: 'getOwnCalls',
     tag: 'Limits',
-    summary: 'Single calls of the caller, the newest first',
-    description: 'For every key and token of the own user. Nothing of what was said.',
+    summary: 'Lists the calls of the caller, newest first',
+    description: 'Covers every key and token of the user. The calls have no content.',
     parameters: callsParameters,
     answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
@@ -292,14 +311,17 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/admin/audit',
     id: 'getAudit',
     tag,
-    summary: 'The audit log, the newest first',
+    summary: 'Returns the audit log, newest first',
     description: 'For the roles `admin` and `auditor`.',
     parameters: [
-      inQuery('kind', 'Only one action, such as `consent.accepted`, or all that begin with its first part, such as `consent`.', {
+      inQuery('kind', 'Only an action such as `consent.accepted`, or all actions with a first part such as `consent`.', {
         example: 'consent',
       }),
-      inQuery('token', '`nextToken` of the page before.'),
-      inQuery('limit', 'How many at most.', { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, example: 10 }),
+      inQuery('token', '`nextToken` of the previous page.'),
+      inQuery('limit', 'Maximum number of records.', {
+        schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+        example: 10,
+      }),
     ],
     answers: [{ status: 200, description: 'A page.', content: json(auditPage) }],
     errors: [...adminErrors, 'invalid_request'],
@@ -309,10 +331,10 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/admin/state',
     id: 'getState',
     tag,
-    summary: 'The state of the node that answers',
+    summary: 'Returns the state of the node that answers',
     description:
-      'For the roles `admin` and `auditor`: health, stores, upstreams with their back-off, and the configuration with its faults.',
-    answers: [{ status: 200, description: 'Its state.', content: json(state) }],
+      'For the roles `admin` and `auditor`. The state has the health, the stores, the upstreams with their back-off, and the configuration with its errors.',
+    answers: [{ status: 200, description: 'The state of the node.', content: json(state) }],
     errors: adminErrors,
   },
 ];

@@ -1,25 +1,25 @@
 import { createRequestError } from '#contract/errors/request-error.ts';
 import type { UsageFilter } from '#domain/usage/journal.ts';
 
-/** Parameters of an address as they came: text, or a list of them where one was given again. */
+/** Parsed query parameters. A repeated parameter has an array of texts. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** One parameter; undefined where it is absent or empty. Throws `invalid_request` where it was given again. */
+/** Returns a parameter, or undefined if it is absent or empty. Throws `invalid_request` if it is repeated. */
 export function readText(query: Query, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw createRequestError(name, 'may be given once');
+  if (typeof value !== 'string') throw createRequestError(name, 'may be given only once');
   return value;
 }
 
-/** Throws `invalid_request` if there is a parameter that the endpoint does not have. */
+/** Throws `invalid_request` if the query has a parameter that the endpoint does not know. */
 export function requireKnown(query: Query, knownParams: readonly string[]): void {
   for (const name of Object.keys(query))
     if (!knownParams.includes(name))
-      throw createRequestError(name, `is not a parameter here. The parameters are ${knownParams.join(', ')}`);
+      throw createRequestError(name, `is not a parameter of this endpoint. Its parameters are ${knownParams.join(', ')}`);
 }
 
-/** Whether the answer is to be CSV. */
+/** Returns whether the query asks for CSV. Throws `invalid_request` for an unknown format. */
 export function readIsCsv(query: Query): boolean {
   const format = readText(query, 'format');
   if (format !== undefined && format !== 'csv' && format !== 'json') throw createRequestError('format', 'must be json or csv');
@@ -33,7 +33,7 @@ export function readFilter(query: Query): UsageFilter {
   return {
     subject: readText(query, 'user'),
     keyId: readText(query, 'key'),
-    // An empty one is a project too: that of callers without one.
+    // The empty text is a valid value. It selects calls without a project.
     project: query.project === '' ? '' : readText(query, 'project'),
     deployment: readText(query, 'deployment'),
     requestId: readText(query, 'requestId'),
@@ -41,7 +41,7 @@ export function readFilter(query: Query): UsageFilter {
   };
 }
 
-/** A whole number from 1 to `most`; `otherwise` where it is absent. */
+/** Returns the parameter `limit`, an integer from 1 to `most`, or `otherwise` if it is absent. Throws `invalid_request`. */
 export function readLimit(query: Query, { most, otherwise }: { most: number; otherwise: number }): number {
   const text = readText(query, 'limit');
   if (text === undefined) return otherwise;
@@ -50,22 +50,22 @@ export function readLimit(query: Query, { most, otherwise }: { most: number; oth
   return limit;
 }
 
-/** Where a list goes on: behind this record. */
+/** Position in a list, given by the record before it. */
 export interface Place {
   readonly atMs: number;
   readonly id: string;
 }
 
-/** The `nextToken` of a page that ends with this record. */
+/** Returns the `nextToken` of a page that ends with this record. */
 export function toToken({ atMs, id }: Place): string {
   return Buffer.from(`${atMs} ${id}`).toString('base64url');
 }
 
-/** Where the page before ended, by its `token`; undefined for the first page. */
+/** Returns the end of the previous page from the parameter `token`, or undefined for the first page. Throws `invalid_request`. */
 export function readPlace(query: Query): Place | undefined {
   const token = readText(query, 'token');
   if (token === undefined) return undefined;
   const [, atMs, id] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (atMs === undefined || id === undefined) throw createRequestError('token', 'must be the nextToken of the page before');
+  if (atMs === undefined || id === undefined) throw createRequestError('token', 'must be the nextToken of the previous page');
   return { atMs: Number(atMs), id };
 }

@@ -33,7 +33,10 @@ export interface AdminDeps {
   readonly clock: Clock;
 }
 
-/** `/v1/admin/usage`, `/calls`, `/audit` and `/state` for the roles `admin` and `auditor`, `/v1/user/usage` and `/v1/user/calls` for everyone's own. */
+/**
+ * Serves `/v1/admin/usage`, `/calls`, `/audit`, and `/state` for the roles `admin` and `auditor`. Serves `/v1/user/usage` and
+ * `/v1/user/calls` for the calls of the signed-in user.
+ */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { journal, readNode, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
@@ -41,7 +44,8 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     if (kind === 'rate') return readRatings(journal, query);
-    if (kind !== undefined) throw createRequestError('kind', 'may be rate; absent, tokens and costs are told');
+    if (kind !== undefined)
+      throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return send(reply, query, await readUsage(journal, query, scope));
   });
@@ -71,7 +75,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   });
 }
 
-/** Sends rows as JSON, or as CSV if the query asks for it. A header field then has the token of the next page. */
+/** Sends rows as JSON, or as CSV if the query requests it. For CSV, a response header contains the token of the next page. */
 function send(reply: FastifyReply, query: Query, rows: Rows): unknown {
   if (!readIsCsv(query)) return rows;
   if (rows.nextToken) reply.header('parley-next-token', rows.nextToken);
@@ -98,7 +102,7 @@ export async function requireAdmin(
   requireOwn(caller, 'administer');
   if (caller.roles.includes(adminRole) || (use === 'reads' && caller.roles.includes(auditorRole))) return caller;
   const roles = use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole;
-  throw new ParleyError('access_denied', `This is open to the role ${roles}, which your key or token does not have.`);
+  throw new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);
 }
 
 async function identifyCaller(
@@ -110,7 +114,7 @@ async function identifyCaller(
   return identify(readCredentials(raw), raw);
 }
 
-/** One page of what users thought of replies, the newest first. Throws `invalid_request`, StoreFault. */
+/** Returns one page of ratings of replies, newest first. Throws `invalid_request` or StoreError. */
 async function readRatings(journal: Journal, query: Query): Promise<object> {
   const { records, nextToken } = await readPage(journal, query, ratedAction);
   return { object: 'list', data: records.map(toRatingItem), nextToken };
@@ -130,7 +134,7 @@ function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRe
   };
 }
 
-/** What callers tell sums apart by, and what it is called in records. */
+/** Grouping keys of the query, mapped to field names of records. */
 const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project' } as const;
 type KeyName = keyof typeof keysByName;
 
@@ -142,14 +146,14 @@ interface UsageQuery extends Days {
 const limits = { most: 10_000, otherwise: 1000 };
 
 interface UsageScope {
-  /** Undefined: of all. */
+  /** Subject whose usage is added up. Undefined for all users. */
   readonly subject: string | undefined;
-  /** What may be asked for. */
+  /** Allowed grouping keys. */
   readonly keys: readonly KeyName[];
   readonly nowMs: number;
 }
 
-/** Sums of usage as callers are shown them, with the total of all. Throws `invalid_request`, StoreFault. */
+/** Returns sums of usage as the API shows them, with the total of all rows. Throws `invalid_request` or StoreError. */
 async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs }: UsageScope): Promise<Rows> {
   const isOfAll = subject === undefined;
   if (isOfAll) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
@@ -173,7 +177,7 @@ function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): Us
 function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
   const knownKeys = keys.filter((key) => names.has(key));
-  if (knownKeys.length < names.size) throw createRequestError('by', `may list ${keys.join(', ')}, with commas between`);
+  if (knownKeys.length < names.size) throw createRequestError('by', `must be a comma-separated list of ${keys.join(', ')}`);
   return knownKeys;
 }
 
@@ -185,7 +189,7 @@ function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionT
   return { calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost: cost / unitsPerUsd };
 }
 
-/** One page of the audit log as callers are shown it, the newest first. Throws `invalid_request`, StoreFault. */
+/** Returns one page of the audit log as the API shows it, newest first. Throws `invalid_request` or StoreError. */
 async function readAudit(journal: Journal, query: Query): Promise<object> {
   const { records, nextToken } = await readPage(journal, query, readKind(query));
   return { object: 'list', data: records.map(toRecordItem), nextToken };
@@ -197,7 +201,7 @@ interface Page {
   readonly nextToken: string | null;
 }
 
-/** The records of one page, of one kind or of all. */
+/** Returns one page of records, of one kind or of all kinds. */
 async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
   const limit = readLimit(query, auditLimits);
   const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};

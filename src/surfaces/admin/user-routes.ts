@@ -29,7 +29,9 @@ const limits = { most: 500, otherwise: 50 };
 const maxBodyBytes = storedEntries.blockedUser.maxBytes;
 const bodyShape = Compile(BlockedUserBody);
 
-/** `/v1/admin/keys`: the keys that users made. `/v1/admin/blocked-users`: the users whose credentials are rejected. */
+/**
+ * Serves `/v1/admin/keys`, the keys that users created, and `/v1/admin/blocked-users`, the users whose credentials are rejected.
+ */
 export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void {
   app.get('/v1/admin/keys', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
@@ -61,7 +63,7 @@ async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: Fa
   const { key: id } = request.params as { key: string };
   const owner = await deps.userKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
   if (owner === undefined)
-    throw new ParleyError('key_not_found', 'No user has a key of this ID. GET /v1/admin/keys lists the keys of users.');
+    throw new ParleyError('key_not_found', 'No user has a key with this ID. GET /v1/admin/keys lists the keys of users.');
   deps.noteAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
   reply.code(204);
 }
@@ -102,7 +104,7 @@ function readUser({ params }: FastifyRequest): string {
   throw createRequestError('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
 }
 
-/** An empty body is a block without a reason. */
+/** Returns the parsed body. An empty body means a block without a reason. */
 async function readBlock({ raw }: FastifyRequest): Promise<BlockedUserBody> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.headers;
   if (length === '0' && encoding === undefined) return {};
@@ -124,7 +126,7 @@ interface PageForm<Item> {
   readonly toItem: (item: Item) => JsonObject;
 }
 
-/** `found` has one item more than the page if another page follows. */
+/** Returns a page. `items` must have one item more than `limit` if another page follows. */
 function toPage<Item>(items: readonly Item[], limit: number, { toPlace, toItem }: PageForm<Item>): JsonObject {
   const data = items.slice(0, limit);
   const last = items.length > limit ? data.at(-1) : undefined;

@@ -10,26 +10,26 @@ import type { ToolsetSurvey } from '#domain/tools/tool.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 
-/** What the routes of applications work with. */
+/** Dependencies of the application routes. */
 export interface ApplicationDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
   readonly store: ApplicationStore;
   readonly catalog: Catalog;
-  /** Where documents of applications are; undefined: no files are stored here. */
+  /** Index of files, which include the documents of applications. Undefined if no files are stored. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
-  /** Returns the present tools of an MCP server. Rejects with ToolFault, or with the signal's reason. */
+  /** Returns the current tools of an MCP server. Rejects with ToolError, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
   readonly clock: Clock;
-  /** Makes ETags. */
+  /** Returns a new ETag. */
   readonly newId: () => string;
   readonly noteAudit: NoteAudit;
 }
 
-/** What the routes of cases and evaluations work with. */
+/** Dependencies of the routes for cases and evaluations. */
 export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'noteAudit'> {
   readonly evaluations: EvaluationRuns;
   readonly results: EvaluationStore;
-  /** Makes ids of cases. */
+  /** Returns a new case ID. */
   readonly newId: () => string;
 }

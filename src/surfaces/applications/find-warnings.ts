@@ -15,36 +15,36 @@ import { ToolError, type ToolsetSurvey } from '#domain/tools/tool.ts';
 
 /** Issue that probably breaks an application but does not prevent saving it. */
 export interface SaveWarning {
-  /** As `param` of an error. */
+  /** Path of the field, in the form of an error's `param`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A saved application, and where its parts are looked up. */
+/** Context for the checks of a saved application. */
 export interface Checking {
   readonly caller: Caller;
   readonly snapshot: ConfigSnapshot;
   readonly catalog: Catalog;
-  /** Undefined: none are stored here. */
+  /** Undefined if no files are stored. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
   /** Rejects if the server cannot be used. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
-  /** Ends the search in servers. */
+  /** Cancels the requests to MCP servers. */
   readonly signal: AbortSignal;
 }
 
-/** Maximum numbers of warnings and of contacted MCP servers for one application. */
+/** Maximum number of warnings, and maximum number of MCP servers to contact, for one application. */
 const maxWarnings = 100;
 const maxServers = 8;
 const maxServerMs = 5000;
 const maxNameLength = 100;
 
 /**
- * Finds missing references of a saved application: deployments, tools of MCP servers, and documents with text.
- * A server or a store that does not answer within 5 seconds gives no warning.
+ * Returns warnings about missing references of a saved application: deployments, tools of MCP servers, and documents with text. A
+ * server that does not answer within 5 seconds, or a store that fails, gives no warning.
  */
 export async function findWarnings(entry: ApplicationEntry, checking: Checking): Promise<readonly SaveWarning[]> {
-  // Properties of a program at an endpoint have their own form.
+  // Properties of an application with an endpoint have a format of their own, so these checks do not apply.
   const ownEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const warnings = await Promise.all(
     [findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) => find(ownEntry, checking).catch(toNone)),
@@ -58,13 +58,16 @@ export async function findWarnings(entry: ApplicationEntry, checking: Checking):
     }));
 }
 
-/** The application is saved, and a store that fails now does not change that. */
+/**
+ * Returns no issues for a StoreError: the application is already saved, so a failing store must not fail the request. Rethrows
+ * other errors.
+ */
 function toNone(error: unknown): readonly Issue[] {
   if (error instanceof StoreError) return [];
   throw error;
 }
 
-/** The parts of an application that name something. */
+/** Parts of an application that contain references. */
 type Names = Pick<ApplicationEntry, 'dependencies'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
@@ -83,7 +86,7 @@ async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot 
   return looked.flat();
 }
 
-const unknownDeployment = { message: 'names a deployment that does not exist, or is not open to you' };
+const unknownDeployment = { message: 'names a deployment that does not exist or that you may not use' };
 
 async function findUnreadableDocuments({ applicationProperties }: Names, { files }: Checking): Promise<readonly Issue[]> {
   const documentUrl = applicationProperties?.document_relative_url;
@@ -101,7 +104,7 @@ async function findUnreadableDocuments({ applicationProperties }: Names, { files
 }
 
 async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: Checking): Promise<readonly Issue[]> {
-  // The entry has been read, so its properties have the form of a quick app.
+  // The entry is validated, so its properties have the form of a quick app.
   const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
   const limited = toolsets
     .map((toolset, index) => ({ settings: toMcpToolset(toolset), index }))
@@ -115,14 +118,14 @@ async function findUnknownTools({ applicationProperties }: Names, { survey, sign
       const unknown = toPlaces(path, settings.allowedTools).filter(({ value }) => !names.has(value));
       return unknown.map(({ path: itemPath, value }) => ({
         path: itemPath,
-        message: `names ${value.slice(0, maxNameLength)}, a tool that the MCP server ${settings.name} does not have`,
+        message: `names the tool ${value.slice(0, maxNameLength)}, which the MCP server ${settings.name} does not have`,
       }));
     }),
   );
   return looked.flat();
 }
 
-/** Returns the names of all tools of a server, undefined if they cannot be known. */
+/** Returns the names of all tools of a server, or undefined if the complete list is not available. */
 async function listNames(
   settings: McpToolsetSettings,
   survey: Checking['survey'],

@@ -9,9 +9,9 @@ const imported: NamedSchema = {
     toolsets: {
       type: 'array',
       items: RestToolset,
-      description: 'For `web_api_toolset`. In place of a secret stands the name of a variable.',
+      description: 'For `web_api_toolset`. Each secret is replaced by the name of a variable.',
     },
-    notes: { type: 'array', items: { type: 'string' }, description: 'What was left out, and why.' },
+    notes: { type: 'array', items: { type: 'string' }, description: 'Parts that were left out, with the reasons.' },
   }),
 };
 
@@ -28,16 +28,15 @@ const document = {
   security: [{ key: [] }],
 };
 
-/** `/v1/import-openapi`. */
 export const importOperations: readonly ApiOperation[] = [
   {
     method: 'post',
     path: '/v1/import-openapi',
     id: 'importOpenApi',
     tag: 'Applications',
-    summary: 'Turns an OpenAPI document into tools of a quick app',
+    summary: 'Converts an OpenAPI document into tools of a quick app',
     description:
-      'The document may be OpenAPI 2.0, 3.0 or 3.1. Nothing is saved: the toolsets are for the settings of a quick app, once somebody has looked them over.',
+      'The document may be OpenAPI 2.0, 3.0, or 3.1. Parley does not save the toolsets. Review them, then add them to the settings of a quick app.',
     body: json(
       { name: 'ImportRequest', schema: ImportRequest },
       { document: { summary: 'A document in the request', value: { document, include: ['list_items'] } } },

@@ -9,20 +9,20 @@ import { ToolError } from '#domain/tools/tool.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
-/** What is to be imported. */
+/** Request to import an OpenAPI document. */
 interface Importing {
-  /** The document; undefined: what is found at `url`. */
+  /** Text of the document. If undefined, the document is fetched from `url`. */
   readonly text: string | undefined;
   readonly url: URL;
-  /** Who asks. */
+  /** Subject of the user who imports the document. */
   readonly owner: string;
   readonly include: readonly string[] | undefined;
   readonly exclude: readonly string[] | undefined;
-  /** Of a document that is fetched. */
+  /** Maximum size of a fetched document. */
   readonly maxBytes: number;
 }
 
-/** Toolsets of a quick app, and what is to be known of them. */
+/** Toolsets of a quick app, and notes about parts that were left out. */
 interface Imported {
   readonly toolsets: readonly object[];
   readonly notes: readonly string[];
@@ -31,15 +31,18 @@ interface Imported {
 export interface ImportDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
-  /** Rejects with ToolFault for what is no OpenAPI document or cannot be had, with IsolationFault if too many of the owner wait already. */
+  /**
+   * Rejects with ToolError if the input is not an OpenAPI document or cannot be fetched. Rejects with IsolationError if too many
+   * imports of the owner are already queued.
+   */
   readonly importDocument: (importing: Importing) => Promise<Imported>;
 }
 
-/** `security.maxBodyBytes` may be less. */
+/** Maximum size of a document in bytes. If `security.maxBodyBytes` is less, that bound applies. */
 const maxDocumentBytes = 2 * 1024 ** 2;
 const nowhere = 'none:/';
 
-/** `POST /v1/import-openapi`: an OpenAPI document as toolsets of a quick app, to be looked over before they are saved. */
+/** Serves `POST /v1/import-openapi`, which converts an OpenAPI document into toolsets of a quick app. It saves nothing. */
 export function importRoutes(app: FastifyInstance, { snapshot, identify, importDocument }: ImportDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);

@@ -4,7 +4,7 @@ import { apiOperations } from '#app/service/features.ts';
 import { toOpenApi } from '../ops/openapi.ts';
 import { applicationOperations } from './openapi.ts';
 
-it('the OpenAPI document has applications and what is needed to make them, validly', async () => {
+it('documents every method of the application endpoints in a valid OpenAPI document', async () => {
   const document = toOpenApi(applicationOperations, '1.2.3');
   expect((await validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>)).errors ?? []).toEqual([]);
   expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...applicationOperations]));

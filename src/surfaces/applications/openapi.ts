@@ -24,8 +24,8 @@ const application: NamedSchema = { name: 'Application', schema: ApplicationEntry
 
 const savedFields = {
   ...ApplicationEntry.properties,
-  id: { ...text, description: '`applications/{bucket}/{path}`; the deployment that calls name.' },
-  etag: { ...text, description: 'Another after each change; without quotes.' },
+  id: { ...text, description: '`applications/{bucket}/{path}`. Use it as the model of a call.' },
+  etag: { ...text, description: 'ETag without quotes. It changes with each save.' },
   createdAt: milliseconds,
   updatedAt: milliseconds,
 };
@@ -33,13 +33,16 @@ const savedSchema = { type: 'object', required: ['id', 'etag', 'createdAt', 'upd
 
 const warning: NamedSchema = {
   name: 'SaveWarning',
-  schema: buildObject({ path: { ...text, description: 'The field, as `param` of an error.' }, message: text }),
+  schema: buildObject({
+    path: { ...text, description: 'Path of the field, in the form of `param` of an error.' },
+    message: text,
+  }),
 };
 
 const warnings: Schema = {
   type: 'array',
   description:
-    'Only in the answer to a save, and only if there are any: names of deployments and tools that do not exist, and documents without text that can be searched.',
+    'Present only in the response to a save, and only if there are warnings: names of deployments and tools that do not exist, and documents without searchable text.',
   items: warning,
 };
 
@@ -50,7 +53,11 @@ const savedNow: NamedSchema = {
 };
 const list: NamedSchema = { name: 'ApplicationList', schema: buildList(saved) };
 
-const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 1; the highest is the one in force.' };
+const versionNumber = {
+  type: 'integer',
+  minimum: 1,
+  description: 'Version number, starting at 1. The highest version is in effect.',
+};
 
 const versionList: NamedSchema = {
   name: 'ApplicationVersionList',
@@ -66,17 +73,27 @@ const savedVersion: NamedSchema = {
   },
 };
 
-const bucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
-const pathParams = [bucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.ownApplication)];
+const bucket = inPath(
+  'bucket',
+  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
+  exampleNames.bucket,
+);
+const pathParams = [bucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.ownApplication)];
 const path = '/v1/applications/{bucket}/{path}';
 const versions = '/v1/versions/applications/{bucket}/{path}';
 const version: Parameter = inQuery('version', 'Number of a version.', { schema: versionNumber, example: 1 });
 
 const conditions = [
-  inHeader('If-Match', 'ETags, one of which must be that of the application; `*`: there must be one.', { example: '*' }),
-  inHeader('If-None-Match', 'ETags, none of which may be that of the application; `*`: there must be none.', {
-    example: '"2f8b1c"',
+  inHeader('If-Match', 'ETags. The ETag of the application must be one of them. `*` matches any existing application.', {
+    example: '*',
   }),
+  inHeader(
+    'If-None-Match',
+    'ETags. The ETag of the application must not be one of them. With `*`, the application must not exist.',
+    {
+      example: '"2f8b1c"',
+    },
+  ),
 ];
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
@@ -91,7 +108,7 @@ const guide = {
   },
 };
 
-/** Applications made by users, and their versions. */
+/** Operations for applications that users save, and for their versions. */
 export const applicationOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -101,7 +118,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     summary: 'Lists the applications of the caller',
     description: 'The path may end with a slash.',
     parameters: [bucket],
-    answers: [{ status: 200, description: 'The list, by id.', content: json(list) }],
+    answers: [{ status: 200, description: 'The list, ordered by ID.', content: json(list) }],
     errors: [...keyErrors, 'access_denied'],
   },
   {
@@ -111,11 +128,11 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Shows an application',
     description:
-      'The owner is shown all of it, but `***` in place of secrets. The roles that it names are not shown where it runs and what it is told.',
+      'The owner gets all fields, with `***` in place of secrets. Users with the roles that it names do not get its endpoint and its properties.',
     parameters: [...pathParams, ...conditions],
     answers: [
       { status: 200, description: 'The application, with its `ETag`.', content: json(saved) },
-      { status: 304, description: 'The application is the one that `If-None-Match` names.' },
+      { status: 304, description: 'The ETag of the application matches `If-None-Match`.' },
     ],
     errors: [...errors, 'precondition_failed'],
   },
@@ -124,14 +141,14 @@ export const applicationOperations: readonly ApiOperation[] = [
     path,
     id: 'saveApplication',
     tag,
-    summary: 'Saves an application in the place of what is there',
+    summary: 'Creates or replaces an application',
     description:
-      'The body is an entry of `applications`; what `GET` gave may be sent back. A secret that is `***` stays as it is stored.',
+      'The body has the form of an entry of `applications`. You may send the response of `GET` back. A secret that is `***` keeps its stored value.',
     parameters: [...pathParams, ...conditions],
     body: json(application, { quickApp: { summary: 'A quick app', value: guide } }),
     answers: [
       { status: 200, description: 'The application is changed.', content: json(savedNow) },
-      { status: 201, description: 'The application is made.', content: json(savedNow) },
+      { status: 201, description: 'The application is created.', content: json(savedNow) },
     ],
     errors: [...errors, ...bodyErrors, 'precondition_failed'],
   },
@@ -142,7 +159,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Deletes an application',
     parameters: [...pathParams, ...conditions],
-    answers: [{ status: 204, description: 'The application is gone.' }],
+    answers: [{ status: 204, description: 'The application is deleted.' }],
     errors: [...errors, 'precondition_failed'],
   },
   {
@@ -150,13 +167,14 @@ export const applicationOperations: readonly ApiOperation[] = [
     path: versions,
     id: 'listApplicationVersions',
     tag,
-    summary: 'Lists the versions of an application of the caller, or shows one',
-    description: 'Each change keeps what was there before: the last 50, of 4 MiB in all. Secrets are `***`.',
+    summary: 'Lists the versions of an application of the caller, or returns one',
+    description:
+      'Each change stores the previous version. Parley retains the last 50 versions, at most 4 MiB in total. Secrets are `***`.',
     parameters: [...pathParams, version],
     answers: [
       {
         status: 200,
-        description: 'The versions, the newest first; with `version` that one.',
+        description: 'The versions, newest first. With `version`, only that version.',
         content: json({ oneOf: [versionList, savedVersion] }),
       },
     ],
@@ -167,11 +185,11 @@ export const applicationOperations: readonly ApiOperation[] = [
     path: versions,
     id: 'restoreApplicationVersion',
     tag,
-    summary: 'Saves a former version again, with the secrets it had',
+    summary: 'Restores a version, with the secrets it had',
     description:
-      'As `PUT` would: it is refused if it could not be saved today, and what it takes the place of becomes a version too.',
+      'Restoring follows the rules of `PUT`. Parley rejects a version that would not be valid today. The replaced application becomes a version too.',
     parameters: [...pathParams, { ...version, required: true }, ...conditions],
-    answers: [{ status: 200, description: 'The version is in force again.', content: json(saved) }],
+    answers: [{ status: 200, description: 'The version is in effect again.', content: json(saved) }],
     errors: [...errors, 'invalid_request', 'precondition_failed'],
   },
 ];

@@ -20,24 +20,27 @@ import { StoreError } from '#domain/store-error.ts';
 const maxReportedIssues = 5;
 const maxPathLength = 200;
 
-/** An application that is to be saved. */
+/** Context for the validation of an application before it is saved. */
 interface Saving {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly snapshot: ConfigSnapshot;
   readonly catalog: Catalog;
-  /** As it is now; undefined where it is new. */
+  /** The stored application. Undefined if the application is new. */
   readonly stored: StoredApplication | undefined;
-  /** Undefined: none are stored here. */
+  /** Undefined if no files are stored. */
   readonly files: Pick<FileIndex, 'findAll'> | undefined;
 }
 
-/** Each has a row beside the application. */
+/** Maximum number of roles. Each role has its own row in the store. */
 const maxRoles = 100;
 const maxReferenceLength = 200;
 const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
 
-/** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
+/**
+ * Returns the validated entry from a request body, which may also be the response of a GET. Throws `invalid_request` with the
+ * errors.
+ */
 export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {
   const input = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
   const ids = await possibleModels(input, saving);
@@ -59,7 +62,10 @@ function withoutAnswerFields(body: object): object {
   return Object.fromEntries(Object.entries(body).filter(([key]) => !answerFields.has(key)));
 }
 
-/** Of the deployments that users made only the one that is named; nobody learns of those that are closed to them. */
+/**
+ * Returns the ids of chat deployments that the caller may use. Of saved applications, only the one that the input names is
+ * included. A deployment that the caller may not use looks like one that does not exist.
+ */
 async function possibleModels(input: unknown, { caller, catalog, snapshot }: Saving): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(input) ? input.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
@@ -70,10 +76,10 @@ async function possibleModels(input: unknown, { caller, catalog, snapshot }: Sav
 }
 
 function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Issue> {
-  if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must be ${maxRoles} roles at most` };
+  if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must have at most ${maxRoles} roles` };
 }
 
-/** What the guard of outgoing calls will refuse is said at once, as far as the address itself tells. */
+/** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
 function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
   if (endpoint !== undefined) yield* addressFaults(guard, ['endpoint'], endpoint);
@@ -82,10 +88,10 @@ function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry,
     if (typeof address === 'string') yield* addressFaults(guard, ['features', name], address);
   }
   if (forwardAuthToken === true)
-    yield { path: ['forwardAuthToken'], message: 'is for applications of the configuration: nobody else is trusted with tokens' };
+    yield { path: ['forwardAuthToken'], message: 'is allowed only for applications in the configuration' };
 }
 
-/** What somebody wrote, without defaults. */
+/** The fields that the user wrote, without defaults. */
 type WrittenEntry = Partial<ApplicationEntry>;
 
 function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): Iterable<Issue> {
@@ -93,26 +99,26 @@ function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): 
     guard.checkUrl(new URL(address));
   } catch (error) {
     if (!(error instanceof AddressRefusedError)) throw error;
-    yield { path, message: `cannot be called: ${error.message}` };
+    yield { path, message: `is rejected: ${error.message}` };
   }
 }
 
-/** Of a configured application the model may be one that is made later; here it must be there. */
+/** Requires the model to exist now. A configured application may name a model that is created later. */
 function* modelFaults(
   { endpoint, applicationProperties: properties }: ApplicationEntry,
   ids: ReadonlySet<string>,
 ): Iterable<Issue> {
   if (endpoint !== undefined || properties === undefined || ids.has(String(properties.model))) return;
-  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist, or is not open to you' };
+  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist or that you may not use' };
 }
 
-/** An application is answered with the documents of its maker: it names nobody else's. */
+/** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */
 function* documentFaults(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
   const message = `must be a file of your own bucket, ${filePrefix}${bucket}/…`;
   for (const { path, reference } of documentsIn(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
 }
 
-/** Documents that nobody could look anything up in; none while nobody can tell. */
+/** Returns an issue for each document that is not stored. Returns no issues if the store is unreachable. */
 async function missingDocuments(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
   try {
     return await findMissing(entry, files);
@@ -128,7 +134,7 @@ async function findMissing(entry: ApplicationEntry, files: Saving['files']): Pro
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];
   const stored = new Set(storedFiles.map(toReference));
   return documents.flatMap(({ path, reference, location }) => {
-    const message = `names ${reference.slice(0, maxReferenceLength)}, which is not stored; upload it first, or leave it out`;
+    const message = `names ${reference.slice(0, maxReferenceLength)}, which is not stored. Upload it first, or remove it`;
     return location !== undefined && stored.has(toReference(location)) ? [] : [{ path, message }];
   });
 }
@@ -144,7 +150,7 @@ function isInBucket(bucket: string, reference: string): boolean {
   return parseReference(reference)?.bucket === bucket;
 }
 
-/** Throws `invalid_request` that names the faults, if there are any. */
+/** Throws `invalid_request` with the issues, if there are any. */
 export function refuseFaults(faults: readonly Issue[]): void {
   const [first] = faults;
   if (first === undefined) return;
@@ -154,7 +160,7 @@ export function refuseFaults(faults: readonly Issue[]): void {
   throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
 }
 
-/** Keys may be as long as the body. */
+/** Returns the path of an issue, truncated because a key may be as long as the body. */
 function toParam({ path }: Issue): string {
   return truncate(formatPath(path), maxPathLength);
 }

@@ -23,7 +23,10 @@ import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, require
 const base = '/v1/applications/';
 const versionsBase = '/v1/versions/applications/';
 
-/** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */
+/**
+ * Serves `/v1/applications/{bucket}/{path}` (applications that users save), `/v1/applications/{bucket}/` (the list of the
+ * caller's applications), and their versions (docs/wire.md, Applications).
+ */
 export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
   const url = `${base}*`;
   serveEarly(app, { method: 'GET', url }, (request, reply) => get(deps, request, reply));
@@ -87,12 +90,12 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
   reply.code(204);
 }
 
-/** The bucket, where the path names one and nothing in it. */
+/** Returns the bucket if the path consists of only a bucket. */
 function bucketIn({ url }: FastifyRequest): string | undefined {
   return /^([^/]+)\/?$/.exec(pathBelow(base, url))?.[1];
 }
 
-/** `/v1/versions/applications/{bucket}/{path}`: what an application was before, for its owner, and the way back. */
+/** Serves `/v1/versions/applications/{bucket}/{path}`: lists, returns, and restores versions for the owner. */
 function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
   const url = `${versionsBase}*`;
   serveEarly(app, { method: 'GET', url }, (request) => show(deps, request));
@@ -108,7 +111,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
   return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
 }
 
-/** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
+/** Saves a version again, with the secrets it had. Throws `invalid_request` if the version is no longer valid. */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, location } = await openOwn(deps, versionsBase, request);
   const version = versionIn(request);
@@ -119,7 +122,7 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   const former = await find(deps, location.id, version);
   const saving = { caller, location, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former, files: deps.files };
   const entry = await readApplication(former.entry, saving);
-  // One that is deleted meanwhile does not come back.
+  // By default the application must still exist, so that a concurrent deletion is not undone.
   const savedEntry = {
     caller,
     location,
@@ -137,10 +140,10 @@ async function find({ store }: ApplicationDeps, id: string, version: number): Pr
   const savedVersion = await store.findVersion(id, version);
   if (savedVersion !== undefined) return savedVersion;
   if ((await store.versions(id)).length === 0) throw notFound();
-  throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
+  throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
 }
 
-/** Which version a request means; undefined for all of them. */
+/** Returns the requested version, or undefined if the request has none. Throws `invalid_request`. */
 function versionIn({ raw }: FastifyRequest): number | undefined {
   const [, query = ''] = (raw.url ?? '').split('?', 2);
   const versionText = new URLSearchParams(query).get('version');
@@ -150,21 +153,21 @@ function versionIn({ raw }: FastifyRequest): number | undefined {
 }
 
 function noVersion(): ParleyError {
-  return new ParleyError('invalid_request', 'version must be the number of a version.', { param: 'version' });
+  return new ParleyError('invalid_request', 'version must be a positive integer.', { param: 'version' });
 }
 
-/** An application that is to be written, looked over already. */
+/** A validated application to be written. */
 interface Writing {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly entry: ApplicationEntry;
   readonly condition: WriteCondition;
   readonly requestId: string;
-  /** For the audit log. */
+  /** Details for the audit log. */
   readonly details?: AuditRecord['details'];
 }
 
-/** Writes an application, and notes it. Throws `precondition_failed`. */
+/** Writes an application and adds an audit record. Throws `precondition_failed`. */
 async function writeApplication(
   { store, clock, newId, noteAudit }: ApplicationDeps,
   { caller, location: { id, spelling }, entry, condition, requestId, details }: Writing,
@@ -178,13 +181,13 @@ async function writeApplication(
   return stored;
 }
 
-/** An application as its owner is shown it: what was saved without its secrets, and what is known of it (docs/wire.md, Applications). */
+/** Returns the owner's view of an application: the entry without secrets, and its metadata (docs/wire.md, Applications). */
 function toItem({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { applicationProperties: properties } = entry;
   return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toFacts(stored) };
 }
 
-/** The same for others who may use it: not where it runs, what it was told, and with which tools it works. */
+/** Returns the view for other users who may use the application: without endpoint, properties, defaults, and roles. */
 function toSharedView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, userRoles: _roles, ...shared } = entry;
   return { ...shared, ...(shared.features && { features: getPublicFeatures(shared) }), ...toFacts(stored) };

@@ -8,12 +8,12 @@ const text = { type: 'string' };
 const failure = {
   anyOf: [
     buildObject({
-      reason: { enum: [...toolErrorReasons], description: 'What keeps the server from being used.' },
-      message: { ...text, description: 'The same in a sentence.' },
+      reason: { enum: [...toolErrorReasons], description: 'Reason for the failure.' },
+      message: { ...text, description: 'Description of the failure in one sentence.' },
     }),
     { type: 'null' },
   ],
-  description: 'Why nothing could be had of the server; null if it could.',
+  description: 'Why the server cannot be used. Null if the request succeeded.',
 };
 
 const toolList: NamedSchema = {
@@ -23,24 +23,24 @@ const toolList: NamedSchema = {
       type: 'array',
       items: buildObject(
         {
-          name: { ...text, description: 'As `allowed_tools` names it.' },
-          title: { ...text, description: 'For people; empty if the server has none.' },
+          name: { ...text, description: 'Name for `allowed_tools`.' },
+          title: { ...text, description: 'Display name. Empty if the server has none.' },
           description: text,
           parameters: {
             type: 'object',
-            description: 'JSON Schema of the arguments; absent if there was no more room for it.',
+            description: 'JSON Schema of the arguments. Absent if the response would be too large.',
           },
-          readOnly: { type: 'boolean', description: 'The server says that it changes nothing.' },
+          readOnly: { type: 'boolean', description: 'Whether the server declares that the tool changes nothing.' },
         },
         ['parameters'],
       ),
-      description: 'By name, 512 at most, whichever are allowed.',
+      description: 'Ordered by name, at most 512, including tools that `allowed_tools` excludes.',
     },
-    count: { type: 'integer', description: 'How many tools the server has.' },
+    count: { type: 'integer', description: 'Number of tools that the server has.' },
     leftOut: {
       type: 'array',
       items: text,
-      description: 'Names of tools that are described in a form that MCP does not have, and cannot be called.',
+      description: 'Names of tools that cannot be called because their description does not follow MCP.',
     },
     failure,
   }),
@@ -53,16 +53,16 @@ const triedTool: NamedSchema = {
       outcome: {
         enum: ['answered', 'failed', 'not_run', 'asks'],
         description:
-          'What became of it. `not_run`: the arguments do not follow the schema; `asks`: it goes on only once its user has answered a question.',
+          'Outcome of the run. `not_run` means that the arguments do not match the schema. `asks` means that the tool needs an answer from the user to continue.',
       },
-      text: { ...text, description: 'What a model would be told; with `asks` the question.' },
-      attachments: { type: 'array', items: { type: 'object' }, description: 'What the tool gave beside text.' },
+      text: { ...text, description: 'Text that a model would receive. With `asks`, the question.' },
+      attachments: { type: 'array', items: { type: 'object' }, description: 'Results of the tool other than text.' },
       question: {
         type: 'object',
         properties: { message: text, schema: { type: 'object' } },
-        description: 'With `asks`: what it wants to know, and the JSON Schema of the answer.',
+        description: 'Present with `asks`: the question, and the JSON Schema of the answer.',
       },
-      durationMs: { type: 'number', description: 'How long the run took, in milliseconds.' },
+      durationMs: { type: 'number', description: 'Duration of the run in milliseconds.' },
       failure,
     },
     ['question'],
@@ -75,18 +75,17 @@ const toolset = {
   mcp_server_info: { url: 'https://files.example/mcp', protocol: 'streamable_http' },
 };
 
-/** `/v1/tools/…`. */
 export const toolOperations: readonly ApiOperation[] = [
   {
     method: 'post',
     path: '/v1/tools/list',
     id: 'listToolsetTools',
     tag: 'Applications',
-    summary: 'Lists what an MCP server offers now',
+    summary: 'Lists the current tools of an MCP server',
     description:
-      'The server is asked anew, with the credentials of the toolset, which need not be saved. Nothing is kept. A server that cannot be used is an answer with its `failure`.',
+      'Parley requests the list from the server with the credentials of the toolset, which need not be saved. Parley stores nothing. If the server cannot be used, the response has a `failure`.',
     body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
-    answers: [{ status: 200, description: 'Its tools, or why there are none.', content: json(toolList) }],
+    answers: [{ status: 200, description: 'The tools, or the failure.', content: json(toolList) }],
     errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
   },
   {
@@ -96,12 +95,12 @@ export const toolOperations: readonly ApiOperation[] = [
     tag: 'Applications',
     summary: 'Runs one tool once',
     description:
-      'The tool runs as in an answer of an application: with the credentials of the toolset, which need not be saved, within `tools.timeoutMs`, and with a result as long as a model is shown. It does what it does: a tool that writes has written. Nothing is kept here. A tool that fails is an answer.',
+      'The tool runs as it does for an application: with the credentials of the toolset, which need not be saved, within `tools.timeoutMs`, and with the result truncated as for a model. The run is real, so a tool may change data. Parley stores nothing. If the tool fails, the response is still 200.',
     body: json(
       { name: 'RunToolRequest', schema: RunToolRequest },
       { tool: { summary: 'A tool of a server', value: { toolset, tool: 'read', arguments: { path: 'notes.txt' } } } },
     ),
-    answers: [{ status: 200, description: 'What became of it.', content: json(triedTool) }],
+    answers: [{ status: 200, description: 'The outcome of the run.', content: json(triedTool) }],
     errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
   },
 ];

@@ -23,24 +23,27 @@ export interface ToolRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
   readonly store: Pick<ApplicationStore, 'find'>;
-  /** What a server offers now. Rejects with ToolFault, or with the signal's reason. */
+  /** Returns the current tools of a server. Rejects with ToolError, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
-  /** Runs a tool once; undefined if there is none of that name. Rejects with ToolFault, or with the signal's reason. */
+  /**
+   * Runs a tool once. Resolves with undefined if the toolset has no tool with that name. Rejects with ToolError, or with the
+   * signal's reason.
+   */
   readonly tryTool: (trial: ToolTestRun) => Promise<ToolTestResult | undefined>;
 }
 
-/** Of one application; `security.maxBodyBytes` may be less. */
+/** Maximum size in bytes of a body, which has one toolset. If `security.maxBodyBytes` is less, that bound applies. */
 const maxBytes = 512 * 1024;
-/** Servers that one user has asked at a time: as many as an editor may have open. */
+/** Maximum number of concurrent requests per user. An editor may have that many toolsets open. */
 const atOnce = 8;
 
-/** `/v1/tools/…`: the tools of a toolset that is written and need not be saved yet (docs/wire.md, Applications). */
+/** Serves `/v1/tools/…`: lists and runs the tools of a toolset that need not be saved (docs/wire.md, Applications). */
 export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
   const slots = new OwnerSlots(atOnce);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
     const { caller, toolset } = await readTried(deps, request, parseToolsetRequest);
     if (toolset.kind !== 'mcp')
-      throw createRequestError('toolset.type', 'must be "mcp": other toolsets name their tools themselves');
+      throw createRequestError('toolset.type', 'must be "mcp". Toolsets of other types define their tools in their settings');
     return withSlot(slots, caller, () => list(deps, toolset, reply));
   });
   serveEarly(app, { method: 'POST', url: '/v1/tools/run' }, async (request, reply) => {
@@ -57,7 +60,10 @@ interface Tried<RequestBody extends ToolsetRequest> {
   readonly toolset: QuickAppToolset;
 }
 
-/** Whoever may save applications may try their toolsets. Checked in this order: size, credentials, media type, body. */
+/**
+ * Returns the caller and the toolset. Users who may save applications may try toolsets. Checks, in this order: size, credentials,
+ * media type, body.
+ */
 async function readTried<RequestBody extends ToolsetRequest>(
   { snapshot, identify, store }: ToolRoutesDeps,
   { raw }: FastifyRequest,
@@ -73,7 +79,7 @@ async function readTried<RequestBody extends ToolsetRequest>(
   return { caller, trialRequest, toolset: await readToolsetRequest(trialRequest, { store, caller }) };
 }
 
-/** A server's failure is not the request's. */
+/** Returns the tools of a server. A ToolError becomes `failure` in the response, not an error of the request. */
 async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { raw }: FastifyReply): Promise<object> {
   try {
     const { tools, count, omitted: leftOut } = await survey(settings, leavingSignal(raw));
@@ -84,11 +90,11 @@ async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { 
   }
 }
 
-/** What became of one run; a server that cannot be used is told as in a list. */
+/** Returns the outcome of one run. A ToolError becomes `failure` in the response, as for a list. */
 async function run({ tryTool }: ToolRoutesDeps, trial: ToolTestRun): Promise<object> {
   try {
     const result = await tryTool(trial);
-    if (result === undefined) throw createRequestError('tool', 'is none of the tools that the toolset has');
+    if (result === undefined) throw createRequestError('tool', 'does not name a tool of the toolset');
     return { ...result, failure: null };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
@@ -102,7 +108,10 @@ async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () 
     return await slots.run(subject, work);
   } catch (cause) {
     if (!(cause instanceof NoSlotError)) throw cause;
-    throw new ParleyError('overloaded', `No further server is asked for you: ${cause.message}.`, { retryAfterSeconds: 5, cause });
+    throw new ParleyError('overloaded', `Parley cannot contact another tool server for you now: ${cause.message}.`, {
+      retryAfterSeconds: 5,
+      cause,
+    });
   }
 }
 
@@ -111,7 +120,10 @@ interface ReadingToolset {
   readonly caller: Caller;
 }
 
-/** The toolset of a request, with its secrets. Throws `invalid_request`, and `access_denied` and `deployment_not_found` for the application it names. */
+/**
+ * Returns the toolset of a request, with its secrets. Throws `invalid_request` for the toolset, and `access_denied` or
+ * `deployment_not_found` for the application that it names.
+ */
 async function readToolsetRequest(
   { toolset, application }: ToolsetRequest,
   { store, caller }: ReadingToolset,

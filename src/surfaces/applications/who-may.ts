@@ -11,14 +11,17 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import { readCredentials } from '../http/read-request.ts';
 
-/** The one whose applications these are; no application stands in for its user. */
+/** Returns the caller. Throws `access_denied` for per-request keys: an application may not manage its user's applications. */
 export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'see or change applications');
   return caller;
 }
 
-/** The caller, and the application of its own that a path names below a base. Throws `deployment_not_found`, `access_denied`. */
+/**
+ * Returns the caller and the application that the path names below `base`. Throws `deployment_not_found`, or `access_denied` if
+ * the caller is not the owner.
+ */
 export async function openOwn(
   deps: { readonly identify: Identify },
   base: string,
@@ -34,12 +37,15 @@ export function isOwner({ subject }: Caller, { bucket }: Pick<ApplicationLocatio
   return toBucket(subject) === bucket;
 }
 
-/** Throws `access_denied` where the bucket is somebody else's. */
+/** Throws `access_denied` if the caller does not own the bucket. */
 export function requireOwner(caller: Caller, location: Pick<ApplicationLocation, 'bucket'>): void {
   if (!isOwner(caller, location)) throw denied();
 }
 
-/** Somebody else's application is open to the roles it names; whether it exists is told to nobody else. Throws `access_denied`. */
+/**
+ * Throws `access_denied` if the caller may not use the application, or if it does not exist, so that the error does not reveal
+ * which applications exist.
+ */
 export async function requireOpen(
   { catalog, snapshot }: { readonly catalog: Catalog; readonly snapshot: () => ConfigSnapshot },
   caller: Caller,
@@ -51,10 +57,12 @@ export async function requireOpen(
 }
 
 function denied(): ParleyError {
-  return new ParleyError('access_denied', 'These applications are not yours; GET /v1/bucket names the bucket that is.');
+  return new ParleyError('access_denied', 'This bucket is not yours. GET /v1/bucket returns your bucket.');
 }
 
-/** The application that a path names below a base. Throws `deployment_not_found` for what can be none. */
+/**
+ * Returns the application that a path names below `base`. Throws `deployment_not_found` if the path cannot name an application.
+ */
 export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocation {
   const location = parseApplicationLocation(pathBelow(base, url));
   if (location === undefined) throw notFound();
@@ -64,6 +72,6 @@ export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocat
 export function notFound(): ParleyError {
   return new ParleyError(
     'deployment_not_found',
-    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
+    'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
   );
 }

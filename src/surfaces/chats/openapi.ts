@@ -13,7 +13,10 @@ import {
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
 
-const revision: Schema = { type: 'integer', description: 'Higher with each change of anything of the user; the ETag.' };
+const revision: Schema = {
+  type: 'integer',
+  description: 'Revision number, also used as the ETag. It increases with each change to any chat of the user.',
+};
 const headFields = {
   ...{ id: { type: 'string' }, revision, updatedAtMs: { type: 'integer' } },
   ...chatFlags,
@@ -21,7 +24,7 @@ const headFields = {
 };
 const required = ['id', 'revision', 'updatedAtMs', 'pinned', 'archived'];
 const head: NamedSchema = { name: 'ChatHead', schema: { type: 'object', required, properties: headFields } };
-const excerpt: Schema = { type: 'string', description: 'Of a search: a line of what was said, around the words.' };
+const excerpt: Schema = { type: 'string', description: 'For a search, a line of text around the words that were found.' };
 const listedChat: NamedSchema = {
   name: 'ListedChat',
   schema: { type: 'object', required, properties: { ...headFields, excerpt } },
@@ -44,8 +47,8 @@ const page: NamedSchema = {
   schema: buildObject({
     object: { const: 'list' },
     data: { type: 'array', items: listedChat },
-    nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null behind the last.' },
-    revision: { ...revision, description: 'What to follow changes from.' },
+    nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null after the last page.' },
+    revision: { ...revision, description: 'Revision to pass as `since` to follow changes.' },
   }),
 };
 const changes: NamedSchema = {
@@ -53,9 +56,13 @@ const changes: NamedSchema = {
   schema: buildObject({
     object: { const: 'list' },
     data: { type: 'array', items: { oneOf: [head, deleted] } },
-    revision: { ...revision, description: 'For `since` of the next request.' },
+    revision: { ...revision, description: 'The `since` of the next request.' },
     hasMore: { type: 'boolean' },
-    reset: { type: 'boolean', description: 'Too much was deleted since: forget everything and list anew.' },
+    reset: {
+      type: 'boolean',
+      description:
+        'Whether the client must discard its copy and list all chats again, because too many chats were deleted since.',
+    },
   }),
 };
 const example = {
@@ -66,13 +73,15 @@ const example = {
 
 const inChat = inPath(
   'chat',
-  'Id of the chat, which its maker chooses: letters, digits, `_` and `-`, at most 64.',
+  'ID of the chat, chosen by the client. At most 64 letters, digits, `_`, and `-`.',
   exampleNames.chatId,
 );
-const ifMatch = inHeader('If-Match', 'The ETag that the chat must have; `*`: it must be there.', { example: '*' });
-const ifNoneMatch = inHeader('If-None-Match', '`*`: it must not be there.');
-const limit = inQuery('limit', 'How many, 1 to 500; 100 if absent.', { schema: { type: 'integer', minimum: 1, maximum: 500 } });
-const since = inQuery('since', 'A revision; what is higher is answered. Absent: everything.', {
+const ifMatch = inHeader('If-Match', 'The ETag that the chat must have. With `*`, the chat must exist.', { example: '*' });
+const ifNoneMatch = inHeader('If-None-Match', 'With `*`, the chat must not exist.');
+const limit = inQuery('limit', 'Maximum number of items, 1 to 500. The default is 100.', {
+  schema: { type: 'integer', minimum: 1, maximum: 500 },
+});
+const since = inQuery('since', 'A revision. The response has only later changes. The default is all changes.', {
   schema: { type: 'integer', minimum: 0 },
 });
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
@@ -85,16 +94,16 @@ const described: readonly Described[] = [
     method: 'get',
     path: '/v1/chats',
     id: 'listChats',
-    summary: 'Lists the chats of the user, pinned ones first, else the latest first; or looks for words in them',
+    summary: 'Lists or searches the chats of the user, pinned chats first, then latest first',
     parameters: [
       limit,
-      inQuery('token', '`nextToken` of the page before.'),
-      inQuery('archived', 'Those that are archived in place of the others.', { schema: { type: 'boolean' } }),
+      inQuery('token', '`nextToken` of the previous page.'),
+      inQuery('archived', 'Whether to list archived chats instead of the other chats.', { schema: { type: 'boolean' } }),
       inQuery(
         'query',
-        'Words, each of which must stand in the title, a tag or a turn. A page looks through a part and may be empty; go on as long as there is a `nextToken`.',
+        'Words to search for. Each word must occur in the title, a tag, or a turn. A page covers only a part of the chats and may be empty. Continue while there is a `nextToken`.',
       ),
-      inQuery('excerpts', 'Whether the first hundred that are found on a page have an `excerpt`.', {
+      inQuery('excerpts', 'Whether the first 100 results of a page have an `excerpt`.', {
         schema: { type: 'boolean' },
       }),
     ],
@@ -106,14 +115,14 @@ const described: readonly Described[] = [
     path: '/v1/chats',
     id: 'deleteChats',
     summary: 'Deletes all chats of the user',
-    answers: [{ status: 204, description: 'None is left.' }],
+    answers: [{ status: 204, description: 'All chats are deleted.' }],
     errors,
   },
   {
     method: 'get',
     path: '/v1/chat-changes',
     id: 'listChatChanges',
-    summary: 'Lists which chats were changed or deleted, in the order of their last changes',
+    summary: 'Lists changed and deleted chats in the order of their last change',
     parameters: [limit, since],
     answers: [{ status: 200, description: 'The changes.', content: json(changes) }],
     errors: [...errors, 'invalid_request'],
@@ -122,8 +131,8 @@ const described: readonly Described[] = [
     method: 'get',
     path: '/v1/chats/{chat}',
     id: 'getChat',
-    summary: 'Reads a chat with its turns',
-    parameters: [inChat, { ...since, description: 'A revision; only turns that were written later are answered.' }],
+    summary: 'Returns a chat with its turns',
+    parameters: [inChat, { ...since, description: 'A revision. The response has only turns that were written later.' }],
     answers: [{ status: 200, description: 'The chat, with its `ETag`.', content: json(chat) }],
     errors: [...ofOne, 'invalid_request'],
   },
@@ -131,10 +140,10 @@ const described: readonly Described[] = [
     method: 'post',
     path: '/v1/chats/{chat}',
     id: 'writeChat',
-    summary: 'Makes a chat, or changes it: adds turns, replaces those of the same ids, sets fields',
+    summary: 'Creates or updates a chat: adds turns, replaces turns with the same IDs, sets fields',
     parameters: [inChat, ifMatch, ifNoneMatch],
     body: json({ name: 'ChatPatch', schema: ChatPatch }, { question: { summary: 'A first question', value: example } }),
-    answers: [{ status: 200, description: 'What lists show of it now, with its `ETag`.', content: json(head) }],
+    answers: [{ status: 200, description: 'The chat as it appears in lists, with its `ETag`.', content: json(head) }],
     errors: [...ofOne, ...bodyErrors, 'precondition_failed'],
   },
   {
@@ -143,10 +152,10 @@ const described: readonly Described[] = [
     id: 'deleteChat',
     summary: 'Deletes a chat',
     parameters: [inChat, ifMatch],
-    answers: [{ status: 204, description: 'It is gone.' }],
+    answers: [{ status: 204, description: 'The chat is deleted.' }],
     errors: [...ofOne, 'precondition_failed'],
   },
 ];
 
-/** The chats of the page. */
+/** Operations for the chats of the page. */
 export const chatOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));

@@ -38,7 +38,10 @@ export interface ChatRoutesDeps {
 const mebibyte = 1024 ** 2;
 const bounds = { maxBytesPerChat: 32 * mebibyte, maxBytesPerUser: 10 * 1024 * mebibyte };
 
-/** `/v1/chats`, `/v1/chats/{chat}` and `/v1/chat-changes`: the conversations of the page, as trees of turns (docs/wire.md, Chats). */
+/**
+ * Serves `/v1/chats`, `/v1/chats/{chat}`, and `/v1/chat-changes`: the conversations of the page, as trees of turns (docs/wire.md,
+ * Chats).
+ */
 export function chatRoutes(app: FastifyInstance, deps: ChatRoutesDeps): void {
   const url = '/v1/chats/:chat';
   app.get('/v1/chats', (request, reply) => list(deps, request, reply));
@@ -55,7 +58,7 @@ async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: Fast
   const listQuery = readListQuery(query);
   const searchWords = readWords(query);
   const excerpts = readExcerpts(query);
-  // In this order: what changes between the two is told to those who follow from here.
+  // Reads the revision before the list, so that a client that follows changes from this revision misses no change in between.
   const revision = await deps.chats.revision(subject);
   const page = await (searchWords === undefined
     ? deps.chats.list(subject, listQuery)
@@ -119,7 +122,10 @@ async function removeAll(deps: ChatRoutesDeps, request: FastifyRequest, reply: F
   reply.code(204);
 }
 
-/** Whose chats they are. An application has none, and does not reach those of the user it answers. */
+/**
+ * Returns the subject whose chats are used. Throws `access_denied` for per-request keys: an application may not read its user's
+ * chats. Throws `route_not_found` if chats are stored in the browser.
+ */
 export async function identifySubject(
   { identify, snapshot }: Pick<ChatRoutesDeps, 'identify' | 'snapshot'>,
   { raw }: FastifyRequest,
@@ -136,26 +142,25 @@ async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequ
   return toWriteCondition(headers, there && { etag: String(there.head.revision) });
 }
 
-/** The chat of a path. Throws `response_not_found` for what is no id of one. */
+/** Returns the chat that the path names. Throws `response_not_found` for an invalid id. */
 export function toChatLocation({ params }: FastifyRequest, subject: string): ChatRef {
   const { chat: id } = params as { chat: string };
   if (!chatIdForm.test(id)) throw notThere();
   return { subject, id };
 }
 
-/** There is no such chat. */
 export function notThere(): ParleyError {
   return new ParleyError(
     'response_not_found',
-    'You have no chat of this id; its letters are A-Z, a-z, 0-9, _ and -, at most 64.',
+    'You have no chat with this ID. An ID has at most 64 of the characters A-Z, a-z, 0-9, _, and -.',
   );
 }
 
 function full(outcome: 'chat_full' | 'user_full'): ParleyError {
   const what =
     outcome === 'chat_full'
-      ? `The chat would take more than the ${bounds.maxBytesPerChat} bytes that one may; begin another.`
-      : `Your chats take all of the ${bounds.maxBytesPerUser} bytes that may be stored for you; delete some of them.`;
+      ? `A chat may have at most ${bounds.maxBytesPerChat} bytes. Start a new chat.`
+      : `Your chats use all of your ${bounds.maxBytesPerUser} bytes. Delete some chats.`;
   return new ParleyError('payload_too_large', what);
 }
 
@@ -163,7 +168,7 @@ const shape = Compile(ChatPatch);
 const ownFields = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
 const maxRestChars = 1024 ** 2;
 
-/** What a body changes; `nowMs` is when it changed if it does not say so, and the latest that it may say. Throws invalid_request. */
+/** Returns the change in a body. `nowMs` is the default and the upper bound of its `updatedAtMs`. Throws `invalid_request`. */
 function toChatChange(body: unknown, nowMs: number): ChatChange {
   const input = isJsonObject(body) ? withoutNulls(body, new Set(Object.keys(body))) : body;
   const { updatedAtMs = nowMs, pinned, archived, turns = [], ...extraFields } = requireShape<ChatPatch>(shape as never, input);
@@ -172,7 +177,8 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
   for (const [key, value] of Object.entries(extraFields)) {
     if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
   }
-  if (JSON.stringify(rest).length > maxRestChars) throw createRequestError('body', 'has too much beside its turns');
+  if (JSON.stringify(rest).length > maxRestChars)
+    throw createRequestError('body', `is too large: its fields other than turns may have at most ${maxRestChars} characters`);
   return {
     updatedAtMs: Math.min(updatedAtMs, nowMs),
     ...(pinned !== undefined && { pinned }),
@@ -181,7 +187,7 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
   };
 }
 
-/** What lists show of a chat. */
+/** Returns the fields of a chat that lists contain. */
 function toHeadItem(head: ChatHead | DeletedChat): JsonObject {
   if ('deleted' in head) return { ...head };
   const { fields, ...facts } = head;
@@ -192,7 +198,7 @@ function toChatItem({ head, rest, turns }: StoredChat): JsonObject {
   return { ...rest, ...toHeadItem(head), turns };
 }
 
-/** Parameters of an address as they came. */
+/** Parsed query parameters, before validation. */
 type Query = Readonly<Record<string, unknown>>;
 
 const maxPageSize = 500;
@@ -200,29 +206,27 @@ const usualOnPage = 100;
 const maxWords = 20;
 const maxQueryChars = 500;
 
-/** Which chats are listed. Throws invalid_request with the name of the parameter. */
+/** Returns the parameters of a list. Throws `invalid_request` with the name of the parameter. */
 function readListQuery(query: Query): ChatListQuery {
   return { limit: readLimit(query), archived: readFlag(query, 'archived'), after: readToken(query.token) };
 }
 
-/** How many are asked for. */
 function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualOnPage;
   if (limit < 1 || limit > maxPageSize) throw createRequestError('limit', `must be a whole number from 1 to ${maxPageSize}`);
   return limit;
 }
 
-/** The words that must stand in what is found, in lower case; undefined if nothing is looked for. */
+/** Returns the distinct search words in lower case, or undefined if the request has no search. Throws `invalid_request`. */
 function readWords({ query }: Query): readonly string[] | undefined {
   if (query === undefined || query === '') return undefined;
-  if (typeof query !== 'string') throw createRequestError('query', 'may be given once');
+  if (typeof query !== 'string') throw createRequestError('query', 'may be given only once');
   if (query.length > maxQueryChars) throw createRequestError('query', `must have at most ${maxQueryChars} characters`);
   const searchWords = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
   if (searchWords.length > maxWords) throw createRequestError('query', `must have at most ${maxWords} words`);
   return searchWords.length === 0 ? undefined : searchWords;
 }
 
-/** Whether excerpts are asked for. */
 function readExcerpts(query: Query): boolean {
   return readFlag(query, 'excerpts');
 }
@@ -237,10 +241,10 @@ function readToken(token: unknown): ChatCursor | undefined {
   const [shelf, updatedAtMs, id] = Array.isArray(value) ? value : [];
   if (Number.isSafeInteger(shelf) && Number.isSafeInteger(updatedAtMs) && typeof id === 'string' && !id.includes('\0'))
     return { shelf, updatedAtMs, id };
-  throw createRequestError('token', 'must be the nextToken of the page before');
+  throw createRequestError('token', 'must be the nextToken of the previous page');
 }
 
-/** After which revision; 0 for everything. */
+/** Returns the revision to start after. 0 selects everything. */
 function readSince(query: Query): number {
   return readNumber(query, 'since') ?? 0;
 }

@@ -16,15 +16,15 @@ const createdShare: NamedSchema = {
     required: [...required, 'token', 'files'],
     properties: {
       ...properties,
-      token: { type: 'string', description: 'Opens it. Told once, and kept nowhere.' },
-      files: { type: 'integer', description: 'How many stored files are shared with it.' },
+      token: { type: 'string', description: 'Token that opens the share. Parley returns it only once and does not store it.' },
+      files: { type: 'integer', description: 'Number of stored files that are shared with the chat.' },
     },
   },
 };
 const fileFields = {
-  path: { type: 'string', description: 'In the bucket of the owner.' },
+  path: { type: 'string', description: 'Path in the bucket of the owner.' },
   title: text,
-  from: { enum: ['question', 'reply'], description: 'What attaches it first.' },
+  from: { enum: ['question', 'reply'], description: 'Whether a question or a reply attaches it first.' },
 };
 const shareableFile: NamedSchema = {
   name: 'ShareableFile',
@@ -37,7 +37,7 @@ const sharedChat: NamedSchema = {
     required: ['object', 'from', 'title', 'deployment', 'createdAtMs', 'expiresAtMs', 'turns'],
     properties: {
       object: { const: 'shared_chat' },
-      from: { type: 'string', description: 'The user who shared it, as `GET /v1/user/info` names users.' },
+      from: { type: 'string', description: 'The user who shared the chat, in the form of `GET /v1/user/info`.' },
       ...{ title: text, deployment: text, ...times },
       turns: { type: 'array', items: ChatTurn },
     },
@@ -45,7 +45,7 @@ const sharedChat: NamedSchema = {
 };
 
 const inToken = inPath('token', 'The token of the link.', exampleNames.shareToken);
-const inChat = inPath('chat', 'Id of the chat.', exampleNames.chatId);
+const inChat = inPath('chat', 'ID of the chat.', exampleNames.chatId);
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
 const ofOne: readonly ErrorCode[] = [...errors, 'share_not_found'];
 
@@ -56,22 +56,22 @@ const described: readonly Described[] = [
     method: 'post',
     path: '/v1/chats/{chat}/shares',
     id: 'shareChat',
-    summary: 'Shares what a chat shows now with all users who get the link',
+    summary: 'Shares the current content of a chat with all users who have the link',
     parameters: [inChat],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
-    answers: [{ status: 201, description: 'It is shared.', content: json(createdShare) }],
+    answers: [{ status: 201, description: 'The chat is shared.', content: json(createdShare) }],
     errors: [...errors, ...bodyErrors, 'response_not_found', 'precondition_failed'],
   },
   {
     method: 'get',
     path: '/v1/chats/{chat}/shared-files',
     id: 'listShareableFiles',
-    summary: 'Lists the stored files that a link to the chat would share now',
+    summary: 'Lists the stored files that a share of the chat would include now',
     parameters: [inChat],
     answers: [
       {
         status: 200,
-        description: 'The files that the user attached or that the application which answered keeps.',
+        description: 'Files that the user attached, and files that the application stored while it answered.',
         content: json(buildList(shareableFile)),
       },
     ],
@@ -81,38 +81,38 @@ const described: readonly Described[] = [
     method: 'get',
     path: '/v1/chat-shares',
     id: 'listChatShares',
-    summary: 'Lists what the user shares, the latest first',
-    answers: [{ status: 200, description: 'All of it.', content: json(buildList(share)) }],
+    summary: 'Lists the shares of the user, latest first',
+    answers: [{ status: 200, description: 'The shares.', content: json(buildList(share)) }],
     errors,
   },
   {
     method: 'delete',
     path: '/v1/chat-shares/{share}',
     id: 'revokeChatShare',
-    summary: 'Revokes a link: it opens nothing any more',
-    parameters: [inPath('share', 'Id of the share.', exampleNames.share)],
-    answers: [{ status: 204, description: 'It is revoked.' }],
+    summary: 'Revokes a share, so that its link no longer works',
+    parameters: [inPath('share', 'ID of the share.', exampleNames.share)],
+    answers: [{ status: 204, description: 'The share is revoked.' }],
     errors: ofOne,
   },
   {
     method: 'get',
     path: '/v1/shared-chats/{token}',
     id: 'openSharedChat',
-    summary: 'Reads what somebody shared',
+    summary: 'Returns a shared chat',
     parameters: [inToken],
-    answers: [{ status: 200, description: 'What was shown when it was shared.', content: json(sharedChat) }],
+    answers: [{ status: 200, description: 'The content of the chat at the time of sharing.', content: json(sharedChat) }],
     errors: ofOne,
   },
   {
     method: 'get',
     path: '/v1/shared-chats/{token}/files/{file}',
     id: 'readSharedFile',
-    summary: 'Reads a stored file that an attachment of a shared chat shows',
-    parameters: [inToken, inPath('file', 'Its number, as the attachment has it.', '0')],
+    summary: 'Returns a stored file that a shared chat attaches',
+    parameters: [inToken, inPath('file', 'Number of the file, from the attachment.', '0')],
     answers: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
     errors: ofOne,
   },
 ];
 
-/** Chats that are shared by links. */
+/** Operations for chats that are shared by links. */
 export const shareOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));

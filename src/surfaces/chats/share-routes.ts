@@ -22,10 +22,10 @@ import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from '
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly shares: ShareStore;
-  /** Absent: nothing is stored, so nothing that is can be shared. */
+  /** Undefined if no files are stored, so that files cannot be shared. */
   readonly files: StoredResources | undefined;
   readonly newId: () => string;
-  /** Makes what nobody can guess: 256 bits. */
+  /** Returns an unguessable token with 256 random bits. */
   readonly newToken: () => string;
   readonly noteAudit: NoteAudit;
 }
@@ -40,7 +40,10 @@ const dayMs = 24 * 60 * 60 * 1000;
 const usualDays = 30;
 const tokenForm = /^[\w-]{43}$/;
 
-/** `/v1/chats/{chat}/shares`, `/v1/chat-shares` and `/v1/shared-chats`: snapshots of chats, for those who have a link (docs/wire.md, Shared chats). */
+/**
+ * Serves `/v1/chats/{chat}/shares`, `/v1/chat-shares`, and `/v1/shared-chats`: snapshots of chats for users who have the link
+ * (docs/wire.md, Shared chats).
+ */
 export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/chats/:chat/shares' }, (request, reply) => share(deps, request, reply));
   app.get('/v1/chats/:chat/shared-files', (request) => listFiles(deps, request));
@@ -66,7 +69,10 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
   return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
 }
 
-/** Reads the chat and shares what was read, again if something was written to it in between. */
+/**
+ * Stores a snapshot of the chat. Retries if the chat changed between the read and the write. Throws `precondition_failed` after 5
+ * attempts.
+ */
 async function storeShare(
   deps: ShareRoutesDeps,
   location: ChatRef,
@@ -81,7 +87,7 @@ async function storeShare(
     if (outcome === 'full') throw tooMany();
     if (outcome === 'shared') return snapshot;
   }
-  throw new ParleyError('precondition_failed', 'The chat is being written to without a pause; share it when that is over.');
+  throw new ParleyError('precondition_failed', 'The chat keeps changing. Try again when the answer is complete.');
 }
 
 function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
@@ -89,7 +95,7 @@ function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: Store
   return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toPlace(subject, path)))?.etag);
 }
 
-/** The files that everyone with the link reads, if the chat is shared as it is now. */
+/** Lists the files that a share of the chat would make readable for users with the link. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const location = toChatLocation(request, await identifySharer(deps, request));
   const chat = await deps.chats.read(location, 0);
@@ -106,7 +112,7 @@ async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fas
   const subject = await identifySharer(deps, request);
   const { share: id } = request.params as { share: string };
   if (!(await deps.shares.revoke(subject, id, deps.clock.epochMs())))
-    throw new ParleyError('share_not_found', 'You share nothing under this id any more; GET /v1/chat-shares lists what you do.');
+    throw new ParleyError('share_not_found', 'You have no share with this ID. GET /v1/chat-shares lists your shares.');
   deps.noteAudit({ action: 'chat.share_revoked', subject, object: id, requestId: request.id });
   reply.code(204);
 }
@@ -120,7 +126,10 @@ async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fasti
   return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
 }
 
-/** Reads with the rights of the owner, and therefore only what was shared, by its number, and only if it is still the same. */
+/**
+ * Sends a shared file. It reads with the rights of the owner, so it serves only files of the snapshot, by their number, and only
+ * if the ETag is unchanged.
+ */
 async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { opened } = await toOpened(deps, request);
   const { file: index } = request.params as { file: string };
@@ -143,19 +152,19 @@ async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise
   if (opened === undefined)
     throw new ParleyError(
       'share_not_found',
-      'Nothing is shared by this link: it was revoked, has expired, or the chat was deleted. Ask the one who sent it for another.',
+      'This link no longer works: it was revoked or has expired, or the chat was deleted. Ask the sender for a new link.',
     );
   return { token, opened };
 }
 
-/** Who may share, and open what others do: any user, and no application. */
+/** Returns the user, who may share chats and open shares of other users. Throws for applications, and if sharing is disabled. */
 async function identifySharer(deps: ShareRoutesDeps, request: FastifyRequest): Promise<string> {
   const subject = await identifySubject(deps, request);
   if (!deps.snapshot().configuration.page.sharing) throw routeNotFound();
   return subject;
 }
 
-/** Files of the owner have addresses of the share; where they lie is not told. */
+/** Returns the turn with URLs of the share for the owner's files, so that their paths are not revealed. */
 function withAddresses(turn: JsonObject, token: string): JsonObject {
   const toFileItem = ({ file, ...attachment }: JsonObject): JsonObject =>
     file === undefined ? attachment : { ...attachment, url: `shared-chats/${token}/files/${file}` };
@@ -182,16 +191,16 @@ function toHash(token: string): string {
 }
 
 function fileGone(): ParleyError {
-  return new ParleyError('share_not_found', 'This file is not shared any more: it was deleted or changed since.');
+  return new ParleyError('share_not_found', 'This file is no longer shared, because it was deleted or changed.');
 }
 
 function tooLarge(): ParleyError {
-  return new ParleyError('payload_too_large', `The chat has more than the ${maxSnapshotChars} characters that can be shared.`);
+  return new ParleyError('payload_too_large', `The chat is too large to share. The limit is ${maxSnapshotChars} characters.`);
 }
 
 function tooMany(): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `You share as much as one user may, ${bounds.maxPerUser} chats or ${bounds.maxBytesPerUser} bytes; revoke a link you do not need.`,
+    `You have reached the limit of ${bounds.maxPerUser} shared chats or ${bounds.maxBytesPerUser} bytes. Revoke a link that you do not need.`,
   );
 }

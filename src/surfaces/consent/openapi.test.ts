@@ -4,7 +4,7 @@ import { apiOperations } from '#app/service/features.ts';
 import { toOpenApi } from '../ops/openapi.ts';
 import { consentOperations } from './openapi.ts';
 
-it('the OpenAPI document has the consent surface, validly', async () => {
+it('documents every method of the consent endpoints in a valid OpenAPI document', async () => {
   const document = toOpenApi(consentOperations, '1.2.3');
   expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);
   expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...consentOperations]));

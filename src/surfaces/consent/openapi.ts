@@ -5,7 +5,7 @@ import { exampleNames, inDeploymentPath } from '../http/openapi/operation-exampl
 
 const form: Schema = {
   type: 'object',
-  description: 'The deployment and all that it depends on, by id.',
+  description: 'The deployment and all its dependencies, by ID.',
   additionalProperties: { ...buildObject({ consentRequired: { type: 'boolean' } }), additionalProperties: false },
 };
 
@@ -18,14 +18,17 @@ const consent: NamedSchema = {
   name: 'Consent',
   schema: buildObject(
     {
-      accepted: { type: 'boolean', description: 'Whether nothing requires consent, or the user has accepted the form of today.' },
-      consent: { ...form, description: 'The form of today. Absent if it is accepted.' },
+      accepted: {
+        type: 'boolean',
+        description: 'Whether no deployment requires consent, or the user has accepted the current form.',
+      },
+      consent: { ...form, description: 'The current form. Absent if the user has accepted it.' },
     },
     ['consent'],
   ),
 };
 
-const accepted: Schema = buildObject({ accepted: { type: 'boolean', description: 'True.' } });
+const accepted: Schema = buildObject({ accepted: { type: 'boolean', description: 'Always true.' } });
 
 const list: NamedSchema = {
   name: 'ConsentList',
@@ -49,14 +52,14 @@ const path = '/v1/consent/{id}';
 const parameters = [inDeploymentPath(exampleNames.withConsent)];
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
-/** `/v1/consent`: the forms of deployments and what the user has accepted. */
+/** Operations for consent forms of deployments, and for the consents of the user. */
 export const consentOperations: readonly ApiOperation[] = [
   {
     method: 'get',
     path: '/v1/consent',
     id: 'listConsents',
     tag,
-    summary: 'Lists what the user has accepted',
+    summary: 'Lists the consents of the user',
     answers: [{ status: 200, description: 'The list, by deployment.', content: json(list) }],
     errors: [...keyErrors, 'access_denied'],
   },
@@ -66,7 +69,7 @@ export const consentOperations: readonly ApiOperation[] = [
     id: 'getConsent',
     tag,
     summary: 'Shows the consent form of a deployment',
-    description: 'The form is left out if nothing requires consent or the user has accepted it.',
+    description: 'The response has no form if no deployment requires consent or the user has accepted it.',
     parameters,
     answers: [{ status: 200, description: 'Whether it is accepted, and the form if it is not.', content: json(consent) }],
     errors: [...errors, 'operation_not_supported'],
@@ -77,7 +80,7 @@ export const consentOperations: readonly ApiOperation[] = [
     id: 'acceptConsent',
     tag,
     summary: 'Accepts the consent form of a deployment',
-    description: 'The form must be the one of today, as `GET` shows it. It replaces what was accepted before.',
+    description: 'The form must be the current form, as `GET` returns it. It replaces the previous consent.',
     parameters,
     body: json(submission, { form: { summary: 'The form as it was shown', value: { consent: sampleForm } } }),
     answers: [{ status: 200, description: 'The consent is stored.', content: json(accepted) }],
@@ -89,9 +92,9 @@ export const consentOperations: readonly ApiOperation[] = [
     id: 'withdrawConsent',
     tag,
     summary: 'Withdraws the consent to a deployment',
-    description: 'In force for the next call. What was accepted can be withdrawn even if the deployment is gone by now.',
+    description: 'This takes effect for the next call. You can withdraw consent even if the deployment no longer exists.',
     parameters,
-    answers: [{ status: 204, description: 'Nothing is accepted any more.' }],
+    answers: [{ status: 204, description: 'The consent is withdrawn.' }],
     errors,
   },
 ];

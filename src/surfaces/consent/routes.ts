@@ -31,7 +31,7 @@ export interface ConsentSurfaceDeps extends ConsentDeps {
 
 const base = '/v1/consent';
 
-/** `GET /v1/consent` and `GET`, `POST`, `DELETE /v1/consent/{id}` (docs/wire.md, Consent). */
+/** Serves `GET /v1/consent` and `GET`, `POST`, and `DELETE /v1/consent/{id}` (docs/wire.md, Consent). */
 export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
     const { subject } = await identifyUser(deps, request);
@@ -47,7 +47,10 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
   serveEarly(app, { method: 'DELETE', url: `${base}/*` }, (request, reply) => withdraw(deps, request, reply));
 }
 
-/** Stores the form that is sent, where it is the form of today once the whole of it is there. */
+/**
+ * Stores the submitted form. Compares it with the form that is current after the complete body has arrived. Throws
+ * `consent_outdated` if they differ.
+ */
 async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   refuseLargeBody(request.raw, maxBodyBytes);
@@ -59,7 +62,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   const { id: deployment } = consenting.deployment;
   const today = await buildConsentForm(deps, consenting);
   if (!isSameForm(form, today)) {
-    const claim = `This is not the form of ${deployment} as it is today; show that one, which is in consent.`;
+    const claim = `The submitted form is not the current form of ${deployment}. Show the user the current form, which is in consent.`;
     throw new ParleyError('consent_outdated', claim, { members: { deployment, consent: today } });
   }
   await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });
@@ -67,7 +70,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   return { accepted: true };
 }
 
-/** Takes back also what was given to a deployment that is gone or closed by now. */
+/** Withdraws consent, also for a deployment that was deleted or that the user may no longer use. */
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(deps, request);
   const requestedId = getId(request);
@@ -80,7 +83,7 @@ async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply
   reply.code(204);
 }
 
-/** The one whose consents these are; no application stands in for its user. */
+/** Returns the caller. Throws `access_denied` for per-request keys: an application may not consent for its user. */
 async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'see, give or withdraw consent');

@@ -13,36 +13,48 @@ const bucket: Schema = buildObject(
     bucket: text,
     appdata: {
       ...text,
-      description: 'With a per-request key: `{bucket of the user}/appdata/{deployment}`, where the application may write.',
+      description:
+        'Present with a per-request key: `{bucket of the user}/appdata/{deployment}`, where the application may write.',
     },
   },
   ['appdata'],
 );
 
-const inBucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
-const pathParams = [inBucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.file)];
+const inBucket = inPath(
+  'bucket',
+  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
+  exampleNames.bucket,
+);
+const pathParams = [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', exampleNames.file)];
 
-const ifMatch = inHeader('If-Match', 'ETags, one of which must be that of the file; `*`: there must be one.', { example: '*' });
-const ifNoneMatch = inHeader('If-None-Match', 'ETags, none of which may be that of the file; `*`: there must be none.', {
-  example: '"2f8b1c"',
+const ifMatch = inHeader('If-Match', 'ETags. The ETag of the file must be one of them. `*` matches any existing file.', {
+  example: '*',
 });
+const ifNoneMatch = inHeader(
+  'If-None-Match',
+  'ETags. The ETag of the file must not be one of them. With `*`, the file must not exist.',
+  {
+    example: '"2f8b1c"',
+  },
+);
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'file_not_found'];
-/** Of any type; generators of clients know the first. */
+/** Content types of files. Client generators support `application/octet-stream`, so it comes first. */
 const bytes = ['application/octet-stream', '*/*'].map((type) => ({ type, schema: binary }));
-const unchanged = { status: 304, description: 'The file is the one that `If-None-Match` names.' };
+const unchanged = { status: 304, description: 'The ETag of the file matches `If-None-Match`.' };
 const content = 'The library is open from 9 to 17.\n';
 
-/** Stored files. */
+/** Operations for stored files. */
 export const fileOperations: readonly ApiOperation[] = [
   {
     method: 'get',
     path: '/v1/bucket',
     id: 'getBucket',
     tag,
-    summary: 'Names the bucket of the caller',
-    description: 'With a per-request key that of the application, whoever calls it, and where it keeps data of the user.',
-    answers: [{ status: 200, description: 'The same string every time.', content: json(bucket) }],
+    summary: 'Returns the bucket of the caller',
+    description:
+      'With a per-request key, the response has the bucket of the application, which is the same for all users, and the folder for data of the user.',
+    answers: [{ status: 200, description: 'The bucket, which never changes.', content: json(bucket) }],
     errors: keyErrors,
   },
   {
@@ -50,14 +62,14 @@ export const fileOperations: readonly ApiOperation[] = [
     path: '/v1/files/{bucket}/{path}',
     id: 'getFile',
     tag,
-    summary: 'Reads a file',
-    description: 'Open to its owner, and to the per-request keys of calls whose request named it.',
+    summary: 'Returns a file',
+    description: 'The owner may read a file. A per-request key may read it if the request of its call names the file.',
     parameters: [
       ...pathParams,
       ifNoneMatch,
       ifMatch,
       inHeader('Range', 'One range of bytes.', { example: 'bytes=0-10' }),
-      inHeader('If-Range', 'The ETag that the range is of.'),
+      inHeader('If-Range', 'The ETag of the file that the range belongs to.'),
     ],
     answers: [
       { status: 200, description: 'The file, with its `ETag`.', content: bytes },
@@ -65,7 +77,7 @@ export const fileOperations: readonly ApiOperation[] = [
       unchanged,
       {
         status: 416,
-        description: 'The range lies behind the end of the file; `Content-Range: bytes */{length}` says where that is.',
+        description: 'The range starts after the end of the file. `Content-Range: bytes */{length}` contains the length.',
         content: json(compatErrorShape.body),
       },
     ],
@@ -76,9 +88,9 @@ export const fileOperations: readonly ApiOperation[] = [
     path: '/v1/files/{bucket}/{path}',
     id: 'headFile',
     tag,
-    summary: 'Tells the type, length and ETag of a file',
+    summary: 'Returns the type, length, and ETag of a file',
     parameters: [...pathParams, ifNoneMatch, ifMatch],
-    answers: [{ status: 200, description: 'As GET, without the content.' }, unchanged],
+    answers: [{ status: 200, description: 'The headers of GET, without the content.' }, unchanged],
     errors: [...errors, 'precondition_failed'],
   },
   {
@@ -86,8 +98,9 @@ export const fileOperations: readonly ApiOperation[] = [
     path: '/v1/files/{bucket}/{path}',
     id: 'putFile',
     tag,
-    summary: 'Stores a file in the place of what is there',
-    description: 'The body is the file itself, or a form: of its parts the one named `file`, else the first with a filename.',
+    summary: 'Creates or replaces a file',
+    description:
+      'The body is the file or a form. In a form, Parley stores the part named `file`. If there is none, it stores the first part with a filename.',
     parameters: [...pathParams, ifMatch, ifNoneMatch],
     body: [
       ...bytes.map((entry) => ({ ...entry, examples: { file: { summary: 'A text', value: content } } })),
@@ -107,7 +120,7 @@ export const fileOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Deletes a file',
     parameters: [...pathParams, ifMatch, ifNoneMatch],
-    answers: [{ status: 204, description: 'The file is gone.' }],
+    answers: [{ status: 204, description: 'The file is deleted.' }],
     errors: [...errors, 'precondition_failed'],
   },
 ];

@@ -23,9 +23,9 @@ export interface FileDeps {
 
 const filesBase = '/v1/files/';
 
-/** `/v1/bucket` and `/v1/files/{bucket}/{path}`: stored files (docs/wire.md, Files). */
+/** Serves `/v1/bucket` and `/v1/files/{bucket}/{path}`: stored files (docs/wire.md, Files). */
 export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
-  // In a scope of their own: here every body is left on the wire, of whatever media type.
+  // Separate scope, because Fastify must not parse the bodies of these routes, regardless of their media type.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -84,7 +84,10 @@ interface Write {
   readonly condition: WriteCondition;
 }
 
-/** What a request would write, once it is known that it may: before a long body is read in vain. */
+/**
+ * Returns the target of a write. Checks location, rights, and condition before the body is read, so that clients do not upload in
+ * vain.
+ */
 async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
   const location = readPlace(request);

@@ -6,22 +6,25 @@ import { FormReader, type PartHead, readPieces, toBoundary } from '../http/form/
 
 type Content = Omit<Upload, 'condition' | 'refusal'>;
 
-/** Refuses a file that is announced too large. Of a form, only the part that is the file counts. */
+/**
+ * Throws if the announced length of the file exceeds `maxBytes`. A form is not checked here, because only the part with the file
+ * counts.
+ */
 export function refuseLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
   const isForm = /^multipart\/form-data/i.test(headers['content-type'] ?? '');
   if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
 }
 
-/** Refuses a body that is not the file itself. */
+/** Throws `unsupported_media_type` if the body has a content encoding. */
 export function requirePlain({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return;
-  throw new ParleyError('unsupported_media_type', 'The file must come without a content encoding.');
+  throw new ParleyError('unsupported_media_type', 'Content-Encoding is not supported for files. Send the file without it.');
 }
 
 /**
- * Runs the work on the file in a body, raw or a part of a form, as it comes; again if only the end of a part shows that another one is
- * meant. Nothing of the body is kept.
+ * Runs `work` on the file in a body, which is raw or a part of a form, while the body arrives. Runs `work` again if a part named
+ * `file` follows the part that was read first. Does not buffer the body.
  */
 export async function withUpload<Result>(
   request: IncomingMessage,
@@ -57,7 +60,7 @@ function fromPart({ contentType, bytes }: FormPart, path: string): Content {
   return { contentType: toContentType(contentType, path), bytes, announcedBytes: undefined };
 }
 
-/** What programs say that were not told: of a file it is never true. */
+/** Default content type of some clients, such as curl. It is never the type of a file. */
 const unmeant = 'application/x-www-form-urlencoded';
 
 const byExtension: ReadonlyMap<string, string> = new Map([
@@ -88,7 +91,10 @@ const byExtension: ReadonlyMap<string, string> = new Map([
   ['mp4', 'video/mp4'],
 ]);
 
-/** The media type a file is stored with: the one it was sent with, else the one its name stands for. Throws `unsupported_media_type`. */
+/**
+ * Returns the media type to store: the sent type, or the type of the file extension if no usable type was sent. Throws
+ * `unsupported_media_type`.
+ */
 function toContentType(sent: string | undefined, path: string): string {
   const type = sent?.trim() ?? '';
   const essence = toEssence(type);
@@ -97,18 +103,20 @@ function toContentType(sent: string | undefined, path: string): string {
     return byExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
   }
   if (essence !== undefined) return type;
-  throw new ParleyError('unsupported_media_type', 'The Content-Type of the file is no media type.', { param: 'content-type' });
+  throw new ParleyError('unsupported_media_type', 'The Content-Type of the file is not a valid media type.', {
+    param: 'content-type',
+  });
 }
 
-/** One part of a form, its bytes yet to come. */
+/** Part of a form whose bytes have not been read. */
 interface FormPart {
-  /** As the part says; undefined where it says none. */
+  /** Content type of the part. Undefined if the part has none. */
   readonly contentType: string | undefined;
-  /** Throws `LaterPart` at their end if it turns out that another part is meant. */
+  /** Throws `LaterPart` at the end if a part named `file` follows. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Thrown where a part was read that has a filename, and the one named `file` stands behind it. */
+/** Thrown after a part with a filename was read, if a part named `file` follows it. */
 class LaterPart extends Error {
   readonly part: FormPart;
 
@@ -120,19 +128,19 @@ class LaterPart extends Error {
 }
 
 /**
- * The part of a form (RFC 7578) that is the file: the one named `file`, else the first with a filename. What comes behind one named `file` is not
- * read. Throws `invalid_request`, also while its bytes are read.
+ * Returns the part of a form (RFC 7578) that is the file: the part named `file`, or the first part with a filename. Parts after
+ * the one named `file` are not read. Throws `invalid_request`, also while the bytes of the part are read.
  */
 async function readFilePart(body: AsyncIterable<Uint8Array>, boundary: string): Promise<FormPart> {
   const reader = new FormReader(body, boundary);
   await reader.begin();
   const head = await reader.skipTo(({ name, filename }) => name === 'file' || filename !== '');
   if (head === undefined)
-    throw new ParleyError('invalid_request', 'The form has no part named file, and none with a filename.', { param: 'file' });
+    throw new ParleyError('invalid_request', 'The form has no part named file and no part with a filename.', { param: 'file' });
   return head.name === 'file' ? { contentType: head.contentType, bytes: reader.content() } : untilNamed(reader, head);
 }
 
-/** A part that is the file unless one named `file` follows. */
+/** Returns the part. Its bytes end with a `LaterPart` error if a part named `file` follows. */
 function untilNamed(reader: FormReader, { contentType }: PartHead): FormPart {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield* reader.content();

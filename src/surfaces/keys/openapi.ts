@@ -11,12 +11,15 @@ const createdKey: NamedSchema = {
   schema: {
     type: 'object',
     required: [...required, 'key'],
-    properties: { ...properties, key: { type: 'string', description: 'The key itself. Told this once, and kept nowhere.' } },
+    properties: {
+      ...properties,
+      key: { type: 'string', description: 'The key. Parley returns it only once and does not store it.' },
+    },
   },
 };
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied'];
-const inKey = inPath('key', 'Id of the key.', exampleNames.key);
+const inKey = inPath('key', 'ID of the key.', exampleNames.key);
 
 type Described = Omit<ApiOperation, 'tag'>;
 
@@ -25,9 +28,9 @@ const described: readonly Described[] = [
     method: 'post',
     path: '/v1/user/keys',
     id: 'makeUserKey',
-    summary: 'Makes a key that stands for the user',
+    summary: 'Creates a key for the user',
     description:
-      'For users who sign in with an identity provider, if their roles have `selfService`. It may do what the user may, and never more.',
+      'For users who sign in with an identity provider, if their roles have `selfService`. The key never has more rights than the user.',
     body: json(
       { name: 'NewUserKey', schema: NewKey },
       {
@@ -35,40 +38,42 @@ const described: readonly Described[] = [
         narrow: { summary: 'For one deployment', value: { deployments: [exampleNames.chat], allowedIps: ['192.0.2.0/24'] } },
       },
     ),
-    answers: [{ status: 201, description: 'It is made, and in force on all nodes within a second.', content: json(createdKey) }],
+    answers: [
+      { status: 201, description: 'The key is created. All nodes accept it within 1 second.', content: json(createdKey) },
+    ],
     errors: [...errors, ...bodyErrors, 'too_many_keys'],
   },
   {
     method: 'get',
     path: '/v1/user/keys',
     id: 'listUserKeys',
-    summary: 'Lists the keys that the user made, the latest first',
-    answers: [{ status: 200, description: 'All of them.', content: json(buildList(userKey)) }],
+    summary: 'Lists the keys that the user created, latest first',
+    answers: [{ status: 200, description: 'The keys.', content: json(buildList(userKey)) }],
     errors,
   },
   {
     method: 'delete',
     path: '/v1/user/keys/{key}',
     id: 'deleteUserKey',
-    summary: 'Deletes a key: what goes on with it is ended',
+    summary: 'Deletes a key and ends its calls in progress',
     parameters: [inKey],
-    answers: [{ status: 204, description: 'It is deleted, and refused on all nodes within a second.' }],
+    answers: [{ status: 204, description: 'The key is deleted. All nodes reject it within 1 second.' }],
     errors: [...errors, 'key_not_found'],
   },
   {
     method: 'post',
     path: '/v1/user/keys/{key}/rotate',
     id: 'rotateUserKey',
-    summary: 'Puts another key in the place of one, under the same id',
+    summary: 'Replaces a key by a new key with the same ID',
     parameters: [inKey],
     body: json(
       { name: 'KeyRotation', schema: KeyRotation },
-      { hour: { summary: 'The key before is taken for an hour', value: { overlapSeconds: 3600 } } },
+      { hour: { summary: 'Accept the previous key for an hour', value: { overlapSeconds: 3600 } } },
     ),
     answers: [{ status: 200, description: 'The new key.', content: json(createdKey) }],
     errors: [...errors, ...bodyErrors, 'key_not_found'],
   },
 ];
 
-/** Keys that users make for themselves. */
+/** Operations for keys that users create for themselves. */
 export const keyOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Keys' }));

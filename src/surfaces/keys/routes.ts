@@ -28,7 +28,7 @@ export interface KeyRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** 32 random bytes in base64url. */
+  /** Returns 32 random bytes in base64url. */
   readonly newSecret: () => string;
   readonly noteAudit: NoteAudit;
 }
@@ -37,7 +37,7 @@ const newKeyShape = Compile(NewKey);
 const rotationShape = Compile(KeyRotation);
 const maxBodyBytes = storedEntries.userKey.maxBytes;
 
-/** `/v1/user/keys`: keys that users who sign in make for themselves (docs/wire.md, Keys of users). */
+/** Serves `/v1/user/keys`: keys that signed-in users create for themselves (docs/wire.md, Keys of users). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
   const url = '/v1/user/keys';
   serveEarly(app, { method: 'POST', url }, (request, reply) => make(deps, request, reply));
@@ -55,7 +55,7 @@ async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fastify
   if ((await deps.userKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
     throw new ParleyError(
       'too_many_keys',
-      `You have ${right.keys} ${right.keys === 1 ? 'key' : 'keys'}, as many as your roles let you have at once; delete one that you do not need.`,
+      `Your roles allow at most ${right.keys} ${right.keys === 1 ? 'key' : 'keys'} at a time. Delete a key that you do not need.`,
     );
   note(deps, request, { action: 'key.made', location: stored });
   reply.code(201);
@@ -89,7 +89,7 @@ async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<Jso
   return { ...toVisibleKey(rotated), key };
 }
 
-/** Who may make keys, and how many. */
+/** Returns a user who may create keys, with the permitted number. Throws if the user may not. */
 async function identifyCreator(
   { identify, snapshot }: KeyRoutesDeps,
   { raw }: FastifyRequest,
@@ -98,7 +98,9 @@ async function identifyCreator(
   return { owner, right: requireSelfService(snapshot().configuration, owner) };
 }
 
-/** Who sees and deletes keys: also a user who may make none any more. */
+/**
+ * Returns a signed-in user, who may list and delete keys even if the user may no longer create them. Throws for other callers.
+ */
 async function identifyCaller({ identify }: KeyRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
   const owner = await identify(readCredentials(raw), raw);
   requireSignedIn(owner);
@@ -123,12 +125,12 @@ function note(
 }
 
 function notThere(): ParleyError {
-  return new ParleyError('key_not_found', 'You have no key in force under this id; GET /v1/user/keys lists yours.');
+  return new ParleyError('key_not_found', 'You have no active key with this ID. GET /v1/user/keys lists your keys.');
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Who makes a key, and what of it nobody chooses. */
+/** Parts of a new key that the request does not determine. */
 interface Making {
   readonly owner: Caller;
   readonly right: SelfService;
@@ -137,7 +139,7 @@ interface Making {
   readonly nowMs: number;
 }
 
-/** A key as it is asked for. Throws invalid_request with the path of what cannot be. */
+/** Returns the key to store. Throws `invalid_request` with the path of an invalid field. */
 function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Making): StoredKey {
   const { name = '', deployments, allowedIps } = newKey;
   if (/\p{C}/u.test(name)) throw createRequestError('name', 'must be one line of text');
@@ -151,24 +153,25 @@ function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Ma
 }
 
 function toExpiry({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: number): number {
-  if (expiresAt !== undefined && days !== undefined) throw createRequestError('days', 'cannot stand beside expiresAt');
-  if (days !== undefined && days > maxDays) throw createRequestError('days', `must be at most ${maxDays}, as your roles have it`);
+  if (expiresAt !== undefined && days !== undefined) throw createRequestError('days', 'cannot be combined with expiresAt');
+  if (days !== undefined && days > maxDays)
+    throw createRequestError('days', `must be at most ${maxDays}, the maximum of your roles`);
   const latestMs = nowMs + maxDays * dayMs;
   if (expiresAt === undefined) return days === undefined ? latestMs : nowMs + days * dayMs;
   if (expiresAt <= nowMs) throw createRequestError('expiresAt', 'must be in the future, in milliseconds since the epoch');
   if (expiresAt > latestMs)
-    throw createRequestError('expiresAt', `must be at most ${latestMs}, ${maxDays} days from now, as your roles have it`);
+    throw createRequestError('expiresAt', `must be at most ${latestMs}: your roles allow at most ${maxDays} days from now`);
   return expiresAt;
 }
 
 function toId(text: string, index: number): string {
   const id = toDeploymentId(text);
-  if (id === undefined) throw createRequestError(`deployments[${index}]`, 'can be the id of no deployment');
+  if (id === undefined) throw createRequestError(`deployments[${index}]`, 'is not a valid deployment ID');
   return id;
 }
 
 function toNetwork(text: string, index: number): string {
   const [address = ''] = text.split('/');
   if (isNetwork(text) && isIP(address) !== 0) return text;
-  throw createRequestError(`allowedIps[${index}]`, 'must be an address, or a network such as 10.0.0.0/8');
+  throw createRequestError(`allowedIps[${index}]`, 'must be an IP address, or a network such as 10.0.0.0/8');
 }

@@ -19,9 +19,12 @@ const windowStats: NamedSchema = {
   name: 'WindowStats',
   schema: buildObject(
     {
-      total: { type: ['number', 'null'], description: 'Tokens, requests or USD; null: unlimited, and not counted.' },
+      total: {
+        type: ['number', 'null'],
+        description: 'Tokens, requests, or USD. Null if the window has no limit. Its usage is then not counted.',
+      },
       used: { type: 'number' },
-      reserved: { type: 'number', description: 'What calls under way may come to use. Absent if there are none.' },
+      reserved: { type: 'number', description: 'Amount reserved for calls in progress. Absent if nothing is reserved.' },
       resetsAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
     },
     ['reserved'],
@@ -48,9 +51,9 @@ const userInfo: NamedSchema = {
         required: ['keys', 'maxDays'],
         properties: { keys: { type: 'integer' }, maxDays: { type: 'integer' } },
         description:
-          'How many keys in force the user may make (`POST /v1/user/keys`), and how many days each may live. Absent: none.',
+          'Maximum number of active keys that the user may create (`POST /v1/user/keys`), and their maximum lifetime in days. Absent if the user may not create keys.',
       },
-      sharesChats: { type: 'boolean', description: 'True if chats can be shared by a link.' },
+      sharesChats: { type: 'boolean', description: 'Whether chats can be shared by a link. Absent if not.' },
     },
   },
 };
@@ -63,14 +66,14 @@ const documentList: NamedSchema = {
         name: text,
         reference: {
           type: 'string',
-          description: 'That of the stored file. Only the maker of the application and administrators are told.',
+          description: 'Reference of the stored file. Present only for the owner of the application and for administrators.',
         },
         state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
-        searchable: { type: 'boolean', description: 'Whether it is found by its words already.' },
-        reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
+        searchable: { type: 'boolean', description: 'Whether keyword search already finds the document.' },
+        reason: { type: ['string', 'null'], description: 'Why indexing failed, or which part could not be read.' },
         passages: buildObject({
-          done: { type: 'integer', description: 'Those that are found by their meaning.' },
-          total: { type: ['integer', 'null'], description: 'null until the document was read.' },
+          done: { type: 'integer', description: 'Number of passages that semantic search finds.' },
+          total: { type: ['integer', 'null'], description: 'Number of passages. Null until the document is read.' },
         }),
       },
       ['reference'],
@@ -88,17 +91,17 @@ const starters: NamedSchema = {
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
-/** What a caller is, what is left to it, and what it may be told of a deployment. */
+/** Operations for the user's limits, and for details of a deployment. */
 export const callerOperations: readonly ApiOperation[] = [
   {
     method: 'get',
     path: '/v1/deployments/{id}/limits',
     id: 'getLimits',
     tag: 'Limits',
-    summary: 'What the caller has used of its limits on a deployment',
-    description: 'Costs are those of all deployments together.',
+    summary: 'Returns the limits and the usage of the caller on a deployment',
+    description: 'Costs are the sum over all deployments.',
     parameters: [inDeploymentPath()],
-    answers: [{ status: 200, description: 'Every window.', content: json(limitStats) }],
+    answers: [{ status: 200, description: 'The windows.', content: json(limitStats) }],
     errors,
   },
   {
@@ -106,10 +109,12 @@ export const callerOperations: readonly ApiOperation[] = [
     path: '/v1/deployments/{id}/documents',
     id: 'getDocuments',
     tag: 'Listings',
-    summary: 'How far the documents of an application are on their way into the index',
-    description: 'Indexing that had stopped starts again.',
+    summary: 'Returns the indexing progress of the documents of an application',
+    description: 'The request restarts indexing that stopped.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    answers: [{ status: 200, description: 'Every document; none if the deployment has none.', content: json(documentList) }],
+    answers: [
+      { status: 200, description: 'The documents. Empty if the deployment has no documents.', content: json(documentList) },
+    ],
     errors,
   },
   {
@@ -117,11 +122,11 @@ export const callerOperations: readonly ApiOperation[] = [
     path: '/v1/deployments/{id}/configuration',
     id: 'getDeploymentConfiguration',
     tag: 'Applications',
-    summary: 'Prompts to begin with',
+    summary: 'Returns conversation starters',
     description:
-      'Those of a quick app, then those that it takes over from its MCP servers (`prompts`). If the deployment has a program of its own for this, its answer is relayed; others have none: `{}`.',
+      'For a quick app, its own starters come first, then the prompts of its MCP servers (`prompts`). If the deployment has a configuration endpoint, Parley relays the response of that endpoint. For other deployments, the response is `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }, asItCame],
+    answers: [{ status: 200, description: 'The starters, and the schema of the choice.', content: json(starters) }, asItCame],
     errors,
   },
   {
@@ -129,8 +134,8 @@ export const callerOperations: readonly ApiOperation[] = [
     path: '/v1/user/info',
     id: 'getUserInfo',
     tag: 'Limits',
-    summary: 'Whom the key or token stands for',
-    answers: [{ status: 200, description: 'User, project and roles.', content: json(userInfo) }],
+    summary: 'Returns the user of the key or token',
+    answers: [{ status: 200, description: 'The user, the project, and the roles.', content: json(userInfo) }],
     errors: keyErrors,
   },
 ];

@@ -23,18 +23,18 @@ import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials } from '../http/read-request.ts';
 
 export interface CallerRoutesDeps {
-  /** Whether chats can be shared, as far as the configuration lets users do it. */
+  /** Whether the service can share chats. The configuration must also allow it. */
   readonly sharesChats: boolean;
-  /** What the caller may make of keys; undefined: nothing. */
+  /** Returns the caller's rights to create keys. Undefined if the caller may not create keys. */
   readonly keysToMake: (caller: Caller) => SelfService | undefined;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
   readonly calls: Pick<Calls, 'callFeature'>;
   readonly counters: LimitCounters;
-  /** Rejects with StoreFault. */
+  /** Rejects with StoreError. */
   readonly documents: (deployment: Deployment) => Promise<readonly DocumentProgress[]>;
-  /** What of its servers conversations with an application may begin with. */
+  /** Returns conversation starters from the application's MCP servers. */
   readonly starters: (
     deployment: Deployment,
     requester: { readonly caller: Caller; readonly signal: AbortSignal },
@@ -42,7 +42,7 @@ export interface CallerRoutesDeps {
   readonly clock: Clock;
 }
 
-/** A deployment that the caller may use, under the configuration in force. */
+/** A deployment that the caller may use under the current configuration. */
 interface Usable {
   readonly caller: Caller;
   readonly deployment: Deployment;
@@ -64,7 +64,7 @@ const views: Readonly<Record<string, View>> = {
 
 const deploymentsBase = '/v1/deployments/';
 
-/** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
+/** Serves `/v1/user/info` and `/v1/deployments/{id}/limits`, `/configuration`, and `/documents` (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
@@ -88,7 +88,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
   });
 }
 
-/** What is asked of which deployment: ids may hold slashes, so the last segment says what. */
+/** Returns the view and the encoded deployment id. The last segment names the view, because ids may contain slashes. */
 function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
   const path = pathBelow(deploymentsBase, url);
   const end = path.lastIndexOf('/');
@@ -98,7 +98,10 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
   return { view, encodedId: path.slice(0, Math.max(end, 0)) };
 }
 
-/** How a conversation may be configured: what the program says that serves it, else the prompts of a quick app, its own before those of its servers; nothing of others. */
+/**
+ * Returns the configuration of a conversation. For a deployment with a configuration endpoint, it is the response of the
+ * endpoint. For a quick app, it has the app's own starters, then the starters of its servers. For other deployments it is empty.
+ */
 async function getConfiguration({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
   const { caller, deployment } = usable;
   const { quickApp } = deployment;
@@ -113,14 +116,14 @@ async function getConfiguration({ calls, starters }: CallerRoutesDeps, { request
   return reply.code(status).headers(headers).send(bytes);
 }
 
-/** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice. */
+/** Returns the starters, and the JSON Schema of the choice. */
 function toStarterForm(starters: readonly string[]): { readonly starters: readonly string[]; readonly schema: JsonObject } {
   const choices = [...new Set(starters)];
   const starter = { type: 'string', title: 'Starter', description: 'A prompt to begin with.', enum: choices };
   return { starters, schema: { type: 'object', properties: choices.length === 0 ? {} : { starter } } };
 }
 
-/** `{object: "list", data: […]}`: how far the documents of an application are; the maker and those who administer are told where each lies. */
+/** Returns the indexing progress of documents. Only the owner of the application and administrators get `reference`. */
 function toDocumentList(
   documents: readonly DocumentProgress[],
   { caller, deployment }: { readonly caller: Caller; readonly deployment: Deployment },
@@ -133,16 +136,19 @@ function toDocumentList(
   return { object: 'list', data };
 }
 
-/** One window as callers are shown it; tokens, requests or USD, and milliseconds since the epoch. */
+/** Usage of one window. Amounts are tokens, requests, or USD. Times are milliseconds since the epoch. */
 interface WindowStats {
   readonly total: number | null;
   readonly used: number;
-  /** What calls under way may come to use; absent if there are none. */
+  /** Amount reserved for calls in progress. Absent if nothing is reserved. */
   readonly reserved?: number;
   readonly resetsAt: number;
 }
 
-/** `{minuteTokenStats, …}`: what is used of every window; those without a limit have no total and are not counted. */
+/**
+ * Returns the usage of every window by field name, such as `minuteTokenStats`. A window without a limit has no total and is not
+ * counted.
+ */
 function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<string, WindowStats> {
   const ends = periodEnds(nowMs);
   return Object.fromEntries(

@@ -12,11 +12,11 @@ it.each([
   [5e-324, `0.${'0'.repeat(323)}5`],
   [1.5e21, '1500000000000000000000'],
   [1e21, '1000000000000000000000'],
-])('%d is %s', (value, text) => {
+])('formats %d as %s', (value, text) => {
   expect(toDecimal(value)).toBe(text);
 });
 
-it('gives digits that are the same number again', () => {
+it('returns digits that parse to the same number', () => {
   fc.assert(
     fc.property(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), (value) => {
       expect(toDecimal(value)).toMatch(/^\d+(\.\d+)?$/);

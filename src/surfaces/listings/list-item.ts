@@ -6,7 +6,10 @@ import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools
 
 const operator = 'organization-owner';
 
-/** A deployment as every listing shows it (docs/wire.md, Listings); what is not configured is left out. */
+/**
+ * Returns the fields of a deployment that all listings share (docs/wire.md, Listings). Fields that are not configured are
+ * undefined.
+ */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
   const { ownership } = deployment;
   const owner = ownership === null ? operator : toBucket(ownership.owner);
@@ -75,7 +78,7 @@ function toDependencies(deployment: Deployment): readonly string[] | undefined {
   return declared.length === 0 ? undefined : declared;
 }
 
-/** How listings call the features of the configuration that only announce something. */
+/** Listing names of configured features that are only flags. */
 const announced: Readonly<Record<string, string>> = {
   systemPromptSupported: 'system_prompt',
   toolsSupported: 'tools',
@@ -87,7 +90,10 @@ const announced: Readonly<Record<string, string>> = {
   accessibleByPerRequestKey: 'accessible_by_per_request_key',
 };
 
-/** What is served at paths below the deployment, by the feature that has the address of an application for it. */
+/**
+ * Listing names of features that have an endpoint below the deployment, by the field with the application's URL. The function
+ * returns whether Parley serves the feature without such a URL.
+ */
 const servedFeatures: Readonly<Record<string, readonly [name: string, isServedWithout: (deployment: Deployment) => boolean]>> = {
   rateEndpoint: ['rate', () => true],
   tokenizeEndpoint: ['tokenize', ({ kind }) => kind === 'model'],
@@ -95,7 +101,10 @@ const servedFeatures: Readonly<Record<string, readonly [name: string, isServedWi
   configurationEndpoint: ['configuration', ({ quickApp }) => quickApp !== undefined],
 };
 
-/** The features of a deployment as listings show them: no addresses, and those that clients ask for as booleans (docs/wire.md, Listings). */
+/**
+ * Returns the features as listings show them (docs/wire.md, Listings). URLs are omitted, and features with an endpoint become
+ * booleans.
+ */
 function toListedFeatures(deployment: Deployment): Record<string, unknown> {
   const { features } = deployment;
   const visibleFields: Record<string, unknown> = {};
@@ -115,7 +124,10 @@ function isAddress(value: unknown): boolean {
   return typeof value === 'string' && isHttpUrl(value);
 }
 
-/** A number of at least 0 as decimal digits without an exponent, such as `0.0000005`; its value is exactly that of the number. */
+/**
+ * Formats a non-negative number as decimal digits without an exponent, such as `0.0000005`. The result parses to exactly the same
+ * number.
+ */
 export function toDecimal(value: number): string {
   const [mantissa = '', exponent] = String(value).split('e');
   if (exponent === undefined) return mantissa;

@@ -17,11 +17,11 @@ import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
 const count: Schema = { type: 'integer', minimum: 0 };
-const price: Schema = { type: 'string', description: 'USD a token, in decimal digits.' };
+const price: Schema = { type: 'string', description: 'USD per token, in decimal digits.' };
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
 const flag: Schema = { type: 'boolean' };
 
-/** Those that clients ask for. */
+/** Feature flags that clients read. */
 const featureFlags = [
   'rate',
   'tokenize',
@@ -38,7 +38,7 @@ const featureFlags = [
 
 const features: Schema = {
   type: 'object',
-  description: 'What it can do. Further features are as configured, but for addresses.',
+  description: 'Features of the deployment. Other configured features are included as they are, except URLs.',
   required: [...featureFlags, 'consentRequired'],
   properties: {
     ...Object.fromEntries(featureFlags.map((name) => [name, flag])),
@@ -48,10 +48,10 @@ const features: Schema = {
 };
 
 const ofModels = {
-  lifecycle_status: { const: 'generally-available', description: 'Of models.' },
+  lifecycle_status: { const: 'generally-available', description: 'Only for models.' },
   capabilities: {
     type: 'object',
-    description: 'Of models.',
+    description: 'Only for models.',
     properties: {
       scale_types: { type: 'array', items: text },
       completion: flag,
@@ -62,23 +62,23 @@ const ofModels = {
       apis: {
         type: 'array',
         items: text,
-        description: 'Paths below `/v1` at which the model answers, such as `chat/completions` or `audio/speech`.',
+        description: 'Paths below `/v1` at which the model is available, such as `chat/completions` or `audio/speech`.',
       },
     },
   },
   limits: {
     type: 'object',
-    description: 'Of models: bounds of one call, in tokens.',
+    description: 'Only for models. Limits of one call, in tokens.',
     properties: { max_total_tokens: count, max_prompt_tokens: count, max_completion_tokens: count },
   },
   defaults: {
     type: 'object',
-    description: 'Of models: fields put into a request that does not have them.',
+    description: 'Only for models. Default values of request fields.',
     additionalProperties: true,
   },
   pricing: {
     type: 'object',
-    description: 'Of models.',
+    description: 'Only for models.',
     properties: {
       unit: { const: 'token' },
       request: price,
@@ -91,28 +91,29 @@ const ofModels = {
   },
 };
 
-/** Additional fields of `/v1/models`, under the names that clients of other services read. */
+/** Additional fields of `/v1/models`, with the names that clients of other services read. */
 const inModels = {
   type: { const: 'model', description: 'In `/v1/models`.' },
-  context_length: { ...count, description: 'In `/v1/models`: tokens of a prompt. Absent: not configured.' },
-  context_window: { ...count, description: 'The same.' },
-  max_model_len: { ...count, description: 'The same.' },
-  max_input_tokens: { ...count, description: 'The same.' },
-  max_output_tokens: { ...count, description: 'In `/v1/models`: tokens of a reply. Absent: not configured.' },
+  context_length: { ...count, description: 'In `/v1/models`. Maximum prompt tokens. Absent if not configured.' },
+  context_window: { ...count, description: 'Same as `context_length`.' },
+  max_model_len: { ...count, description: 'Same as `context_length`.' },
+  max_input_tokens: { ...count, description: 'Same as `context_length`.' },
+  max_output_tokens: { ...count, description: 'In `/v1/models`. Maximum completion tokens. Absent if not configured.' },
   architecture: {
     type: 'object',
-    description: 'In `/v1/models`: what it reads and writes, such as `text` and `image`.',
+    description: 'In `/v1/models`. Input and output modalities, such as `text` and `image`.',
     properties: { input_modalities: { type: 'array', items: text }, output_modalities: { type: 'array', items: text } },
   },
-  supported_parameters: { type: 'array', items: text, description: 'In `/v1/models`: fields of a request that it knows.' },
+  supported_parameters: { type: 'array', items: text, description: 'In `/v1/models`. Supported request fields.' },
 };
 
 const ofApplications = {
-  application: { ...text, description: 'The id again, in listings of applications.' },
-  application_type_schema_id: { ...text, description: 'Of applications of a type, in listings of applications.' },
+  application: { ...text, description: 'Same as `id`, in listings of applications.' },
+  application_type_schema_id: { ...text, description: 'ID of the application type, in listings of applications.' },
   application_properties: {
     type: 'object',
-    description: 'Its settings without secrets, for its owner and for administrators. Other callers get only `starters`.',
+    description:
+      'Settings of the application without secrets, for its owner and for administrators. Other users get only `starters`.',
     additionalProperties: true,
   },
 };
@@ -126,23 +127,26 @@ const item: NamedSchema = {
       id: text,
       object: {
         enum: ['model', 'application', 'deployment'],
-        description: 'In `/v1/models` everything is a `model`; among deployments an application is a `deployment`.',
+        description: 'In `/v1/models`, always `model`. In listings of deployments, `deployment` for an application.',
       },
-      model: { ...text, description: 'The id again: of models, and of everything among deployments.' },
-      reference: { ...text, description: 'The same as `id`.' },
-      name: { ...text, description: 'In `/v1/models`: what pages show, `display_name` with its version.' },
+      model: { ...text, description: 'Same as `id`, for models and in listings of deployments.' },
+      reference: { ...text, description: 'Same as `id`.' },
+      name: { ...text, description: 'In `/v1/models`. Display name with its version.' },
       display_name: text,
       display_version: text,
       description: text,
       icon_url: text,
-      owner: { ...text, description: 'The bucket of the user who made it, or `organization-owner`.' },
-      owned_by: { ...text, description: 'The same.' },
+      owner: {
+        ...text,
+        description: 'Bucket of the user who saved the application. `organization-owner` for configured deployments.',
+      },
+      owned_by: { ...text, description: 'Same as `owner`.' },
       status: text,
       created: seconds,
       created_at: seconds,
       updated_at: seconds,
       features,
-      dependencies: { type: 'array', items: text, description: 'Ids of the deployments it calls.' },
+      dependencies: { type: 'array', items: text, description: 'IDs of the deployments that it calls.' },
       input_attachment_types: { type: 'array', items: text },
       max_input_attachments: count,
       ...inModels,
@@ -159,9 +163,9 @@ const names: ApiOperation = {
   path: '/v1/deployment-names',
   id: 'listDeploymentNames',
   tag: 'Listings',
-  summary: 'Names what the caller may use',
+  summary: 'Lists the IDs of deployments that the caller may use',
   parameters: [
-    inQuery('type', `Which of ${deploymentKinds.join(', ')}, with commas between them. Absent: models and applications.`, {
+    inQuery('type', `Comma-separated kinds: ${deploymentKinds.join(', ')}. The default is models and applications.`, {
       example: 'model,application',
       schema: { type: 'string', pattern: `^(${deploymentKinds.join('|')})(,(${deploymentKinds.join('|')}))*$` },
     }),
@@ -169,7 +173,7 @@ const names: ApiOperation = {
   answers: [
     {
       status: 200,
-      description: 'Their ids.',
+      description: 'The IDs and kinds.',
       content: json(buildArray(buildObject({ id: text, object: { enum: deploymentKinds } }))),
     },
   ],
@@ -184,7 +188,7 @@ const addons: NamedSchema = {
     properties: {
       id: text,
       object: { const: 'addon' },
-      addon: { ...text, description: 'The same as `id`.' },
+      addon: { ...text, description: 'Same as `id`.' },
       display_name: text,
       description: text,
       owner: text,
@@ -198,21 +202,21 @@ const addons: NamedSchema = {
 const answers = [
   {
     status: 200,
-    description: 'The schema, in the draft 2020-12.',
+    description: 'The schema, in draft 2020-12.',
     content: [{ type: 'application/schema+json', schema: anyObject }],
   },
 ];
 
-/** The JSON Schema of quick apps, by its id and at its own path. */
+/** Operations for the JSON Schema of quick apps, by its id and at its own path. */
 export const schemaOperations: readonly ApiOperation[] = [
   {
     method: 'get',
     path: '/v1/application_type_schemas/schema',
     id: 'getApplicationTypeSchema',
     tag: 'Applications',
-    summary: 'The JSON Schema of the settings of an application type',
+    summary: 'Returns the JSON Schema of the settings of an application type',
     parameters: [
-      inQuery('id', `Id of the type; any that ends in \`${quickAppSuffix}\`.`, {
+      inQuery('id', `ID of the type. It must end with \`${quickAppSuffix}\`.`, {
         required: true,
         example: `https://parley.example${quickAppSuffix}`,
       }),
@@ -225,7 +229,7 @@ export const schemaOperations: readonly ApiOperation[] = [
     path: quickAppSuffix,
     id: 'getQuickAppSchema',
     tag: 'Applications',
-    summary: 'The JSON Schema of the settings of a quick app, at its own address',
+    summary: 'Returns the JSON Schema of the settings of a quick app',
     answers,
     isOpen: true,
   },
@@ -237,7 +241,10 @@ interface Listing {
   readonly suffix: string;
 }
 
-/** Listings below each prefix, such as `openai`, and `/v1/models` of the service and of each alias of `compat`. */
+/**
+ * Returns the operations for listings below each prefix, such as `openai`, and for `/v1/models` of the service and of each alias
+ * of `compat`.
+ */
 export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const listings = prefixes.flatMap((prefix) =>
     ['deployments', 'models', 'applications'].map((kind) => ({ base: `/${prefix}/${kind}`, kind, suffix: `${kind}_${prefix}` })),
@@ -264,9 +271,13 @@ function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
       path: `${base}/{id}`,
       id: `get_${suffix}`,
       tag: 'Listings',
-      summary: `Shows one of the ${kind}`,
+      summary: `Returns one of the ${kind}`,
       parameters: [
-        inPath('id', 'Its id; it may hold slashes.', kind === 'applications' ? exampleNames.application : exampleNames.chat),
+        inPath(
+          'id',
+          'ID of the deployment. It may contain slashes.',
+          kind === 'applications' ? exampleNames.application : exampleNames.chat,
+        ),
       ],
       answers: [{ status: 200, description: 'The deployment.', content: json(item) }],
       errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
@@ -274,7 +285,7 @@ function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
   ];
 }
 
-/** Listings of what is no deployment, below each prefix, such as `openai`. */
+/** Returns the operations for addons and assistants below each prefix, such as `openai`. */
 export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
   return prefixes.flatMap((prefix): ApiOperation[] => [
     {
@@ -291,7 +302,7 @@ export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
       path: `/${prefix}/assistants`,
       id: `list_assistants_${prefix}`,
       tag: 'Listings',
-      summary: 'Lists assistants, of which there are none',
+      summary: 'Lists assistants (always empty)',
       answers: [{ status: 200, description: 'An empty list.', content: json(buildList({ type: 'object' })) }],
       errors: keyErrors,
     },

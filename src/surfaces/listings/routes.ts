@@ -25,17 +25,17 @@ interface ListingDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
-  /** Prefixes that have the listings, such as `openai`. */
+  /** Prefixes of the listings, such as `openai`. */
   readonly prefixes: readonly string[];
-  /** Where everything is listed as clients of OpenAI's API ask for it, such as `/v1/models`. */
+  /** Paths of listings in the form of OpenAI's API, such as `/v1/models`. */
   readonly modelPaths: readonly string[];
-  /** Shown as the time a deployment of the configuration was made; seconds since the epoch. */
+  /** Creation time to show for configured deployments, in seconds since the epoch. */
   readonly createdSeconds: number;
 }
 
 /**
- * `/{prefix}/deployments|models|applications[/{id}]`, `/v1/models[/{id}]` with its aliases and `/v1/deployment-names`: what the caller
- * may use (docs/wire.md, Listings).
+ * Serves `/{prefix}/deployments|models|applications[/{id}]`, `/v1/models[/{id}]` with its aliases, and `/v1/deployment-names`:
+ * the deployments that the caller may use (docs/wire.md, Listings).
  */
 export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   for (const prefix of deps.prefixes) {
@@ -73,13 +73,13 @@ function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): v
   });
 }
 
-/** What a listing has, and the fields by which it shows it otherwise than the rest. */
+/** Contents of a listing, and the fields that differ from other listings. */
 interface ListedAs {
   readonly has: (deployment: Deployment) => boolean;
   readonly toFields: (deployment: Deployment, caller: Caller) => Readonly<Record<string, unknown>>;
 }
 
-/** The listings below each prefix, by the last segment of their paths. */
+/** Listings below each prefix, by the last path segment. */
 const listedAs: Readonly<Record<string, ListedAs>> = {
   deployments: {
     has: () => true,
@@ -93,8 +93,9 @@ const listedAs: Readonly<Record<string, ListedAs>> = {
 };
 
 /**
- * `/v1/models`, which stock clients read: to them everything is a model, and `name` is what they show instead of the id. Limits and
- * abilities stand under the names that OpenRouter, vLLM, Groq and Anthropic give them, since each client reads one of these.
+ * `/v1/models`, for clients of OpenAI's API. All entries have the object type `model`, and clients display `name` instead of the
+ * id. Limits and capabilities have the field names of OpenRouter, vLLM, Groq, and Anthropic, because each client reads one of
+ * these.
  */
 const listedAsModels: ListedAs = {
   has: () => true,
@@ -132,7 +133,7 @@ function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities)
 }
 
 /**
- * Returns the settings of an application that has a type. Callers who neither own nor administer it see only the properties that
+ * Returns the settings of an application that has a type. Users who neither own nor administer it get only the properties that
  * its form marks as public.
  */
 function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
@@ -152,7 +153,10 @@ function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean
   return caller.chain === null && caller.roles.includes(adminRole);
 }
 
-/** `/{prefix}/addons`: what a request can name under `addons`; `/{prefix}/assistants`, of which there are none (docs/wire.md, Listings). */
+/**
+ * Serves `/{prefix}/addons`, the addons that a request may name under `addons`, and `/{prefix}/assistants`, which is always empty
+ * (docs/wire.md, Listings).
+ */
 export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catalog' | 'modelPaths'>): void {
   for (const prefix of deps.prefixes) {
     app.get(`/${prefix}/addons`, async ({ raw }) => {
@@ -167,7 +171,7 @@ export function addonRoutes(app: FastifyInstance, deps: Omit<ListingDeps, 'catal
   }
 }
 
-/** Not where it is, which is the operator's business. */
+/** Returns an addon without its URL, which only the operator may know. */
 function toItem(name: string, { displayName, description }: AddonEntry, createdSeconds: number): Record<string, unknown> {
   return {
     id: name,
@@ -183,8 +187,8 @@ function toItem(name: string, { displayName, description }: AddonEntry, createdS
 }
 
 /**
- * The JSON Schema of quick apps, by its id and at its own path. The path takes no key: an id is an address, which programs
- * that read schemas fetch as it is, and nothing in it is anybody's own.
+ * Serves the JSON Schema of quick apps, by its id and at its own path. The path requires no key: the id is a URL that schema
+ * tools fetch without credentials, and the schema has no private data.
  */
 export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
   app.get('/v1/application_type_schemas/schema', async (request, reply) => {
@@ -196,11 +200,11 @@ export function schemaRoutes(app: FastifyInstance, { identify }: { readonly iden
 
 function idIn({ query }: FastifyRequest): string {
   const { id } = query as Readonly<Record<string, unknown>>;
-  const hint = `the known one ends in ${quickAppSuffix}`;
+  const hint = `Its ID must end with ${quickAppSuffix}`;
   if (typeof id !== 'string')
-    throw new ParleyError('invalid_request', `The query parameter id must name an application type; ${hint}.`, { param: 'id' });
+    throw new ParleyError('invalid_request', `The query parameter id must name an application type. ${hint}.`, { param: 'id' });
   if (!isQuickAppSchemaId(id))
-    throw new ParleyError('route_not_found', `There is no application type of this id; ${hint}.`, { param: 'id' });
+    throw new ParleyError('route_not_found', `No application type has this ID. ${hint}.`, { param: 'id' });
   return id;
 }
 

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCommand } from '../../cli.ts';
 import { type AddinSettings, readAddinSettings } from './addin-command.ts';
 
-/** The settings that a command line gives. */
+/** Returns the settings for a command line. */
 function settingsOf(...args: string[]): Promise<AddinSettings> {
   const command = readCommand(['addin', ...args]);
   if (command.name !== 'addin') throw new Error(command.name === 'mistake' ? command.message : command.name);
   return readAddinSettings(command.flags, { PARLEY_HOST: '0.0.0.0', PARLEY_PORT: '1234' });
 }
 
-describe('the command line of the add-in gateway', () => {
-  it('gives settings; flags win over the environment', async () => {
+describe('readAddinSettings', () => {
+  it('prefers flags to the environment', async () => {
     const { upstream, host, port, tls, rules, trustedProxies } = await settingsOf(
       '--upstream',
       'https://service.example/base',
@@ -31,28 +31,28 @@ describe('the command line of the add-in gateway', () => {
   });
 
   it.each([
-    ['no service', [], /needs --upstream URL/],
-    ['half of a pair', ['--upstream', 'http://h', '--tls-key', 'k.pem'], /go together/],
-    ['a word too many', ['--upstream', 'http://h', 'more'], /takes no "more"/],
+    ['no service', [], /requires --upstream URL/],
+    ['half of a pair', ['--upstream', 'http://h', '--tls-key', 'k.pem'], /must be used together/],
+    ['a word too many', ['--upstream', 'http://h', 'more'], /does not accept "more"/],
     ['a flag that does not exist', ['--upsteam', 'http://h'], /--upsteam/],
-    ['an upstream that is no address', ['--upstream', 'service:8080'], /must be an address that begins with http/],
-    ['an upstream with a password', ['--upstream', 'http://u:pw@h'], /must not carry a user name/],
+    ['an upstream that is no address', ['--upstream', 'service:8080'], /must be a URL that starts with http/],
+    ['an upstream with a password', ['--upstream', 'http://u:pw@h'], /must not contain a user name/],
     ['an upstream with a query', ['--upstream', 'http://h/?a=b'], /without \? or #/],
-    ['an upstream with /msgapi', ['--upstream', 'http://h/msgapi/'], /base address, without \/msgapi/],
+    ['an upstream with /msgapi', ['--upstream', 'http://h/msgapi/'], /base URL of the service, without \/msgapi/],
     ['a port that is none', ['--upstream', 'http://h', '--port', '99999'], /whole number from 0 to 65535/],
     ['an origin with a path', ['--upstream', 'http://h', '--allowed-origin', 'https://a.example/'], /--allowed-origin must be/],
     ['an origin in capitals', ['--upstream', 'http://h', '--allowed-origin', 'https://A.example'], /--allowed-origin must be/],
     ['an origin that is any', ['--upstream', 'http://h', '--allowed-origin', '*'], /--allowed-origin must be/],
     ['a proxy that is no address', ['--upstream', 'http://h', '--trusted-proxy', 'lb'], /--trusted-proxy must be/],
     ['a file that is not there', ['--upstream', 'http://h', '--models', '/no/such.json'], /\/no\/such\.json: cannot be read/],
-  ])('refuses %s with a reason that repeats no password', async (_name, args, reason) => {
+  ])('rejects %s with a message that does not contain the password', async (_name, args, reason) => {
     const refused = (async () => settingsOf(...args))();
     await expect(refused).rejects.toThrow(reason);
     await expect(refused).rejects.not.toThrow(/:pw@/);
   });
 });
 
-describe('the file of the models', () => {
+describe('readAddinSettings with --models', () => {
   let folder = '';
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-models-'));
@@ -65,7 +65,7 @@ describe('the file of the models', () => {
     return settingsOf('--upstream', 'http://h', '--models', file);
   };
 
-  it('is a list of ids and names, with "object" or without', async () => {
+  it('accepts a list of ids and names, with or without "object"', async () => {
     const { rules } = await read(
       '[{"id": "a", "display_name": "A", "object": "model"}, {"id": "__proto__", "display_name": "B"}]',
     );
@@ -83,7 +83,7 @@ describe('the file of the models', () => {
     ['[{"id": "a", "display_name": "A", "object": "list"}]', /models\.json: \[0\]\.object/],
     ['["a"]', /models\.json: \[0\]: must be/],
     ['', /models\.json: /],
-  ])('that is %s is refused by the path of its fault', async (text, reason) => {
+  ])('rejects %s with the path of the error', async (text, reason) => {
     await expect(read(text)).rejects.toThrow(reason);
   });
 });

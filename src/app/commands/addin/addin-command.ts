@@ -20,7 +20,10 @@ import { readSettings, SettingError, type Settings } from '../../settings.ts';
 const clock = systemClock;
 const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
 
-/** Runs the gateway for browser add-ins until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
+/**
+ * Runs the gateway for browser add-ins until a signal stops it. If the gateway cannot start, prints the reason to stderr and
+ * exits with 1.
+ */
 export async function addinCommand(flags: AddinFlags, environment: Environment): Promise<void> {
   try {
     await startGateway(flags, environment);
@@ -32,7 +35,7 @@ export async function addinCommand(flags: AddinFlags, environment: Environment):
 }
 
 async function startGateway(flags: AddinFlags, environment: Environment): Promise<void> {
-  // By default, SIGHUP would end the process without a drain.
+  // By default, SIGHUP would terminate the process without a drain.
   let onHangUp = (): void => undefined;
   process.on('SIGHUP', () => onHangUp());
   const settings = await readAddinSettings(flags, environment);
@@ -65,17 +68,20 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
     readRules(flags)
       .then((newRules) => {
         rules = newRules;
-        log.info('read the models again', { file: flags.models });
+        log.info('models reloaded', { file: flags.models });
       })
-      .catch((error) => log.error(`cannot read the models again, the last ones stay in force: ${toReason(error)}`, undefined));
+      .catch((error) => log.error(`cannot reload the models, the previous ones stay in effect: ${toReason(error)}`, undefined));
   };
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
-  console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
+  console.log(`The add-in gateway listens on ${address}, base URL for the add-in: ${address}/msgapi`);
 }
 
 const maxChars = 200;
 
-/** The line of the log for one request: no key, no query, no content. Paths and origins are a caller's words and may hold anything. */
+/**
+ * Returns the log line of one request. It contains no key, no query, and no content. Paths and origins come from the client and
+ * may contain anything, so they are truncated and redacted.
+ */
 function toRequestLine(record: AddinRecord, epochMs: number): string {
   const { error, method, ms, origin, outcome, path, requestId, status } = record;
   return `${JSON.stringify({
@@ -102,31 +108,31 @@ function getCode(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** What the add-in gateway is told on its command line and in its environment. */
+/** Settings of the add-in gateway, from the command line and the environment. */
 export interface AddinSettings extends Pick<Settings, 'host' | 'port' | 'tls' | 'drainMs' | 'logLevel'> {
-  /** The service's base address. */
+  /** Base URL of the service. */
   readonly upstream: URL;
   readonly rules: AddinRules;
-  /** Trusted proxies, whose `X-Forwarded-*` fields count: addresses and networks. */
+  /** Addresses and networks of trusted proxies, whose `X-Forwarded-*` headers count. */
   readonly trustedProxies: readonly string[];
 }
 
-/** Reads flags, environment and the file of the models. Rejects with SettingFault. */
+/** Reads flags, environment, and the file of the models. Rejects with SettingError. */
 export async function readAddinSettings(flags: AddinFlags, environment: Environment): Promise<AddinSettings> {
   const { host, port, tlsCert, tlsKey, trustedProxies = [], allowedOrigins } = flags;
   const settings = readSettings({ config: [], data: undefined, host, port, tlsCert, tlsKey }, environment);
   const wrongNetwork = trustedProxies.find((network) => !isNetwork(network));
   if (wrongNetwork !== undefined)
-    throw new SettingError(`--trusted-proxy must be an address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
+    throw new SettingError(`--trusted-proxy must be an IP address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
   const wrongOrigin = allowedOrigins?.find((origin) => !isOrigin(origin));
   if (wrongOrigin !== undefined)
     throw new SettingError(
-      `--allowed-origin must be scheme, host and port as a browser sends them, such as https://addin.example, not "${wrongOrigin}"`,
+      `--allowed-origin must be an origin as browsers send it, such as https://addin.example, not "${wrongOrigin}"`,
     );
   return { ...settings, upstream: toUpstream(flags.upstream), rules: await readRules(flags), trustedProxies };
 }
 
-/** Reads the file of the models. Rejects with SettingFault. */
+/** Reads the file of the models. Rejects with SettingError. */
 async function readRules({ models, allowedOrigins }: AddinFlags): Promise<AddinRules> {
   return toRules(await loadModels(models), allowedOrigins);
 }
@@ -137,18 +143,19 @@ function toReason(error: unknown): string {
 
 async function loadModels(file: string | undefined): Promise<readonly AddinModel[]> {
   if (file === undefined) return [];
-  // The check of a whole configuration is dear to load, and seldom needed here.
+  // The configuration check is expensive to load and rarely needed here.
   const { readModels } = await import('./read-models.ts');
   return readModels(file);
 }
 
 function toUpstream(text: string): URL {
-  if (!isHttpUrl(text)) throw new SettingError('--upstream must be an address that begins with http:// or https://');
-  if (!isWithoutUser(text)) throw new SettingError('--upstream must not carry a user name or password; the key is the caller’s');
+  if (!isHttpUrl(text)) throw new SettingError('--upstream must be a URL that starts with http:// or https://');
+  if (!isWithoutUser(text))
+    throw new SettingError('--upstream must not contain a user name or password. Clients send their own key');
   const url = new URL(text);
-  if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end with its path, without ? or #');
-  // Pattern bound: an address on the command line.
+  if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end after its path, without ? or #');
+  // Pattern bound: a command-line argument.
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
-    throw new SettingError('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
+    throw new SettingError('--upstream must be the base URL of the service, without /msgapi. The gateway appends /msgapi');
   return url;
 }

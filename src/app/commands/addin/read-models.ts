@@ -6,7 +6,10 @@ import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import type { AddinModel } from '#surfaces/addin/rules.ts';
 import { SettingError } from '../../settings.ts';
 
-/** Reads the file of `--models`: an array of entries as `addin.models` of the configuration has them. Throws SettingFault with every fault of it. */
+/**
+ * Reads the file of `--models`: an array of entries in the form of `addin.models` in a configuration. Throws SettingError with
+ * all errors.
+ */
 export function readModels(file: string): readonly AddinModel[] {
   const parsed = parseJsonc(readText(file));
   if ('faults' in parsed) {
@@ -32,7 +35,7 @@ function readText(file: string): string {
   }
 }
 
-/** An entry without `"object": "model"`, which every entry of the list has and none needs in the file. */
+/** Returns an entry without `"object": "model"`, which is optional in the file. */
 function withoutObject(entry: unknown): unknown {
   if (!isJsonObject(entry) || entry.object !== 'model') return entry;
   const { object: _object, ...rest } = entry;

@@ -20,7 +20,7 @@ const evaluation: EvaluationWithResults = {
   ],
 };
 
-it('what does not hold is told case by case, with why', () => {
+it('toLines reports each case that did not pass, with the reasons', () => {
   expect(toLines(evaluation)).toEqual([
     'FAILED  a "<b>"',
     '        contains: It is <not> there.',
@@ -28,16 +28,16 @@ it('what does not hold is told case by case, with why', () => {
     '        No consent. (consent_required)',
     'version 3: 1 of 3 passed, 1 failed, 1 without an answer',
   ]);
-  expect(toLines({ ...evaluation, status: 'cancelled', results: [] }).at(-1)).toMatch(/; the evaluation was cancelled$/);
+  expect(toLines({ ...evaluation, status: 'cancelled', results: [] }).at(-1)).toMatch(/\. The evaluation was cancelled$/);
 });
 
-it('the JSON report has neither times nor ids', () => {
+it('toJsonReport contains no times and no ids', () => {
   const later = { ...evaluation, id: 'f', startedAt: 7, endedAt: 9 };
   const slower = later.results.map((result) => ({ ...result, durationMs: 9, caseId: null }));
   expect(toJsonReport('app', { ...later, results: slower })).toBe(toJsonReport('app', evaluation));
 });
 
-it('the JUnit report is XML, whatever the answers are', () => {
+it('toJunit returns valid XML for any answer', () => {
   const xml = toJunit('applications/b/app', evaluation);
   expect(xml).toContain('tests="3" failures="1" errors="1" skipped="0" time="2.5"');
   expect(xml).toContain('name="a &quot;&lt;b&gt;&quot;" time="0.02"');

@@ -15,14 +15,14 @@ import { getCaseName } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import type { EvaluateFlags } from './evaluate-flags.ts';
 
-/** What the command works with. */
+/** Dependencies of `parley evaluate`. */
 export interface EvaluateDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether somebody looks at stderr. */
+  /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
   readonly writeProgress: (text: string) => void;
   readonly show: (line: string) => void;
-  /** Called with what is to happen if the user breaks off. */
+  /** Called with the function to run when the user interrupts the command. */
   readonly onBreak: (cancel: () => Promise<void>) => void;
 }
 
@@ -30,7 +30,7 @@ const pollMs = 250;
 const defaultUrl = 'http://127.0.0.1:8080';
 type Running = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
 
-/** Runs `parley evaluate`; gives how it exits. */
+/** Runs `parley evaluate`. Returns the exit code. */
 export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps): Promise<0 | 1 | 2> {
   try {
     return await evaluate(flags, deps);
@@ -44,7 +44,7 @@ export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps):
 
 async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }: EvaluateDeps): Promise<0 | 1> {
   const { url = environment.PARLEY_URL ?? defaultUrl, key = environment.PARLEY_KEY, version, against, parallel } = flags;
-  if (!URL.canParse(url)) throw new EvaluateError('PARLEY_URL is no address');
+  if (!URL.canParse(url)) throw new EvaluateError('PARLEY_URL is not a valid URL');
   const cases = flags.cases === undefined ? undefined : await readCases(flags.cases);
   const client = new EvaluationClient(new URL(url), key);
   const applicationPath = await client.resolvePath(flags.application);
@@ -82,17 +82,17 @@ async function run(
 function formatComparison(before: number, { better, worse, same, otherAnswers, cases }: ReportedComparison): readonly string[] {
   const changed = cases.filter(({ change }) => change === 'better' || change === 'worse');
   return [
-    `against version ${before}: ${better} better, ${worse} worse, ${same} the same, ${otherAnswers} with another answer`,
+    `against version ${before}: ${better} better, ${worse} worse, ${same} unchanged, ${otherAnswers} with a different answer`,
     ...changed.map(({ name, change }) => `${change.toUpperCase().padEnd(6)}  ${name}`),
   ];
 }
 
-/** What does not hold, a block for each case, and a line that sums up. */
+/** Returns the reasons of each case that did not pass, and a summary line. */
 export function toLines(evaluation: EvaluationWithResults): readonly string[] {
   const { results, passed, total, failed, errors, version, status, error } = evaluation;
   const faulty = results.filter(({ outcome }) => outcome !== 'passed');
   const counts = `${passed} of ${total} passed, ${failed} failed, ${errors} without an answer`;
-  const ending = status === 'completed' ? '' : `; the evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
+  const ending = status === 'completed' ? '' : `. The evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
   return [
     ...faulty.flatMap((result) => [
       `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${getCaseName(result)}`,
@@ -111,7 +111,7 @@ function listReasons({ error, verdicts }: ReportedResult): readonly string[] {
   return verdicts.filter(({ passed }) => !passed).map(({ check, reason }) => `${check.type}: ${reason}`);
 }
 
-/** Without times and ids: the same text for the same answers. */
+/** Returns a JSON report without times and ids, so that equal answers give equal reports. */
 export function toJsonReport(application: string, evaluation: EvaluationWithResults): string {
   const { version, status, total, passed, failed, errors, costUsd, digest, results } = evaluation;
   const cases = results.map((result) => ({
@@ -123,7 +123,7 @@ export function toJsonReport(application: string, evaluation: EvaluationWithResu
   return `${JSON.stringify(report, null, 2)}\n`;
 }
 
-/** As most programs that build and test read it. */
+/** Returns a report in the JUnit XML format, which most CI systems read. */
 export function toJunit(
   application: string,
   { results, total, failed, errors, startedAt, endedAt }: EvaluationWithResults,
@@ -146,7 +146,7 @@ export function toJunit(
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '&#10;' };
 
-/** XML 1.0 has no place for most control characters, nor for halves of pairs. */
+/** Escapes text for XML 1.0, which does not allow most control characters and unpaired surrogates. */
 function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -154,7 +154,7 @@ function escapeXml(text: string): string {
     .replaceAll(/[&<>"\n]/g, (character) => entities[character] ?? character);
 }
 
-/** An evaluation as the service tells it. */
+/** Evaluation as the service returns it. */
 interface ReportedEvaluation {
   readonly id: string;
   readonly version: number;
@@ -173,7 +173,7 @@ interface ReportedEvaluation {
 type ReportedResult = Omit<CaseResult, 'costUsd'> & { readonly costUsd: number | null };
 export type EvaluationWithResults = ReportedEvaluation & { readonly results: readonly ReportedResult[] };
 
-/** What the service tells of two of them. */
+/** Comparison as the service returns it. */
 interface ReportedComparison {
   readonly better: number;
   readonly worse: number;
@@ -185,7 +185,7 @@ interface ReportedComparison {
 const timeoutMs = 120_000;
 const bounds = { maxDepth: 1000, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
 
-/** Evaluations of a running service. What it throws is an EvaluateFault. */
+/** Client for the evaluation endpoints of a running service. Throws EvaluateError. */
 class EvaluationClient {
   readonly #base: URL;
   readonly #key: string | undefined;
@@ -195,9 +195,9 @@ class EvaluationClient {
     this.#key = key;
   }
 
-  /** `BUCKET/PATH` of an application, percent-encoded. */
+  /** Returns `BUCKET/PATH` of an application, percent-encoded. */
   async resolvePath(application: string): Promise<string> {
-    // Pattern bound: an argument of the command line.
+    // Pattern bound: a command-line argument.
     const fullPath = /^applications\/(.+\/.+)$/.exec(application)?.[1];
     if (fullPath !== undefined) return fullPath;
     const { bucket } = (await this.#send('GET', 'v1/bucket')) as { bucket: string };
@@ -236,10 +236,10 @@ class EvaluationClient {
       ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause) => {
-      throw new EvaluateError(`${this.#base.origin} cannot be reached`, { cause });
+      throw new EvaluateError(`${this.#base.origin} is unreachable`, { cause });
     });
     const text = await answer.text();
-    if (!answer.ok) throw new EvaluateError(`the service answers ${answer.status}: ${getErrorMessage(text)}`);
+    if (!answer.ok) throw new EvaluateError(`the service responded with ${answer.status}: ${getErrorMessage(text)}`);
     return parseJson(text, bounds) as JsonObject;
   }
 }
@@ -250,7 +250,7 @@ function getErrorMessage(text: string): string {
   return typeof error === 'string' ? error : text.slice(0, 200);
 }
 
-/** Why cases cannot be had, or put. The message may be shown. */
+/** Cases cannot be read, or the service cannot run them. The message may be shown to the user. */
 class EvaluateError extends Error {
   override readonly name = 'EvaluateError';
 }
@@ -264,10 +264,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   '.csv': casesOfCsv,
 };
 
-/** The cases of a file, whose name says what it is. Throws EvaluateFault. */
+/** Reads the cases from a file. The extension determines the format. Throws EvaluateError. */
 async function readCases(file: string): Promise<readonly EvaluationCase[]> {
   const reader = readers[extname(file).toLowerCase()];
-  if (reader === undefined) throw new EvaluateError(`${file}: must have a name that ends in ${Object.keys(readers).join(', ')}`);
+  if (reader === undefined) throw new EvaluateError(`${file}: the file name must end in ${Object.keys(readers).join(', ')}`);
   try {
     return parseCases(reader((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')));
   } catch (error) {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
-/** Flags of `parley evaluate`; undefined where the environment or a default decides. */
+/** Flags of `parley evaluate`. Undefined if a flag is absent, so that the environment or a default applies. */
 export interface EvaluateFlags {
-  /** As it was given: a path in the caller's bucket, or the whole id. */
+  /** Path in the user's bucket, or the complete id, as given. */
   readonly application: string;
   readonly cases: string | undefined;
   readonly url: string | undefined;
@@ -14,27 +14,27 @@ export interface EvaluateFlags {
   readonly json: string | undefined;
 }
 
-/** Shown by `parley evaluate --help`. */
-export const evaluateHelp = `parley evaluate: puts cases to an application of a running service
+/** Output of `parley evaluate --help`. */
+export const evaluateHelp = `parley evaluate: runs test cases against an application of a running service
 
 Usage
   parley evaluate APP [--cases FILE] [options]
 
-APP is the path of a saved application in your bucket, or its id, applications/BUCKET/PATH. Without --cases it is asked
-the cases that it has. What does not hold goes to stdout, progress to stderr.
+APP is the path of a saved application in your bucket, or its id, applications/BUCKET/PATH. Without --cases, the stored
+cases of the application run. Results go to stdout, and progress to stderr.
 
 Options
   --cases FILE               cases: .json, .jsonl, .yaml or .csv
-  --url URL                  the service                                       (PARLEY_URL, else http://127.0.0.1:8080)
+  --url URL                  URL of the service                                (PARLEY_URL or http://127.0.0.1:8080)
   --key KEY                  your key or token                                 (PARLEY_KEY)
-  --version N                the version that is asked                         (the one in force)
-  --against N                asks version N first, and tells what got better and worse since
-  --parallel N               cases at once                                     (as many as the service lets)
+  --version N                version to evaluate                               (the current version)
+  --against N                evaluates version N first, and prints the differences
+  --parallel N               number of concurrent cases                        (maximum of the service)
   --junit FILE               writes the results as JUnit XML
-  --json FILE                writes them as JSON, without times and ids: the same bytes for the same answers
+  --json FILE                writes the results as JSON, without times and IDs: equal answers give equal files
 
-Exit codes: 0 all cases passed; 1 some did not; 2 the command line or a file is wrong, or the service refuses.
-docs/evaluation.md tells what a case is.
+Exit codes: 0 if all cases passed, 1 if some did not, 2 if the arguments or a file are invalid or the service fails.
+See docs/evaluation.md for the format of cases.
 `;
 
 const options = {
@@ -49,17 +49,17 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Reads the arguments behind `evaluate`. Throws what `parseArgs` throws. */
+/** Parses the arguments after `evaluate`. Throws the errors of `parseArgs`. */
 export function readEvaluateFlags(args: readonly string[]): EvaluateFlags | 'help' | { readonly mistake: string } {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help) return 'help';
   const [application, ...extraArgs] = positionals;
-  if (application === undefined || extraArgs.length > 0) return { mistake: '"evaluate" needs one APP' };
+  if (application === undefined || extraArgs.length > 0) return { mistake: '"evaluate" requires exactly one APP' };
   const { cases, url, key, junit, json } = values;
   for (const name of ['version', 'against', 'parallel'] as const)
     if (values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]))
-      return { mistake: `--${name} must be a whole number from 1` };
-  if (url !== undefined && !URL.canParse(url)) return { mistake: '--url must be an address, such as http://127.0.0.1:8080' };
+      return { mistake: `--${name} must be a positive whole number` };
+  if (url !== undefined && !URL.canParse(url)) return { mistake: '--url must be a URL, such as http://127.0.0.1:8080' };
   const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const numbers = {
     version: toNumber(values.version),

@@ -3,17 +3,17 @@ import type { Path } from '#contract/configuration/issue.ts';
 import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
 import type { Notes } from './result.ts';
 
-/** What becomes of keys that are not read: what is told of each, or null if nothing is lost with it. */
+/** Reasons for not importing keys, by key. Null if nothing is lost without the key. */
 export type DropReasons = Readonly<Record<string, string | null>>;
 
-/** How the objects of one gateway are read. */
+/** How the objects of a gateway are read. */
 export interface Reading {
   readonly notes: Notes;
-  /** Whether its keys have underscores where they are not misspelt. */
+  /** Whether its keys use snake case. */
   readonly isSnake: boolean;
 }
 
-/** An object of another gateway's configuration. Keys are read one by one; those that nobody read are told with `leave`. */
+/** Object from another gateway's configuration. It records which keys are read, so that `reportUnread` can report the rest. */
 export class ForeignObject {
   readonly path: Path;
   readonly #value: JsonObject;
@@ -26,7 +26,7 @@ export class ForeignObject {
     this.#reading = reading;
   }
 
-  /** The value of a key, also if it is written with underscores; undefined if it is null. */
+  /** Returns the value of a key, also if it is written in snake case. Returns undefined if it is null. */
   value(key: string): unknown {
     this.#readKeys.add(key);
     const spelt = this.#spelt(key);
@@ -34,7 +34,7 @@ export class ForeignObject {
     return (Object.hasOwn(this.#value, spelt) ? this.#value[spelt] : undefined) ?? undefined;
   }
 
-  /** Where a key stands, as it is written. */
+  /** Returns the path of a key, as it is written. */
   at(key: string): Path {
     return [...this.path, this.#spelt(key)];
   }
@@ -45,7 +45,7 @@ export class ForeignObject {
     return this.#only(key, value, typeof value === 'string') as string | undefined;
   }
 
-  /** A number, also if it is written as text. */
+  /** Returns a number, also if it is written as text. */
   number(key: string): number | undefined {
     const value = this.value(key);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -70,13 +70,13 @@ export class ForeignObject {
     return object && new ForeignObject(object, this.at(key), this.#reading);
   }
 
-  /** The objects of an object, by name. */
+  /** Returns the entries of an object, by name. */
   namedObjects(key: string): readonly (readonly [name: string, entry: ForeignObject])[] {
     const holder = this.object(key);
     return holder === undefined ? [] : holder.keys().flatMap((name) => pair(name, holder.object(name)));
   }
 
-  /** The objects of a list. */
+  /** Returns the objects of a list. */
   items(key: string): readonly ForeignObject[] {
     const value = this.value(key);
     const list = this.#only(key, value, Array.isArray(value), 'a list') as readonly unknown[] | undefined;
@@ -92,14 +92,16 @@ export class ForeignObject {
     return Object.keys(this.#value).filter((key) => this.#value[key] !== null);
   }
 
-  /** Says which key may be meant by one that is not there. */
+  /** Returns which existing key probably is a misspelling of a missing one. */
   suggestKey(key: string): string | undefined {
     const actualKey = nearest(key, this.keys());
     const spelt = this.#reading.isSnake ? toSnake(key) : key;
     return actualKey === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${actualKey}?`;
   }
 
-  /** Tells each key that nobody read, by its fate, or as unknown. */
+  /**
+   * Reports each key that was not read, with its reason from `dropReasons` or as unknown. `whose` names the object in messages.
+   */
   reportUnread(dropReasons: DropReasons, whose: string): void {
     const knownKeys = [...this.#readKeys, ...Object.keys(dropReasons)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
     for (const key of this.keys()) {
@@ -108,10 +110,10 @@ export class ForeignObject {
         .filter((spelt) => Object.hasOwn(dropReasons, spelt))
         .map((spelt) => dropReasons[spelt])[0];
       if (reason === null) continue;
-      if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not carried: ${reason}`);
+      if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not imported: ${reason}`);
       else {
         const { hint } = didYouMean(key, knownKeys);
-        this.#reading.notes.addLoss([...this.path, key], `is not carried: it is no key of ${whose} that is known here`, hint);
+        this.#reading.notes.addLoss([...this.path, key], `is not imported: it is not a known key of ${whose}`, hint);
       }
     }
   }
@@ -129,7 +131,7 @@ export class ForeignObject {
   }
 }
 
-/** Whether nothing is lost with a value. */
+/** Returns whether a value can be dropped without loss. */
 function isEmpty(value: unknown): boolean {
   return value === false || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }

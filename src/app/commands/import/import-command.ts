@@ -9,13 +9,13 @@ import { type Note, Notes, Result, Variables } from './result.ts';
 
 interface ImportOutcome {
   readonly exitCode: 0 | 1;
-  /** For stdout: a configuration of Parley; empty if a file cannot be read. */
+  /** Configuration of Parley for stdout. Empty if a file cannot be read. */
   readonly text: string;
-  /** For stderr. */
+  /** Lines for stderr. */
   readonly lines: readonly string[];
 }
 
-/** What `parley import` prints and how it exits. */
+/** Returns the output and the exit code of `parley import`. */
 export async function importCommand({ from, files, settings, isStrict }: ImportFlags): Promise<ImportOutcome> {
   try {
     const sources = await Promise.all(files.map((file) => readSource(file, from === 'dial' ? 'json' : 'yaml')));
@@ -40,7 +40,7 @@ export async function importCommand({ from, files, settings, isStrict }: ImportF
   }
 }
 
-/** `FILE:LINE: path: what is told` for each note, in the order of the files and their lines. */
+/** Returns `FILE:LINE: path: message` for each note, ordered by file and line. */
 function toLines(notes: readonly Note[], sources: readonly Source[]): readonly string[] {
   const located = notes.map(({ path, message }) => ({ path, message, ...findLocation(path, sources) }));
   located.sort((left, right) => left.fileIndex - right.fileIndex || left.line - right.line);
@@ -55,7 +55,7 @@ interface SourceLocation {
   readonly line: number;
 }
 
-/** The last of the files that has most of a path, and the line there. */
+/** Returns the location of a path: the file that contains the longest part of it, or the last such file. */
 function findLocation(path: Path, sources: readonly Source[]): SourceLocation {
   const joined = findInJoinedList(path, sources);
   if (joined !== undefined) return joined;
@@ -64,7 +64,7 @@ function findLocation(path: Path, sources: readonly Source[]): SourceLocation {
   return locations.findLast(({ depth }) => depth === deepest) ?? { fileIndex: 0, line: 1 };
 }
 
-/** Where several files have a list, their items stand behind one another. */
+/** Returns the location in a list that several files have. The import concatenates such lists in the order of the files. */
 function findInJoinedList(path: Path, sources: readonly Source[]): SourceLocation | undefined {
   const depth = path.findIndex((key) => typeof key === 'number');
   if (depth < 0) return undefined;
@@ -85,7 +85,7 @@ function lengthAt(value: unknown, path: Path): number {
   return Array.isArray(target) ? target.length : 0;
 }
 
-/** The names of the entries of `keys` are secrets: each is told by its place among them. */
+/** Returns the path with the position of a key instead of its name, because the names in `keys` are secrets. */
 function withoutKey(path: Path, { keys }: JsonObject): Path {
   const [section, name, ...rest] = path;
   if (section !== 'keys' || name === undefined) return path;

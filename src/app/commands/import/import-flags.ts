@@ -1,33 +1,32 @@
 import { parseArgs } from 'node:util';
 
-/** Flags of `parley import`. */
 export interface ImportFlags {
   readonly from: 'dial' | 'litellm';
   readonly files: readonly string[];
-  /** The file of DIAL's static settings. */
+  /** File of DIAL's static settings. */
   readonly settings: string | undefined;
-  /** Whether anything that could not be carried is a failure. */
+  /** Whether the import fails if anything cannot be imported. */
   readonly isStrict: boolean;
 }
 
-/** Shown by `parley import --help`. */
-export const importHelp = `parley import: the configuration of another gateway as one of Parley
+/** Output of `parley import --help`. */
+export const importHelp = `parley import: converts a DIAL or LiteLLM configuration
 
 Usage
   parley import dial FILE… [--settings FILE] [--strict]
-                             configuration files of AI DIAL Core (JSON), joined in order as DIAL does
+                             configuration files of AI DIAL Core (JSON), merged in order by the rules of DIAL
   parley import litellm FILE [--strict]
-                             the config.yaml of a LiteLLM proxy
+                             config.yaml of a LiteLLM proxy
 
-The result goes to stdout, as JSON. Secrets are not copied: keys of callers become digests, all others \${NAME}.
-On stderr stands each thing that could not be carried, with its file, line and path, and what to do.
+The result goes to stdout as JSON. It contains no secrets: keys of callers become digests, other secrets become \${NAME}.
+Each part that could not be imported goes to stderr, with its file, line, and path, and a suggestion.
 
 Options
   --settings FILE            static settings of DIAL, for its identity providers (none)
-  --strict                   exit 1 if anything could not be carried or means something else now
+  --strict                   exit with 1 if a part could not be imported or has a different meaning
 
-Exit codes: 0 done; 1 a file cannot be read, or --strict and something is lost; 2 the command line is wrong.
-docs/coming-from.md tells how to go on.
+Exit codes: 0 on success, 1 if a file cannot be read or --strict reports a loss, 2 if the arguments are invalid.
+See docs/coming-from.md for the next steps.
 `;
 
 const options = {
@@ -37,7 +36,7 @@ const options = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
-/** Reads the arguments behind `import`; a text is what is wrong with them. Throws what `parseArgs` throws. */
+/** Parses the arguments after `import`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
 export function readImportFlags(args: readonly string[]): ImportFlags | 'help' | 'version' | { readonly mistake: string } {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help) return 'help';
@@ -45,9 +44,9 @@ export function readImportFlags(args: readonly string[]): ImportFlags | 'help' |
   const [from, ...files] = positionals;
   const { settings, strict: isStrict = false } = values;
   if (from !== 'dial' && from !== 'litellm')
-    return { mistake: `"import" needs what it imports, dial or litellm${from === undefined ? '' : `, and knows no "${from}"`}` };
-  if (files.length === 0) return { mistake: `"import ${from}" needs ${from === 'dial' ? 'at least one' : 'a'} FILE` };
-  if (from === 'litellm' && files.length > 1) return { mistake: '"import litellm" takes one FILE' };
-  if (from === 'litellm' && settings !== undefined) return { mistake: '--settings is for "import dial"' };
+    return { mistake: `"import" requires dial or litellm${from === undefined ? '' : `, not "${from}"`}` };
+  if (files.length === 0) return { mistake: `"import ${from}" requires ${from === 'dial' ? 'at least one' : 'a'} FILE` };
+  if (from === 'litellm' && files.length > 1) return { mistake: '"import litellm" requires exactly one FILE' };
+  if (from === 'litellm' && settings !== undefined) return { mistake: '--settings is only for "import dial"' };
   return { from, files, settings, isStrict };
 }

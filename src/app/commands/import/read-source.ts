@@ -6,18 +6,18 @@ import { type ConfigurationError, formatConfigurationError } from '#configuratio
 import { type FindLine, jsonLines, yamlLines } from '#configuration/find-line.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';
 
-/** Many times as much as people write by hand; what is larger is another file. */
+/** Maximum size of a file. Larger files are not hand-written configurations. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** A file of another gateway. */
+/** Configuration file of another gateway. */
 export interface Source {
-  /** As it was named. */
+  /** File path, as given. */
   readonly file: string;
   readonly value: JsonObject;
   readonly findLine: FindLine;
 }
 
-/** A file that cannot be imported. The message says which, where and why. */
+/** File that cannot be imported. The message names the file, the location, and the reason. */
 export class SourceError extends Error {
   constructor(error: ConfigurationError) {
     super(formatConfigurationError(error));
@@ -25,7 +25,10 @@ export class SourceError extends Error {
   }
 }
 
-/** Reads a file as its gateway does: YAML if the name says so, or if it says nothing and YAML is what that gateway reads. Throws SourceFault. */
+/**
+ * Reads a file in the format of its extension. If the extension is unknown, uses `byDefault`, the format that the gateway reads.
+ * Throws SourceError.
+ */
 export async function readSource(file: string, byDefault: 'json' | 'yaml'): Promise<Source> {
   const extension = extname(file).toLowerCase();
   const isJson = extension === '.json' || extension === '.jsonc';
@@ -40,7 +43,7 @@ export async function readSource(file: string, byDefault: 'json' | 'yaml'): Prom
   throw new SourceError({ file, path: '', message: 'cannot be read', ...withoutHint(error) });
 }
 
-/** What is said of an empty configuration of Parley helps nobody here. */
+/** Returns the error without its hint, which applies only to configurations of Parley. */
 function withoutHint(error: ConfigurationError | undefined): Partial<ConfigurationError> {
   return error === undefined ? {} : { path: error.path, message: error.message };
 }
@@ -59,14 +62,14 @@ async function readText(file: string): Promise<string> {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     throw refused(reasons[code] ?? `cannot be read (${code})`);
   }
-  if (bytes > maxBytes) throw refused(`is larger than ${maxBytes / 1024 / 1024} MiB, which no configuration is`);
+  if (bytes > maxBytes) throw refused(`is larger than ${maxBytes / 1024 / 1024} MiB`);
   const content = Buffer.concat(chunks);
   if (!isUtf8(content)) throw refused('is not UTF-8 text');
   return content.toString('utf8');
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'does not exist',
   EISDIR: 'is a folder',
-  EACCES: 'may not be read by this process',
+  EACCES: 'is not readable for this process',
 };

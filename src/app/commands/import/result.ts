@@ -10,9 +10,9 @@ import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
 const writtenReference = /\$\{[A-Za-z_]\w*\}/;
 const pythonReference = /^os\.environ\/([A-Za-z_]\w*)$/;
 const secretName = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
-/** Fields whose names sound like secrets and are none. */
+/** Names of fields that look like secrets but are not. */
 const plainName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
-/** The object in a tool of a web API that says where a parameter goes. Its `key` is the name of the parameter. */
+/** Name of the object in a web API tool that describes a parameter. Its `key` is the parameter name. */
 const parameterInfo = 'parameter_info';
 const scheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
@@ -20,12 +20,12 @@ type Container = JsonObject | unknown[];
 
 const expectedTypeAt: ExpectedTypeAt = (path) => schemaAt(Configuration, path).type;
 
-/** The configuration that an import makes, with where each of its objects comes from. */
+/** Configuration that an import creates, with the origin of each of its objects. */
 export class Result {
   readonly configuration: JsonObject = {};
   readonly #origins = new WeakMap<object, Path>();
 
-  /** Remembers where an object of the configuration comes from. */
+  /** Records the origin of an object and returns the object. */
   withOrigin<Value extends Container>(origin: Path, value: Value): Value {
     this.#origins.set(value, origin);
     return value;
@@ -37,14 +37,14 @@ export class Result {
     else this.configuration[section] = Object.assign(Object.create(null), Object.fromEntries([[name, entry]]));
   }
 
-  /** Takes out what the check of configurations refuses, and tells each. What is left passes the check. */
+  /** Removes every part that the configuration check rejects, with a note for each. The rest passes the check. */
   settle(getNotes: (section: string) => Notes): void {
     for (;;) {
       const [error] = this.#faults();
       if (error === undefined) return;
       const { holder, key, path } = this.#findRemovable(error.path);
       const what = path.length < error.path.length ? `${formatPath(error.path.slice(path.length))} ` : 'it ';
-      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not carried: ${what}${error.message}`, error.hint);
+      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not imported: ${what}${error.message}`, error.hint);
       if (Array.isArray(holder)) holder.splice(Number(key), 1);
       else delete holder[key];
     }
@@ -56,7 +56,7 @@ export class Result {
     return [...explain(Configuration, completed), ...ruleFaults(completed)];
   }
 
-  /** The value at a path, or, if there is none, what is around it. */
+  /** Returns the value at a path, or the nearest enclosing value if the path does not exist. */
   #findRemovable(path: Path): { readonly holder: Container; readonly key: string; readonly path: Path } {
     let holder: Container = this.configuration;
     for (const [depth, key] of path.entries()) {
@@ -81,7 +81,7 @@ export class Result {
   }
 }
 
-/** Something of the right form for every variable that a configuration names. */
+/** Returns a value of the right form for each variable that the configuration references. */
 function placeholders(configuration: JsonObject): Environment {
   const text = JSON.stringify(configuration);
   const collect = (pattern: RegExp, toValue: (name: string) => string) =>
@@ -93,26 +93,26 @@ function placeholders(configuration: JsonObject): Environment {
   ]);
 }
 
-/** One thing that is told of an import. */
+/** Message about one part of an import. */
 export interface Note {
-  /** Where it stands in the files that are imported. */
+  /** Path in the imported files. */
   readonly path: Path;
-  /** Goes on where the path ends; never repeats a value, which may be secret. */
+  /** Continuation of a sentence that starts with the path. Never contains a value, because values may be secret. */
   readonly message: string;
-  /** Whether something is lost by it, or means something else now. */
+  /** Whether something is lost or changes its meaning. */
   readonly isLoss: boolean;
 }
 
-/** What is told of an import, in the order of its findings; once for each place and message. */
+/** Notes of an import in the order of detection, without duplicates of path and message. */
 export class Notes {
   readonly #notes = new Map<string, Note>();
 
-  /** Something that could not be carried, or means something else now; `advice` is what to do. */
+  /** Adds a note about something that is lost or changes its meaning. `suggestion` is what the user can do about it. */
   addLoss(path: Path, message: string, suggestion?: string): void {
     this.#add({ path, message: suggestion === undefined ? message : `${message}; ${suggestion}`, isLoss: true });
   }
 
-  /** Something that is carried, and needs a hand. */
+  /** Adds a note about something that is imported but needs a manual step. */
   addNotice(path: Path, message: string): void {
     this.#add({ path, message, isLoss: false });
   }
@@ -127,7 +127,7 @@ export class Notes {
   }
 }
 
-/** What every part of an import works with. */
+/** Shared dependencies of the parts of an import. */
 export interface ImportTools {
   readonly result: Result;
   readonly notes: Notes;
@@ -136,7 +136,7 @@ export interface ImportTools {
   readonly nowMs: number;
 }
 
-/** Puts references to the environment in the place of secrets: one variable for each secret, named after where it stands first. */
+/** Replaces secrets by references to the environment. Each secret gets one variable, named after its first location. */
 export class Variables {
   readonly #notes: Notes;
   readonly #names = new Map<string, string>();
@@ -146,37 +146,40 @@ export class Variables {
     this.#notes = notes;
   }
 
-  /** Keeps the variables that a text names already, and those that are named, from being given to other secrets. */
+  /** Reserves the variables that a text references, and the given names, so that no other secret gets them. */
   reserve(text: string, names: Iterable<string> = []): void {
     for (const name of [...text.matchAll(/(?:os\.environ\/|\$\{)([A-Za-z_]\w*)/g)].map(([, variable = '']) => variable))
       this.#usedNames.add(name);
     for (const name of names) this.#usedNames.add(name);
   }
 
-  /** A reference in the place of a secret; one that is a reference already stays. */
+  /** Returns a reference for a secret. A secret that is already a reference stays unchanged. */
   reference(secret: string, path: Path, wish: string): string {
     const resolved = this.environment(secret);
     if (isReference(resolved)) return resolved;
     const name = this.#names.get(secret) ?? this.#free(wish);
     this.#names.set(secret, name);
     const reference = `\${${name}}`;
-    this.#notes.addNotice(path, `is a secret and stands as ${reference} in the result: set it in the environment`);
+    this.#notes.addNotice(path, `is a secret. The result references it as ${reference}, so set this environment variable`);
     return reference;
   }
 
-  /** A text that may name variables, such as an address: `os.environ/NAME` as `${NAME}`, other text as it was, with a plain `${` escaped. */
+  /**
+   * Returns a text that may contain references, such as a URL. Converts `os.environ/NAME` to `${NAME}`. Escapes `${` in a text
+   * without references.
+   */
   environment(text: string): string {
     const [, name] = pythonReference.exec(text) ?? [];
     if (name !== undefined) return `\${${name}}`;
     return writtenReference.test(text) ? text : escapeReferences(text);
   }
 
-  /** A text that people read: it comes from the environment only as a whole. */
+  /** Returns a text for users. Only a text that is entirely a reference stays a reference. */
   text(text: string): string {
     return isReference(text) || pythonReference.test(text) ? this.environment(text) : escapeReferences(text);
   }
 
-  /** A value as it can be written: texts escaped, and those that sound like secrets by reference. */
+  /** Returns a value with its texts escaped, and with references for texts whose field name looks like a secret. */
   value(value: unknown, path: Path, wish: string): unknown {
     const [parent, name = ''] = ['', ...path].slice(-2);
     if (typeof value === 'string') {
@@ -195,7 +198,7 @@ export class Variables {
     return isSecret ? this.reference(value, path, `${wish}_${name}`) : this.environment(value);
   }
 
-  /** An address with references in the place of the secrets in its query. */
+  /** Returns a URL with references for the secrets in its query. */
   address(url: string, path: Path, wish: string): string {
     const [base = '', ...queries] = this.environment(url).split('?');
     if (queries.length === 0) return base;
@@ -226,7 +229,7 @@ export class Variables {
   }
 }
 
-/** A text in which a plain `${` stands for itself. */
+/** Escapes `${`, so that it does not become a reference. */
 function escapeReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }

@@ -14,7 +14,10 @@ import { toCaseItem } from './to-items.ts';
 
 const base = '/v1/cases/applications/';
 
-/** `/v1/cases/applications/{bucket}/{path}`: the cases of an application, for its owner, and `/v1/cases/{case}`, one of them. */
+/**
+ * Serves `/v1/cases/applications/{bucket}/{path}`, the cases of an application, and `/v1/cases/{case}`, a single case. Both are
+ * only for the owner.
+ */
 export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
   serveEarly(app, { method: 'GET', url: `${base}*` }, (request) => list(deps, request));
   serveEarly(app, { method: 'POST', url: `${base}*` }, (request, reply) => add(deps, request, reply));
@@ -56,7 +59,7 @@ async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise
   return parseCases(body());
 }
 
-/** Refuses a body whose announced length is over the limit of cases. Gives that limit. */
+/** Throws if the announced length of the body exceeds the limit for cases. Returns that limit in bytes. */
 export function refuseLargeCases({ snapshot }: EvaluationDeps, request: IncomingMessage): number {
   const maxBytes = Math.min(storedEntries.evaluationCases.maxBytes, snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(request, maxBytes);
@@ -80,7 +83,7 @@ async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: Fast
   reply.code(204);
 }
 
-/** What is another user's is told as if there were none. */
+/** Throws `evaluation_not_found` also for a case of another user, so that the error does not reveal that it exists. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
   const caller = await identifyUser(deps, request);
   const storedCase = await deps.results.cases.find((request.params as { case: string }).case);
@@ -88,19 +91,19 @@ async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<S
   return storedCase;
 }
 
-/** Whose an application is can be read off its id. */
+/** Returns the bucket of the owner, which is part of the application's id. */
 export function bucketIn(application: string): string {
   return application.split('/')[1] ?? '';
 }
 
 function caseNotFound(): ParleyError {
-  return new ParleyError('evaluation_not_found', 'No case of yours has this id.');
+  return new ParleyError('evaluation_not_found', 'You have no case with this ID.');
 }
 
 function full(): ParleyError {
   const { maxCases, maxCharsOfAll } = caseBounds;
   return new ParleyError(
     'invalid_request',
-    `The application would have more than ${maxCases} cases, or ${maxCharsOfAll} characters of them.`,
+    `An application may have at most ${maxCases} cases with ${maxCharsOfAll} characters in total.`,
   );
 }

@@ -15,7 +15,10 @@ import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts'
 
 const base = '/v1/evaluations/applications/';
 
-/** `/v1/evaluations/applications/{bucket}/{path}`: evaluations of an application, for its owner, and `/v1/evaluations/{evaluation}`, one of them. */
+/**
+ * Serves `/v1/evaluations/applications/{bucket}/{path}`, the evaluations of an application, and `/v1/evaluations/{evaluation}`, a
+ * single evaluation. Both are only for the owner.
+ */
 export function evaluationRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
   const evaluationPath = '/v1/evaluations/:evaluation';
   serveEarly(app, { method: 'GET', url: `${base}*` }, (request) => list(deps, request));
@@ -59,16 +62,16 @@ async function toStart({ store, results }: EvaluationDeps, { caller, id, request
   const stored = version === undefined ? undefined : await store.findVersion(id, version);
   if (versions.length === 0 || version === undefined) throw notFound();
   if (stored === undefined)
-    throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
+    throw new ParleyError('deployment_not_found', `Version ${version} of the application does not exist or is no longer stored.`);
   const evaluationCases = cases?.map((item) => ({ id: null, case: item })) ?? (await results.cases.list(id));
   if (evaluationCases.length === 0)
-    throw new ParleyError('invalid_request', 'The application has no cases; add some, or send them as cases.', {
+    throw new ParleyError('invalid_request', 'The application has no cases. Add cases, or send them in cases.', {
       param: 'cases',
     });
   return { caller, application: id, publicId: toPublicId(stored), version, parallel, cases: evaluationCases };
 }
 
-/** A body is not needed. */
+/** The body is optional. */
 async function readRequest(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<EvaluationRequest> {
   const bytes = await readBody(raw, refuseLargeCases(deps, raw));
   if (bytes.length === 0) return {};
@@ -86,7 +89,7 @@ async function show(deps: EvaluationDeps, request: FastifyRequest): Promise<unkn
 async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const after = await findOwn(deps, request);
   const comparedId = getQuery(request).get('with');
-  if (comparedId === null) throw createRequestError('with', 'is required: the id of an evaluation to compare with');
+  if (comparedId === null) throw createRequestError('with', 'is required. Set it to the ID of an evaluation to compare with');
   const before = await deps.results.find(comparedId);
   if (before === undefined || before.application !== after.application) throw resultsNotStored();
   const [first, two] = [await deps.results.results(before.id), await deps.results.results(after.id)];
@@ -101,7 +104,7 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
   return toEvaluationItem(now);
 }
 
-/** What is another user's is told as if there were none. */
+/** Throws `evaluation_not_found` also for an evaluation of another user, so that the error does not reveal that it exists. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
   const caller = await identifyUser(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
@@ -115,5 +118,8 @@ function getQuery({ raw }: FastifyRequest): URLSearchParams {
 }
 
 function resultsNotStored(): ParleyError {
-  return new ParleyError('evaluation_not_found', 'No evaluation of yours has this id, or it made room for later ones.');
+  return new ParleyError(
+    'evaluation_not_found',
+    'You have no evaluation with this ID. Newer evaluations replace the oldest ones.',
+  );
 }

@@ -36,17 +36,20 @@ const caseList: NamedSchema = { name: 'EvaluationCaseList', schema: buildList(sa
 
 const evaluationFields = {
   id: text,
-  version: { type: 'integer', description: 'Number of the version that was asked.' },
+  version: { type: 'integer', description: 'Number of the evaluated version.' },
   status: { enum: ['in_progress', 'completed', 'cancelled', 'failed'] },
-  total: { type: 'integer', description: 'How many cases there are.' },
-  passed: { type: 'integer', description: 'Cases of which everything held.' },
-  failed: { type: 'integer', description: 'Cases of which something did not hold.' },
-  errors: { type: 'integer', description: 'Cases that gave no answer.' },
+  total: { type: 'integer', description: 'Number of cases.' },
+  passed: { type: 'integer', description: 'Number of cases that passed all checks.' },
+  failed: { type: 'integer', description: 'Number of cases that failed a check.' },
+  errors: { type: 'integer', description: 'Number of cases without an answer.' },
   startedAt: milliseconds,
-  endedAt: orNull('integer', 'Milliseconds since the epoch; null until the end.'),
-  costUsd: orNull('number', 'What all answers cost; null until the end, or if a price is not known.'),
-  digest: orNull('string', 'The same whenever answers, tool runs and verdicts are; null unless it is completed.'),
-  error: orNull('string', 'Why it failed.'),
+  endedAt: orNull('integer', 'Milliseconds since the epoch. Null until the evaluation ends.'),
+  costUsd: orNull('number', 'Cost of all answers. Null until the evaluation ends, or if a price is not known.'),
+  digest: orNull(
+    'string',
+    'Digest of the answers, tool runs, and verdicts. Evaluations with equal results have equal digests. Null unless the evaluation is completed.',
+  ),
+  error: orNull('string', 'Why the evaluation failed.'),
 };
 const evaluation: NamedSchema = { name: 'Evaluation', schema: object(evaluationFields) };
 const evaluationList: NamedSchema = { name: 'EvaluationList', schema: buildList(evaluation) };
@@ -55,7 +58,7 @@ const outcome = { enum: ['passed', 'failed', 'error'] };
 const verdicts = list(object({ check: EvaluationCheck, passed: { type: 'boolean' }, reason: text }));
 const error: Schema = {
   anyOf: [object({ code: text, message: text }), { type: 'null' }],
-  description: 'Why there is no answer.',
+  description: 'Why the case has no answer.',
 };
 const costUsd = orNull('number', 'Null if a price is not known.');
 const result = object({
@@ -90,7 +93,7 @@ const comparison: NamedSchema = {
     before: evaluation as unknown as Schema,
     after: evaluation as unknown as Schema,
     ...{ better: integer, worse: integer, same: integer, new: integer, gone: integer },
-    otherAnswers: { type: 'integer', description: 'Cases of both whose answers are not the same text.' },
+    otherAnswers: { type: 'integer', description: 'Number of cases in both evaluations whose answer texts differ.' },
     cases: list(
       object({
         name: text,
@@ -104,11 +107,11 @@ const comparison: NamedSchema = {
 };
 
 const pathParams = [
-  inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket),
-  inPath('path', 'Path of the application below the bucket; it may hold slashes.', exampleNames.ownApplication),
+  inPath('bucket', 'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.', exampleNames.bucket),
+  inPath('path', 'Path of the application in the bucket. It may contain slashes.', exampleNames.ownApplication),
 ];
-const ofCase = [inPath('case', 'Id of a case.', exampleNames.evaluationCase)];
-const ofEvaluation = [inPath('evaluation', 'Id of an evaluation.', exampleNames.evaluation)];
+const ofCase = [inPath('case', 'ID of a case.', exampleNames.evaluationCase)];
+const ofEvaluation = [inPath('evaluation', 'ID of an evaluation.', exampleNames.evaluation)];
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 const errorsOfOne: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'evaluation_not_found'];
 const cases = '/v1/cases/applications/{bucket}/{path}';
@@ -124,7 +127,6 @@ const exampleCase = {
   ],
 };
 
-/** Cases of applications, and evaluations of their versions. */
 export const evaluationOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -141,9 +143,9 @@ export const evaluationOperations: readonly ApiOperation[] = [
     path: cases,
     id: 'addEvaluationCases',
     tag,
-    summary: 'Adds one case, or several',
+    summary: 'Adds one or more cases',
     description:
-      'JSON is one case, a list, or `{"cases": […]}`. Columns of a table are `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
+      'A JSON body is one case, a list of cases, or `{"cases": […]}`. A CSV body may have the columns `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
     parameters: [...pathParams, traceparent],
     body: [
       ...json(
@@ -170,7 +172,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     path: '/v1/cases/{case}',
     id: 'replaceEvaluationCase',
     tag,
-    summary: 'Saves a case in the place of what it was',
+    summary: 'Replaces a case',
     parameters: ofCase,
     body: json(evaluationCase, { other: { summary: 'Another question', value: exampleCase } }),
     answers: [{ status: 200, description: 'The case.', content: json(savedCase) }],
@@ -182,9 +184,9 @@ export const evaluationOperations: readonly ApiOperation[] = [
     id: 'deleteEvaluationCase',
     tag,
     summary: 'Deletes a case',
-    description: 'Results of it stay.',
+    description: 'Stored results of the case remain.',
     parameters: ofCase,
-    answers: [{ status: 204, description: 'The case is gone.' }],
+    answers: [{ status: 204, description: 'The case is deleted.' }],
     errors: errorsOfOne,
   },
   {
@@ -194,7 +196,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Lists the evaluations of an application of the caller',
     parameters: pathParams,
-    answers: [{ status: 200, description: 'The evaluations, the newest first.', content: json(evaluationList) }],
+    answers: [{ status: 200, description: 'The evaluations, newest first.', content: json(evaluationList) }],
     errors,
   },
   {
@@ -204,7 +206,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Starts an evaluation of a version',
     description:
-      'It runs with the rights of the caller, whose limits and consents hold and who is charged. It goes on without its caller. At most 3 of a user are under way.',
+      'The evaluation runs with the rights, limits, and consents of the caller, who is charged. It continues after the client disconnects. A user may have at most 3 evaluations in progress.',
     parameters: pathParams,
     body: json(
       {
@@ -215,14 +217,14 @@ export const evaluationOperations: readonly ApiOperation[] = [
             type: 'array',
             items: evaluationCase,
             maxItems: 1000,
-            description: 'In place of the cases that the application has.',
+            description: 'Cases to run instead of the stored cases of the application.',
           },
         },
       },
       { given: { summary: 'Cases of the request', value: { cases: [exampleCase] } } },
     ),
     isBodyOptional: true,
-    answers: [{ status: 202, description: 'The evaluation has begun.', content: json(evaluation) }],
+    answers: [{ status: 202, description: 'The evaluation is started.', content: json(evaluation) }],
     errors: [...errors, ...bodyErrors, 'overloaded', 'shutting_down'],
   },
   {
@@ -230,8 +232,11 @@ export const evaluationOperations: readonly ApiOperation[] = [
     path: evaluationPath,
     id: 'getEvaluation',
     tag,
-    summary: 'Shows an evaluation, with the results that are there',
-    parameters: [...ofEvaluation, inQuery('results', '`false`: without the results.', { schema: { enum: ['true', 'false'] } })],
+    summary: 'Returns an evaluation with the results so far',
+    parameters: [
+      ...ofEvaluation,
+      inQuery('results', 'With `false`, the response has no results.', { schema: { enum: ['true', 'false'] } }),
+    ],
     answers: [{ status: 200, description: 'The evaluation.', content: json(evaluated) }],
     errors: errorsOfOne,
   },
@@ -240,13 +245,13 @@ export const evaluationOperations: readonly ApiOperation[] = [
     path: `${evaluationPath}/comparison`,
     id: 'compareEvaluations',
     tag,
-    summary: 'Shows an evaluation beside an earlier one of the same application',
-    description: 'A case is known by its id, or by its name and input. Within one outcome the share of checks that hold decides.',
+    summary: 'Compares an evaluation with an earlier one of the same application',
+    description: 'Cases match by ID, or by name and input. If both outcomes are equal, the share of passed checks decides.',
     parameters: [
       ...ofEvaluation,
-      inQuery('with', 'Id of the earlier one.', { required: true, example: exampleNames.evaluation }),
+      inQuery('with', 'ID of the earlier evaluation.', { required: true, example: exampleNames.evaluation }),
     ],
-    answers: [{ status: 200, description: 'What got better and worse.', content: json(comparison) }],
+    answers: [{ status: 200, description: 'The comparison.', content: json(comparison) }],
     errors: [...errorsOfOne, 'invalid_request'],
   },
   {
@@ -254,10 +259,10 @@ export const evaluationOperations: readonly ApiOperation[] = [
     path: `${evaluationPath}/cancel`,
     id: 'cancelEvaluation',
     tag,
-    summary: 'Ends an evaluation',
-    description: 'Results that are there stay. One that has ended stays as it is.',
+    summary: 'Cancels an evaluation',
+    description: 'Existing results remain. An evaluation that has ended does not change.',
     parameters: ofEvaluation,
-    answers: [{ status: 200, description: 'The evaluation as it is now.', content: json(evaluation) }],
+    answers: [{ status: 200, description: 'The current state of the evaluation.', content: json(evaluation) }],
     errors: errorsOfOne,
   },
 ];

@@ -20,7 +20,6 @@ export function toResultItem({ costUsd, ...result }: CaseResult): object {
   return { ...result, costUsd: costUsd ?? null };
 }
 
-/** An evaluation and its results. */
 interface Side {
   readonly evaluation: Evaluation;
   readonly results: readonly CaseResult[];

@@ -7,14 +7,14 @@ const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since
 
 function toNodeFields(kind: ResourceKind): Record<string, Schema> {
   return {
-    parentPath: { type: ['string', 'null'], description: 'The folder it lies in; null at the top of the bucket.' },
+    parentPath: { type: ['string', 'null'], description: 'Path of the parent folder. Null at the top of the bucket.' },
     bucket: text,
-    url: { type: 'string', description: `The reference, percent-encoded: \`${kind}/{bucket}/{path}\`.` },
+    url: { type: 'string', description: `Reference, percent-encoded: \`${kind}/{bucket}/{path}\`.` },
     resourceType: { const: resourceTypes[kind] },
     permissions: {
       type: 'array',
       items: { enum: ['READ', 'WRITE'] },
-      description: 'What the caller may do, if `permissions=true` asks for it.',
+      description: 'Permissions of the caller. Present only with `permissions=true`.',
     },
   };
 }
@@ -35,9 +35,9 @@ function toItemSchema(kind: ResourceKind, name: string): NamedSchema {
         nodeType: { const: 'ITEM' },
         ...(kind !== 'applications' && content),
         ...((kind === 'prompts' || kind === 'conversations') && {
-          items: { type: 'null', description: 'Null in its metadata: it is no folder.' },
+          items: { type: 'null', description: 'Always null, because an item is not a folder.' },
         }),
-        etag: { type: 'string', description: 'Another for each content; without quotes.' },
+        etag: { type: 'string', description: 'ETag without quotes. It changes with the content.' },
         createdAt: milliseconds,
         updatedAt: milliseconds,
       },
@@ -45,7 +45,7 @@ function toItemSchema(kind: ResourceKind, name: string): NamedSchema {
   };
 }
 
-/** What is told of one thing, by its kind. */
+/** Schemas of the metadata of one item, by kind. */
 export const itemSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
   files: toItemSchema('files', 'FileMetadata'),
   prompts: toItemSchema('prompts', 'PromptMetadata'),
@@ -53,7 +53,7 @@ export const itemSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
   applications: toItemSchema('applications', 'ApplicationMetadata'),
 };
 
-/** One page of a folder, by its kind. */
+/** Schemas of one page of a folder, by kind. */
 export const folderSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
   files: toFolderSchema('files', 'FileFolder'),
   prompts: toFolderSchema('prompts', 'PromptFolder'),
@@ -76,7 +76,7 @@ function toFolderSchema(kind: ResourceKind, name: string): NamedSchema {
         ...node,
         name: { type: ['string', 'null'], description: 'Null for a bucket.' },
         items: { type: 'array', items: { oneOf: [itemSchemas[kind], folder] } },
-        nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null or absent after the last.' },
+        nextToken: { type: ['string', 'null'], description: 'The `token` of the next page. Null or absent after the last page.' },
       },
     },
   };

@@ -21,7 +21,7 @@ import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } fr
 type Query = Readonly<Record<string, unknown>>;
 type MetadataItem = Record<string, unknown>;
 
-/** What is asked for of a place. */
+/** Parameters of a metadata request. */
 interface Reading extends FolderQuery {
   readonly permissions: ShowPermissions;
 }
@@ -29,7 +29,10 @@ interface Reading extends FolderQuery {
 const defaultLimit = 100;
 const maxItems = 1000;
 
-/** What is known of something stored, or one page of a folder: its path may end with a slash, or is the bucket alone. */
+/**
+ * Returns the metadata of an item, or one page of a folder. The path of a folder may end with a slash. A bucket alone is a folder
+ * too. Throws the 404 of the kind, or `invalid_request`.
+ */
 export async function readMetadata(
   deps: ResourceDeps,
   caller: Caller,
@@ -82,12 +85,12 @@ function list(
   return kind === 'applications' ? applications.list(caller, folder, query) : contents.list(caller, { ...folder, kind }, query);
 }
 
-/** Clients of the family read the metadata of a prompt or a conversation as those of a folder, and want its field. */
+/** Clients of prompts and conversations parse item metadata as folder metadata, which requires the field `items`. */
 function noItems(kind: ResourceKind): { readonly items?: null } {
   return kind === 'prompts' || kind === 'conversations' ? { items: null } : {};
 }
 
-/** Of files the end is told as `null`. */
+/** Returns `nextToken`. On the last page it is null for files, and absent for other kinds. */
 function toNext(kind: ResourceKind, next: string | undefined): { readonly nextToken?: string | null } {
   if (next !== undefined) return { nextToken: toToken(next) };
   return kind === 'files' ? { nextToken: null } : {};
@@ -122,27 +125,27 @@ function toAfter(token: unknown): string | undefined {
   if (token === undefined || token === '') return undefined;
   const after = typeof token === 'string' ? Buffer.from(token, 'base64url').toString() : '';
   if (after !== '' && toToken(after) === token && !after.includes('\0')) return after;
-  throw createRequestError('token', 'must be the nextToken of the page before');
+  throw createRequestError('token', 'must be the nextToken of the previous page');
 }
 
-/** The 404 of a kind. */
+/** Returns the 404 error of a kind. */
 export function notFound(kind: ResourceKind): ParleyError {
   if (kind !== 'applications') return resourceNotFound({ kind });
   return new ParleyError(
     'deployment_not_found',
-    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
+    'No application exists at this path. GET /v1/applications/{bucket}/ lists yours.',
   );
 }
 
-/** The 404 of a path that nothing of the kind can have, as one needs it who would write there. */
+/** Returns the 404 error for a write to a path that is not valid for the kind. The message explains the rules for paths. */
 export function noPlace(kind: ContentKind): ParleyError {
   const what = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
-    `No ${what} can have this path: it is {bucket}/{path} and names a ${what}, not a folder; none of its segments is empty, "." or "..", none has control characters, and all of it is percent-encoded UTF-8.`,
+    `This path is not valid for a ${what}. Use {bucket}/{path} in percent-encoded UTF-8, without a slash at the end. Segments must not be empty, "." or "..", and must not contain control characters.`,
   );
 }
 
 export function pathTooLong(): ParleyError {
-  return new ParleyError('invalid_request', `The path is longer than ${maxNamedPathBytes} bytes of UTF-8.`, { param: 'path' });
+  return new ParleyError('invalid_request', `The path is longer than ${maxNamedPathBytes} bytes in UTF-8.`, { param: 'path' });
 }

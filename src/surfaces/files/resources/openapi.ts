@@ -8,22 +8,30 @@ import { folderSchemas, itemSchemas } from './metadata-schemas.ts';
 
 interface RecordKind {
   readonly kind: 'prompts' | 'conversations';
-  /** In the names of its operations. */
+  /** Part of the operation ids. */
   readonly name: 'Prompt' | 'Conversation';
   readonly schema: Schema;
   readonly example: object;
 }
 
-const inBucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
-const ifMatch = inHeader('If-Match', 'ETags, one of which must be that of what is stored; `*`: there must be something.', {
+const inBucket = inPath(
+  'bucket',
+  'The bucket of the owner. `GET /v1/bucket` returns the bucket of the caller.',
+  exampleNames.bucket,
+);
+const ifMatch = inHeader('If-Match', 'ETags. The ETag of the stored item must be one of them. `*` matches any existing item.', {
   example: '*',
 });
-const ifNoneMatch = inHeader('If-None-Match', 'ETags, none of which may be that of what is stored; `*`: there must be nothing.', {
-  example: '"2f8b1c"',
-});
+const ifNoneMatch = inHeader(
+  'If-None-Match',
+  'ETags. The ETag of the stored item must not be one of them. With `*`, no item may exist.',
+  {
+    example: '"2f8b1c"',
+  },
+);
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'invalid_request', 'file_not_found'];
 
-/** Each kind has one of this name where examples need one. */
+/** Names of items in examples, by kind. */
 const itemNames: Readonly<Record<ResourceKind, string>> = {
   files: exampleNames.file,
   prompts: exampleNames.prompt,
@@ -53,22 +61,22 @@ const recordKinds: readonly RecordKind[] = [
 ];
 
 const page = [
-  inQuery('limit', 'Most items of a page; a page may have fewer. With 0 only the folder itself is told.', {
+  inQuery('limit', 'Maximum number of items of a page. A page may have fewer. With 0, the response has only the folder itself.', {
     schema: { type: 'integer', minimum: 0, maximum: 1000, default: 100 },
     example: 100,
   }),
-  inQuery('token', '`nextToken` of the page before.'),
-  inQuery('recursive', 'What lies in the folders below in place of these folders.', {
+  inQuery('token', '`nextToken` of the previous page.'),
+  inQuery('recursive', 'Whether to list the items of all subfolders instead of the subfolders.', {
     schema: { type: 'boolean', default: false },
     example: true,
   }),
-  inQuery('permissions', 'Whether to tell what the caller may do with each.', {
+  inQuery('permissions', 'Whether to include the permissions of the caller.', {
     schema: { type: 'boolean', default: false },
     example: true,
   }),
 ];
 
-/** Prompts, conversations, and what is told of all that is stored. */
+/** Operations for prompts and conversations, and for the metadata of all stored items. */
 export const resourceOperations: readonly ApiOperation[] = [
   ...recordKinds.flatMap(toRecordOperations),
   ...resourceKinds.flatMap(toMetadataOperations),
@@ -80,18 +88,18 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
   const at = {
     path: `/v1/${kind}/{bucket}/{path}`,
     tag: 'Files',
-    parameters: [inBucket, inPath('path', 'Its path below the bucket; it may hold slashes.', itemNames[kind])],
+    parameters: [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind])],
   } as const;
   return [
     {
       ...at,
       method: 'get',
       id: `get${name}`,
-      summary: `Reads a ${word}, as it was sent`,
+      summary: `Returns a ${word} exactly as it was sent`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
       answers: [
         { status: 200, description: `The ${word}, with its \`ETag\`.`, content: json(record) },
-        { status: 304, description: 'It is the one that `If-None-Match` names.' },
+        { status: 304, description: 'The ETag matches `If-None-Match`.' },
       ],
       errors: [...errors, 'precondition_failed'],
     },
@@ -99,7 +107,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
       ...at,
       method: 'put',
       id: `put${name}`,
-      summary: `Stores a ${word} in the place of what is there`,
+      summary: `Creates or replaces a ${word}`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
       body: json(record, { [word]: { summary: `A ${word}`, value: example } }),
       answers: [{ status: 200, description: `The metadata of the ${word}.`, content: json(itemSchemas[kind]) }],
@@ -111,7 +119,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
       id: `delete${name}`,
       summary: `Deletes a ${word}`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
-      answers: [{ status: 204, description: 'It is gone.' }],
+      answers: [{ status: 204, description: `The ${word} is deleted.` }],
       errors: [...errors, 'precondition_failed'],
     },
   ];
@@ -138,9 +146,9 @@ function toMetadataOperations(kind: ResourceKind): ApiOperation[] {
       path: `/v1/metadata/${kind}/{bucket}/{path}`,
       id: `get${name}Metadata`,
       tag: 'Files',
-      summary: `Shows the metadata of one of the ${kind}, or lists a folder`,
-      description: 'A folder is found with a slash at its end, and without one if nothing else has that path.',
-      parameters: [inBucket, inPath('path', 'Its path below the bucket; it may hold slashes.', itemNames[kind]), ...page],
+      summary: `Returns the metadata of one of the ${kind}, or lists a folder`,
+      description: 'The path of a folder ends with a slash. The slash is optional if no item has that path.',
+      parameters: [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind]), ...page],
       answers: [
         {
           status: 200,

@@ -24,7 +24,7 @@ const granted: Schema = buildObject({
     buildObject({
       url: { type: 'string' },
       permissions: { type: 'array', items: { enum: ['READ', 'WRITE'] } },
-      receiver: { type: 'string', description: 'Id of the deployment.' },
+      receiver: { type: 'string', description: 'ID of the deployment.' },
     }),
   ),
 });
@@ -33,18 +33,18 @@ function listOfNothing(key: string): Schema {
   return { type: 'object', required: [key], properties: { [key]: { type: 'array', items: { type: 'object' } } } };
 }
 
-/** What is done with all that is stored alike. */
+/** Operations that apply to all kinds of stored items. */
 export const relocationOperations: readonly ApiOperation[] = [
   {
     method: 'post',
     path: '/v1/ops/resource/move',
     id: 'moveResource',
     tag,
-    summary: 'Gives something stored another place',
+    summary: 'Moves a stored item',
     description:
-      'Wholly or not at all. Files, prompts, conversations and applications, each within its kind; an application takes its versions with it.',
+      'The move is atomic. Files, prompts, conversations, and applications can be moved within their kind. The versions of an application move with it.',
     body: json(relocationRequest, { move: { summary: 'A file', value: relocation } }),
-    answers: [{ status: 200, description: 'It is there.' }],
+    answers: [{ status: 200, description: 'The item is moved.' }],
     errors,
   },
   {
@@ -52,9 +52,9 @@ export const relocationOperations: readonly ApiOperation[] = [
     path: '/v1/ops/resource/copy',
     id: 'copyResource',
     tag,
-    summary: 'Stores the same once more, at another place',
+    summary: 'Copies a stored item',
     body: json(relocationRequest, { copy: { summary: 'A file', value: relocation } }),
-    answers: [{ status: 200, description: 'It is there.' }],
+    answers: [{ status: 200, description: 'The item is copied.' }],
     errors,
   },
   {
@@ -62,11 +62,11 @@ export const relocationOperations: readonly ApiOperation[] = [
     path: '/v1/ops/resource/per-request-permissions/grant',
     id: 'grantPermissions',
     tag,
-    summary: 'Lets a deployment read or write something while this call lasts',
+    summary: 'Grants a deployment permissions on stored items for the duration of this call',
     description:
-      'Only with a per-request key, and only what its application may do itself. It holds when that deployment is called with the key.',
+      'Requires a per-request key. The application can grant only permissions that it has itself. The grant applies when the deployment is called with the key.',
     body: json(permissionsRequest, { grant: { summary: 'Its data of the user', value: permissions } }),
-    answers: [{ status: 200, description: 'It is granted.' }],
+    answers: [{ status: 200, description: 'The permissions are granted.' }],
     errors,
   },
   {
@@ -74,10 +74,10 @@ export const relocationOperations: readonly ApiOperation[] = [
     path: '/v1/ops/resource/per-request-permissions/revoke',
     id: 'revokePermissions',
     tag,
-    summary: 'Takes back what was granted',
-    description: 'Only with a per-request key.',
+    summary: 'Revokes granted permissions',
+    description: 'Requires a per-request key.',
     body: json(permissionsRequest, { revoke: { summary: 'The same', value: permissions } }),
-    answers: [{ status: 200, description: 'It is not granted any more.' }],
+    answers: [{ status: 200, description: 'The permissions are revoked.' }],
     errors,
   },
   {
@@ -85,11 +85,11 @@ export const relocationOperations: readonly ApiOperation[] = [
     path: '/v1/ops/resource/per-request-permissions/list',
     id: 'listPermissions',
     tag,
-    summary: 'Lists what was granted',
-    description: 'Only with a per-request key.',
+    summary: 'Lists granted permissions',
+    description: 'Requires a per-request key.',
     body: json(
       { name: 'PermissionListRequest', schema: PermissionListRequest },
-      { list: { summary: 'What one deployment got', value: { receiver: exampleNames.chat } } },
+      { list: { summary: 'Grants of one deployment', value: { receiver: exampleNames.chat } } },
     ),
     answers: [{ status: 200, description: 'The grants.', content: json(granted) }],
     errors,
@@ -99,7 +99,7 @@ export const relocationOperations: readonly ApiOperation[] = [
     path: '/v1/ops/resource/share/list',
     id: 'listShared',
     tag,
-    summary: 'Lists what is shared with others or by them, which is nothing',
+    summary: 'Lists shared items (always empty)',
     body: json(
       { name: 'ShareListRequest', schema: ShareListRequest },
       { list: { summary: 'With the caller', value: { resourceTypes: ['PROMPT'], with: 'me' } } },
@@ -112,7 +112,7 @@ export const relocationOperations: readonly ApiOperation[] = [
     path: '/v1/ops/publication/list',
     id: 'listPublications',
     tag,
-    summary: 'Lists publications, of which there are none',
+    summary: 'Lists publications (always empty)',
     body: json(
       { name: 'PublicationListRequest', schema: PublicationListRequest },
       { list: { summary: 'All', value: { url: 'publications/public/' } } },

@@ -6,16 +6,16 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { readCredentials } from '../../http/read-request.ts';
 
-/** What the routes of stored things work with. */
+/** Dependencies of the routes for stored items. */
 export interface ResourceDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
-  /** Files, prompts and conversations. */
+  /** Files, prompts, and conversations. */
   readonly contents: StoredResources;
   readonly applications: ApplicationResources;
 }
 
-/** Who asks. Throws what `identify` throws. */
+/** Returns the caller. Throws the errors of `identify`. */
 export async function identifyCaller({ identify }: Pick<ResourceDeps, 'identify'>, { raw }: FastifyRequest): Promise<Caller> {
   return identify(readCredentials(raw), raw);
 }

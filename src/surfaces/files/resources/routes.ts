@@ -44,11 +44,11 @@ import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
 import { identifyCaller, type ResourceDeps } from './resource-deps.ts';
 import { toMetadata } from './to-metadata.ts';
 
-/** `security.maxBodyBytes` may be less. */
+/** Maximum size of an operation's body in bytes. If `security.maxBodyBytes` is less, that bound applies. */
 const maxOperationBytes = 1024 ** 2;
 const maxPathLength = 200;
 
-/** What is stored beside files, and what is done with all of it alike. */
+/** Serves prompts and conversations, and the operations that apply to all kinds of stored items. */
 export function resourceRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   recordRoutes(app, deps);
   metadataRoutes(app, deps);
@@ -57,7 +57,7 @@ export function resourceRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   sharedRoutes(app, deps);
 }
 
-/** `/v1/metadata/{kind}/{bucket}/{path}`: what is stored (docs/wire.md, Files). */
+/** Serves `/v1/metadata/{kind}/{bucket}/{path}` (docs/wire.md, Files). */
 function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   for (const kind of resourceKinds) {
     const base = `/v1/metadata/${kind}/`;
@@ -74,14 +74,17 @@ type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 const base = '/v1/ops/resource/per-request-permissions/';
 const parseList = createParser(PermissionListRequest);
 
-/** `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke` and `/list`: what an application lets those that it calls do (docs/files.md, Access). */
+/**
+ * Serves `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke`, and `/list`: permissions that an application grants to
+ * the deployments that it calls (docs/files.md, Access).
+ */
 function permissionRoutes(app: FastifyInstance, deps: Deps): void {
   serveEarly(app, { method: 'POST', url: `${base}grant` }, async (request) => {
     const { chain, body, caller } = await readOwn(deps, request, parsePermissions);
     const grant = toGrants(caller, body());
     const existing = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
     if (existing.size > maxGrants)
-      throw createRequestError('resourcePermissions', `would be more than the ${maxGrants} of one call`);
+      throw createRequestError('resourcePermissions', `would exceed the maximum of ${maxGrants} grants in one call`);
     await chain.rights.change({ grant });
   });
   serveEarly(app, { method: 'POST', url: `${base}revoke` }, async (request) => {
@@ -96,7 +99,10 @@ function permissionRoutes(app: FastifyInstance, deps: Deps): void {
   });
 }
 
-/** Only who answers a call has anything to give for its duration. */
+/**
+ * Returns an operation with its call chain. Throws `access_denied` without a per-request key, because grants last only for the
+ * call of such a key.
+ */
 async function readOwn<Body>(
   deps: Deps,
   request: FastifyRequest,
@@ -107,36 +113,39 @@ async function readOwn<Body>(
   if (chain !== null) return { ...operation, chain };
   throw new ParleyError(
     'access_denied',
-    'Permissions for the duration of a call are given with the per-request key of that call.',
+    'This requires the per-request key of the call, because permissions are granted for the duration of a call.',
   );
 }
 
-/** As they are kept. `grantor` must have what it grants; what is revoked is looked at by nobody. */
+/**
+ * Returns the grants to store. Throws `access_denied` if `grantor` lacks a permission. Pass undefined to revoke, which needs no
+ * check.
+ */
 function toGrants(
   grantor: Caller | undefined,
   { resourcePermissions, receiver }: ReturnType<typeof parsePermissions>,
 ): readonly Grant[] {
-  if (!isDeploymentId(receiver)) throw createRequestError('receiver', 'must be the id of a deployment');
+  if (!isDeploymentId(receiver)) throw createRequestError('receiver', 'must be the ID of a deployment');
   return resourcePermissions.map(({ url, permissions }, at) => {
     const location = parseResourceUrl(url);
     if (location === undefined || isTooLong(location))
-      throw createRequestError(`resourcePermissions[${at}].url`, 'must be the url of something stored, {kind}/{bucket}/{path}');
+      throw createRequestError(`resourcePermissions[${at}].url`, 'must be the URL of a stored item, {kind}/{bucket}/{path}');
     const ownPermissions = grantor === undefined ? permissions : listPermissions(grantor, location);
     const lacking = permissions.find((permission) => !ownPermissions.includes(permission));
     if (lacking !== undefined)
-      throw new ParleyError('access_denied', `You have no ${lacking} on the resource yourself.`, {
+      throw new ParleyError('access_denied', `You cannot grant ${lacking}, because you do not have it on this item.`, {
         param: `resourcePermissions[${at}].url`,
       });
     return { receiver, url: toUrl(location), permissions: [...new Set(permissions)] };
   });
 }
 
-/** Prompts and conversations: records of JSON, kept as they are sent. */
+/** Prompts and conversations: JSON records, stored exactly as they are sent. */
 interface RecordKind {
   readonly kind: 'prompts' | 'conversations';
-  /** `security.maxBodyBytes` may be less. */
+  /** Maximum size in bytes. If `security.maxBodyBytes` is less, that bound applies. */
   readonly maxBytes: number;
-  /** Throws invalid_request for what is none. */
+  /** Throws `invalid_request` for an invalid record. */
   readonly check: (body: unknown) => unknown;
 }
 
@@ -145,10 +154,10 @@ const recordKinds: readonly RecordKind[] = [
   { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: createParser(ConversationRecord) },
 ];
 
-/** How ids of conversations of the Responses API begin, which stand where buckets do. */
+/** Prefix of ids of Responses API conversations, which occur in the same path segment as buckets. */
 const conversationId = /^conv_/;
 
-/** `/v1/prompts/{bucket}/{path}` and `/v1/conversations/{bucket}/{path}` (docs/wire.md, Files). */
+/** Serves `/v1/prompts/{bucket}/{path}` and `/v1/conversations/{bucket}/{path}` (docs/wire.md, Files). */
 function recordRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   for (const record of recordKinds) {
     const url = `/v1/${record.kind}/*`;
@@ -204,14 +213,14 @@ async function readCondition(
 function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): ContentLocation {
   const encoded = pathBelow(`/v1/${kind}/`, url);
   if (kind === 'conversations' && conversationId.test(encoded))
-    throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+    throw new ParleyError('route_not_found', 'No endpoint exists at this path. /docs lists the endpoints.');
   const location = parseLocation(kind, encoded);
   if (location === undefined || isFolder(location)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
   if (isTooLong(location)) throw pathTooLong();
   return location;
 }
 
-/** `POST /v1/ops/resource/move` and `/copy` (docs/wire.md, Files). */
+/** Serves `POST /v1/ops/resource/move` and `/copy` (docs/wire.md, Files). */
 function relocationRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   for (const how of ['move', 'copy'] as const) {
     serveEarly(app, { method: 'POST', url: `/v1/ops/resource/${how}` }, async (request) => {
@@ -228,16 +237,16 @@ const parse = createParser(RelocationRequest);
 function toRelocation({ sourceUrl, destinationUrl, overwrite = false }: RelocationRequest): Relocation {
   const from = toItem('sourceUrl', sourceUrl);
   const to = toItem('destinationUrl', destinationUrl);
-  if (from.kind !== to.kind) throw createRequestError('destinationUrl', `must be one of the ${from.kind}, as sourceUrl is`);
-  if (toUrl(from) === toUrl(to)) throw createRequestError('destinationUrl', 'must be another place than sourceUrl');
+  if (from.kind !== to.kind) throw createRequestError('destinationUrl', `must have the same kind as sourceUrl (${from.kind})`);
+  if (toUrl(from) === toUrl(to)) throw createRequestError('destinationUrl', 'must differ from sourceUrl');
   return { from, to, destinationUrl, replaces: overwrite };
 }
 
 function toItem(param: string, url: string): ResourceLocation {
   const location = parseResourceUrl(url);
-  if (location === undefined) throw createRequestError(param, 'must be the url of something stored, {kind}/{bucket}/{path}');
-  if (isFolder(location)) throw createRequestError(param, 'must not be a folder: what lies in it is moved and copied one by one');
-  if (isTooLong(location)) throw createRequestError(param, `must have a path of ${maxNamedPathBytes} bytes of UTF-8 at most`);
+  if (location === undefined) throw createRequestError(param, 'must be the URL of a stored item, {kind}/{bucket}/{path}');
+  if (isFolder(location)) throw createRequestError(param, 'must not be a folder. Move or copy its items one by one');
+  if (isTooLong(location)) throw createRequestError(param, `must have a path of at most ${maxNamedPathBytes} bytes in UTF-8`);
   return location;
 }
 
@@ -250,7 +259,10 @@ type SharedDeps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 const parseShares = createParser(ShareListRequest);
 const parsePublications = createParser(PublicationListRequest);
 
-/** `POST /v1/ops/resource/share/list` and `/v1/ops/publication/list`: what others shared and published, which is nothing: users share nothing here. */
+/**
+ * Serves `POST /v1/ops/resource/share/list` and `/v1/ops/publication/list`. Both lists are always empty, because Parley does not
+ * support sharing or publishing of stored items.
+ */
 function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/ops/resource/share/list' }, async (request) => {
     const { caller, body } = await readOperation(deps, request, parseShares);
@@ -266,31 +278,35 @@ function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
   });
 }
 
-/** A JSON body as it came, and its value. */
+/** JSON body with its original bytes and its parsed value. */
 interface StrictBody {
   readonly bytes: Buffer;
   readonly value: unknown;
 }
 
-/** The whole body, parsed when it is asked for. Throws `payload_too_large`; what it gives throws `invalid_json`, and `invalid_request` for a key that stands twice. */
+/**
+ * Reads the complete body and returns a function that parses it. Throws `payload_too_large`. The returned function throws
+ * `invalid_json`, or `invalid_request` for a duplicate key.
+ */
 async function readStrictBody(request: IncomingMessage, maxBytes: number): Promise<() => StrictBody> {
   const bytes = await readBody(request, maxBytes);
   return () => {
-    // A copy: what is parsed is freed, and these bytes are stored.
+    // parseBody frees its input, but these bytes are stored, so it gets a copy.
     const value = parseBody(Buffer.from(bytes), { allowsProto: true });
     const twice = findDuplicateKey(bytes.toString('utf8'));
-    if (twice !== undefined) throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'stands twice; send it once');
+    if (twice !== undefined)
+      throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'occurs more than once. Send it once');
     return { bytes, value };
   };
 }
 
-/** What an operation on stored things is asked by whom; `body` gives it checked, and throws for what is wrong with it. */
+/** Caller and body of an operation on stored items. `body` returns the validated body and throws if it is invalid. */
 interface RequestedOperation<Body> {
   readonly caller: Caller;
   readonly body: () => Body;
 }
 
-/** Reads an operation. Throws `payload_too_large`, 401, `unsupported_media_type`. */
+/** Reads an operation. Throws `payload_too_large`, 401, or `unsupported_media_type`. */
 async function readOperation<Body>(
   deps: Pick<ResourceDeps, 'identify' | 'snapshot'>,
   request: FastifyRequest,

@@ -2,14 +2,14 @@ import type { Permission } from '#domain/callers/held-rights.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
 import { type ResourceKind, type ResourceLocation, toFolder, toUrl } from '#domain/files/resource-location.ts';
 
-/** What is known of something stored; applications have no content, and the `url` that they were given. */
+/** Metadata of a stored item. Applications have no content, and a `url` as it was given. */
 export type ResourceFacts = Pick<FileInfo, 'etag' | 'createdAtMs' | 'updatedAtMs'> &
   Partial<Pick<FileInfo, 'contentType' | 'contentLength'>> & { readonly url?: string | undefined };
 
-/** What a caller may do with each thing that is shown; undefined: it is not asked for. */
+/** Returns the permissions of the caller on an item. Undefined if the request does not ask for permissions. */
 export type ShowPermissions = ((location: ResourceLocation) => readonly Permission[]) | undefined;
 
-/** What the kinds are called in metadata. */
+/** Values of `resourceType` in metadata, by kind. */
 export const resourceTypes: Readonly<Record<ResourceKind, string>> = {
   files: 'FILE',
   prompts: 'PROMPT',
@@ -17,7 +17,7 @@ export const resourceTypes: Readonly<Record<ResourceKind, string>> = {
   applications: 'APPLICATION',
 };
 
-/** Something stored as callers are shown it (docs/wire.md, Files). */
+/** Returns the metadata of an item as the API shows it (docs/wire.md, Files). */
 export function toMetadata(
   location: ResourceLocation,
   facts: ResourceFacts,
@@ -29,7 +29,7 @@ export function toMetadata(
   return { ...node, ...content, etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }
 
-/** A folder, or a whole bucket, which has neither a name nor a parent; it has no times or bytes of its own. */
+/** Returns the metadata of a folder or a bucket, without times and sizes. A bucket has no name and no parent. */
 export function toFolderNode(location: ResourceLocation, permissions?: ShowPermissions): Record<string, unknown> {
   if (location.path !== '') return toNode(toFolder(location), permissions);
   return { ...toNode(location, permissions), name: null };

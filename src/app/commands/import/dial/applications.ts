@@ -7,25 +7,25 @@ import { commonDropReasons, toCommon } from './common.ts';
 
 const dropReasons = {
   ...commonDropReasons,
-  overrideName: 'an application is told no name',
-  function: 'Parley builds no applications out of code',
+  overrideName: 'Parley sends no name to applications',
+  function: 'Parley does not build applications from code',
   routes: 'Parley has no routes',
-  mcp: 'every deployment that chats is an MCP server, at /v1/deployments/{id}/mcp',
+  mcp: 'every chat deployment is an MCP server, at /v1/deployments/{id}/mcp',
   invalid: null,
 };
 
 const addonDropReasons = {
   ...commonDropReasons,
-  iconUrl: 'addons have no picture here',
-  displayVersion: 'addons have no version here',
-  features: 'addons have no features here',
-  defaults: 'addons have no defaults here',
-  forwardAuthToken: 'the token of a user is never handed on',
-  inputAttachmentTypes: 'addons take no attachments',
-  maxInputAttachments: 'addons take no attachments',
+  iconUrl: 'addons have no icon in Parley',
+  displayVersion: 'addons have no version in Parley',
+  features: 'addons have no features in Parley',
+  defaults: 'addons have no defaults in Parley',
+  forwardAuthToken: 'Parley never forwards the token of a user to addons',
+  inputAttachmentTypes: 'addons accept no attachments',
+  maxInputAttachments: 'addons accept no attachments',
 };
 
-/** The entries of `applications`. */
+/** Imports the entries of `applications`. */
 export function importApplications(root: ForeignObject, tools: ImportTools): void {
   const programs = toPrograms(root);
   for (const [id, application] of root.namedObjects('applications')) {
@@ -37,7 +37,10 @@ export function importApplications(root: ForeignObject, tools: ImportTools): voi
   }
 }
 
-/** What answers it: a program of its own, that of its type, or Parley itself for a quick app. */
+/**
+ * Returns the fields that determine the responder: the endpoint of the application, the endpoint of its type, or Parley itself
+ * for a quick app.
+ */
 function toKind(
   id: string,
   application: ForeignObject,
@@ -57,12 +60,12 @@ function toKind(
   const endpoint = toEndpoint(id, application) ?? programs.get(schemaId ?? '');
   if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typed };
   const suggestion =
-    schemaId === undefined ? application.suggestKey('endpoint') : 'give it the `endpoint` of the service that runs its type';
-  notes.addLoss(application.path, 'is left out: it has no endpoint that Parley could call', suggestion);
+    schemaId === undefined ? application.suggestKey('endpoint') : 'set its `endpoint` to the service that runs its type';
+  notes.addLoss(application.path, 'is left out: it has no endpoint that Parley can call', suggestion);
   return undefined;
 }
 
-/** The addresses of the programs that run applications, by the schema id of their type. */
+/** Endpoints of application types, by the schema id of the type. */
 type Programs = ReadonlyMap<string, string>;
 
 function toPrograms(root: ForeignObject): Programs {
@@ -83,12 +86,12 @@ function toEndpoint(id: string, application: ForeignObject): string | undefined 
   return `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
 }
 
-/** The entries of `addons`. Those for some roles only are left out: here an addon is open to everybody. */
+/** Imports the entries of `addons`. Addons for specific roles are left out, because addons are open to all users in Parley. */
 export function importAddons(root: ForeignObject, { notes, variables, result }: ImportTools): void {
   for (const [name, addon] of root.namedObjects('addons')) {
     const endpoint = addon.text('endpoint');
     if (addon.value('userRoles') !== undefined) {
-      notes.addLoss(addon.path, 'is left out: addons are open to everybody here, and this one is for some roles');
+      notes.addLoss(addon.path, 'is left out: it is only for some roles, and addons are open to all users in Parley');
       continue;
     }
     if (endpoint === undefined) {

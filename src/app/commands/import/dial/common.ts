@@ -2,17 +2,17 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { DropReasons, ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 
-/** What becomes of an address for calls of the Responses API. */
-export const responsesByChat = 'calls of the Responses API are answered by way of chat completions';
+/** Reason for not importing URLs for the Responses API. */
+export const responsesByChat = 'Parley serves the Responses API through chat completions';
 
-/** What becomes of keys that models and applications have in common and Parley lacks. */
+/** Reasons for not importing keys of models and applications that Parley does not have. */
 export const commonDropReasons: DropReasons = {
   name: null,
   reference: null,
-  author: 'Parley shows no author',
+  author: 'Parley does not show authors',
   createdAt: null,
   updatedAt: null,
-  intro: 'Parley shows the `description` alone',
+  intro: 'Parley shows only the `description`',
   descriptionKeywords: 'Parley has no keywords',
   topics: 'Parley has no keywords',
   fieldsHashingOrder: null,
@@ -27,7 +27,7 @@ export const commonDropReasons: DropReasons = {
 
 const sameTexts = ['displayName', 'displayVersion', 'iconUrl', 'description'] as const;
 
-/** The fields that models and applications have in common. */
+/** Returns the fields that models and applications share. */
 export function toCommon(
   entry: ForeignObject,
   section: 'models' | 'applications',
@@ -55,21 +55,21 @@ export function toCommon(
   if (interceptors.length > 0)
     notes.addLoss(
       entry.at('interceptors'),
-      'is not carried: Parley has no interceptors, calls pass without them',
-      'leave the deployment out if it must not be called so',
+      'is not imported: Parley has no interceptors, so calls skip them',
+      'remove the deployment if it must not be called without them',
     );
   return common;
 }
 
-/** Roles that cannot be read close a deployment; they never open it. */
+/** Returns the roles. Unreadable roles close the deployment to all users instead of opening it. */
 function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonly string[] | undefined {
   const roles = entry.value('userRoles');
   if (roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return roles;
-  notes.addLoss(entry.at('userRoles'), 'is no list of strings; the deployment is closed to everybody');
+  notes.addLoss(entry.at('userRoles'), 'is not a list of strings, so the deployment is closed to all users');
   return [];
 }
 
-/** Features keep their meaning; names with underscores are put as the others are. */
+/** Returns the features with their names in camel case. Their meaning is the same in both gateways. */
 function toFeatures(features: ForeignObject, variables: ImportTools['variables']): JsonObject {
   const entries = features.keys().map((key): [string, unknown] => {
     const value = features.value(key);
@@ -92,7 +92,7 @@ function putForwarding(entry: ForeignObject, section: 'models' | 'applications',
   else
     notes.addLoss(
       entry.at('forwardAuthToken'),
-      'is not carried: the token of a user is handed on to applications alone',
+      'is not imported: Parley forwards the token of a user only to applications',
       'use the per-request key that Parley sends in `Api-Key`',
     );
 }

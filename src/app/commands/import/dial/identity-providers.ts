@@ -9,11 +9,11 @@ const dropReasons = {
   obfuscateUserEmail: null,
   positiveCacheExpirationMs: null,
   negativeCacheExpirationMs: null,
-  userDisplayName: 'users are shown by their id',
+  userDisplayName: 'Parley shows users by their ID',
   projectPath: 'the project of a user is the name of the provider',
 };
 
-/** The identity providers among the static settings. Tokens that DIAL does not verify are not accepted here. */
+/** Imports the identity providers of the static settings. Providers whose tokens DIAL does not verify are left out. */
 export function importIdentityProviders(settings: ForeignObject, tools: ImportTools): void {
   for (const [name, provider] of settings.namedObjects('identityProviders')) {
     const why = whyLeftOut(provider);
@@ -21,14 +21,14 @@ export function importIdentityProviders(settings: ForeignObject, tools: ImportTo
     if (entry === undefined)
       tools.notes.addLoss(
         provider.path,
-        `is left out: ${why ?? 'its issuer cannot be told; write `issuer`, the `iss` claim of its tokens'}`,
+        `is left out: ${why ?? 'its issuer is unknown, so write `issuer`, the `iss` claim of its tokens'}`,
       );
     else tools.result.put('identityProviders', name, tools.result.withOrigin(provider.path, entry));
   }
 }
 
 function whyLeftOut(provider: ForeignObject): string | undefined {
-  if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so anybody could make them';
+  if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so that anyone can forge them';
   if (provider.value('userInfoEndpoint') !== undefined) return 'its tokens are opaque, and Parley accepts signed ones (JWT)';
   return undefined;
 }
@@ -41,14 +41,14 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): Js
     notes.addLoss(
       provider.at('issuerPattern'),
       'is a pattern, and the issuer in the result is guessed from jwksUrl',
-      'compare it with the `iss` claim of a token, to the letter',
+      'check that it exactly equals the `iss` claim of a token',
     );
   const audience = provider.text('audience');
   const userIdClaim = provider.text('userIdPath');
   const rolesClaim = toRolesClaim(provider, notes);
   const delimiter = provider.value('rolesDelimiter');
   if (delimiter !== undefined && delimiter !== ' ')
-    notes.addLoss(provider.at('rolesDelimiter'), 'is not carried: roles in one text are parted by spaces');
+    notes.addLoss(provider.at('rolesDelimiter'), 'is not imported: Parley separates roles in one text by spaces');
   provider.reportUnread(dropReasons, 'an identity provider of DIAL');
   return {
     issuer: issuer.url,
@@ -63,9 +63,9 @@ function toRolesClaim(provider: ForeignObject, notes: ImportTools['notes']): str
   const path = provider.value('rolePath');
   const [first, ...rest] = Array.isArray(path) ? path : [path];
   const isFunction = typeof first === 'string' && first.startsWith('fn:');
-  if (rest.length > 0) notes.addLoss(provider.at('rolePath'), 'is carried for its first claim only');
+  if (rest.length > 0) notes.addLoss(provider.at('rolePath'), 'is imported only for its first claim');
   if (isFunction)
-    notes.addLoss(provider.at('rolePath'), 'is not carried: roles are read from a claim of the token, not asked for');
+    notes.addLoss(provider.at('rolePath'), 'is not imported: Parley reads roles from a claim of the token and calls no function');
   return typeof first === 'string' && first !== '' && !isFunction ? first : undefined;
 }
 
@@ -74,7 +74,7 @@ interface Issuer {
   readonly isGuess: boolean;
 }
 
-/** An issuer out of a pattern that stands for one address only, else out of the address of the keys. */
+/** Returns the issuer from a pattern that matches a single URL, or guesses it from the URL of the keys. */
 function toIssuer(pattern: string | undefined, jwksUrl: string | undefined): Issuer | undefined {
   const plain = pattern?.replace(/^\^/, '').replace(/\$$/, '');
   const isLiteral = plain !== undefined && !/(?<!\\)[.*+?()[\]{}|^$]|\\[a-zA-Z0-9]/.test(plain);
@@ -87,7 +87,7 @@ function toIssuer(pattern: string | undefined, jwksUrl: string | undefined): Iss
   return guessed[0] === undefined ? undefined : { url: guessed[0], isGuess: true };
 }
 
-/** Where well-known providers keep their keys, and what they call themselves. */
+/** Layouts of the key URLs of well-known providers, with their issuers. */
 const layouts: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/^(.+)\/protocol\/openid-connect\/certs$/, ([, realm = '']) => realm],
   [/^(https:\/\/[^/]+\.auth0\.com\/)\.well-known\/jwks\.json$/, ([, tenant = '']) => tenant],

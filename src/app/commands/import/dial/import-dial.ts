@@ -18,19 +18,19 @@ const sections = ['models', 'applications', 'addons', 'keys', 'roles'] as const;
 
 const dropReasons = {
   routes: null,
-  interceptors: 'Parley has no interceptors; calls of deployments that name one pass without it',
-  globalInterceptors: 'Parley has no interceptors; all calls pass without them',
-  assistant: 'make a quick app of each assistant, with its prompt as `instructions` (docs/quick-apps.md)',
+  interceptors: 'Parley has no interceptors, so calls skip them',
+  globalInterceptors: 'Parley has no interceptors, so calls skip them',
+  assistant: 'create a quick app for each assistant, with its prompt as `instructions` (docs/quick-apps.md)',
   toolsets: 'name the server in the `mcp_toolset` of the quick apps that use it (docs/quick-apps.md)',
-  translators: 'Parley translates between dialects by itself',
-  retriableErrorCodes: 'Parley tries again after 429, 502, 503 and 504 and connection failures',
+  translators: 'Parley translates between protocols automatically',
+  retriableErrorCodes: 'Parley retries after 429, 502, 503, 504, and connection failures',
   catalogSchemas: 'Parley has no catalog',
   catalogProperties: 'Parley has no catalog',
   tracing: 'set OTEL_EXPORTER_OTLP_ENDPOINT (docs/operations.md)',
-  defaultLocale: 'texts have one language here',
+  defaultLocale: 'texts have one language in Parley',
 };
 
-/** Configuration files of DIAL, joined as DIAL joins them, as a configuration of Parley. */
+/** Imports configuration files of DIAL, merged by DIAL's rules. */
 export function importDial({ sources, settings, settingsNotes }: DialFiles, tools: ImportTools): void {
   const overwrites = valueAt(settings?.value, ['config', 'jsonMergeStrategy', 'overwriteArrays']) === true;
   const value = sources.reduce<JsonObject>((base, { value: overrides }) => join(base, overrides, !overwrites), {});
@@ -42,7 +42,7 @@ export function importDial({ sources, settings, settingsNotes }: DialFiles, tool
   importRoles(root, tools);
   importKeys(root, tools);
   for (const [, route] of root.namedObjects('routes'))
-    tools.notes.addLoss(route.path, 'is not carried: Parley has no routes', 'serve it by the proxy before Parley');
+    tools.notes.addLoss(route.path, 'is not imported: Parley has no routes', 'serve it with the proxy in front of Parley');
   requireConsentOfDirectCalls(root, tools);
   reportSchedule(root, tools.notes);
   root.reportUnread(dropReasons, 'DIAL');
@@ -59,12 +59,14 @@ function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: Imp
     .filter(([, application]) => application.object('features')?.flag('consentRequired'));
   if (first === undefined) return;
   result.configuration.consent = { directCalls: 'require' };
-  const message =
-    'also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result';
+  const message = 'also applies to direct calls of users, as in DIAL, so the result sets `consent.directCalls` to `require`';
   notes.addNotice([...first[1].path, 'features', 'consentRequired'], message);
 }
 
-/** Limits begin anew at midnight in UTC and weeks on Monday, which is also what DIAL does unless it is told otherwise. */
+/**
+ * Reports a schedule that differs from Parley's, where limits reset at midnight UTC and weeks start on Monday. These are also the
+ * defaults of DIAL.
+ */
 function reportSchedule(root: ForeignObject, notes: Notes): void {
   const schedule = root.object('rateLimitSchedule');
   if (schedule === undefined) return;
@@ -73,10 +75,12 @@ function reportSchedule(root: ForeignObject, notes: Notes): void {
     isSame('timezone', /^(UTC|Etc\/UTC|GMT|Z|)$/i) &&
     isSame('weekStartDay', /^(mon.*|)$/i) &&
     isSame('resetTime', /^(00:00.*|)$/);
-  if (!isOurs) notes.addLoss(schedule.path, 'is not carried: windows of limits begin at midnight UTC, weeks on Monday');
+  if (!isOurs) notes.addLoss(schedule.path, 'is not imported: limits reset at midnight UTC, and weeks start on Monday');
 }
 
-/** A section that is no object makes the file another kind of file. */
+/**
+ * Throws SourceError if a section is not an object or if no section exists, because the file is then not a DIAL configuration.
+ */
 function requireSections(value: JsonObject, sources: readonly Source[]): void {
   for (const section of sections) {
     const sectionValue = value[section] ?? {};
@@ -89,7 +93,7 @@ function requireSections(value: JsonObject, sources: readonly Source[]): void {
     throw new SourceError({
       file: sources.at(-1)?.file ?? '',
       path: '',
-      message: `is no configuration of DIAL: it has none of ${sections.join(', ')}`,
+      message: `is not a DIAL configuration: it has no ${sections.join(', ')}`,
     });
 }
 
@@ -111,7 +115,7 @@ type Windows = Readonly<Record<string, number>>;
 
 interface Role {
   readonly source: ForeignObject;
-  /** By model. */
+  /** Limits by model. */
   readonly limits: Map<string, Windows>;
   readonly costLimit: Windows | undefined;
 }
@@ -120,8 +124,9 @@ const tokenWindows = ['minute', 'day', 'week', 'month', 'requestHour', 'requestD
 const costWindows = ['day', 'week', 'month'] as const;
 
 /**
- * The entries of `roles`. What DIAL takes from the role `default` for want of an entry is written into each role, since a role without an
- * entry is not limited here. Limits of what is no model are left out: DIAL does not hold anybody to them.
+ * Imports the entries of `roles`. If DIAL would take a limit from the role `default`, the limit is written into the role, because
+ * a role without an entry has no limit in Parley. Limits of other deployments than models are left out, because DIAL does not
+ * enforce them.
  */
 function importRoles(root: ForeignObject, tools: ImportTools): void {
   const models = new Set(root.namedObjects('models').map(([id]) => id));
@@ -148,23 +153,23 @@ function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, res
     else if (Object.keys(windows).length > 0)
       notes.addLoss(
         limit.path,
-        'is left out: it names no model, and DIAL limits models only',
-        'write it into the result if it should hold from now on',
+        'is left out: it is not for a model, and DIAL limits only models',
+        'write it into the result if you want to enforce it',
       );
   }
   const cost = source.object('costLimit');
   const costLimit = cost && toWindows(cost, costWindows);
-  cost?.reportUnread({ minute: 'money is limited by day, week and month here' }, 'a cost limit of DIAL');
-  source.reportUnread({ name: null, share: 'nothing is shared here' }, 'a role of DIAL');
+  cost?.reportUnread({ minute: 'Parley limits costs per day, week, and month' }, 'a cost limit of DIAL');
+  source.reportUnread({ name: null, share: 'Parley does not share resources' }, 'a role of DIAL');
   return { source, limits, costLimit };
 }
 
-/** What becomes of a model that is left out is told where it stands. */
+/** Returns whether the result contains the model. A note at the model itself covers models that are left out. */
 function isCarried(id: string, { configuration }: ImportTools['result']): boolean {
   return isJsonObject(configuration.models) && Object.hasOwn(configuration.models, id);
 }
 
-/** DIAL writes numbers as texts too, and the greatest number for no limit. */
+/** Returns the numeric limits. DIAL also accepts numbers as text, and uses its largest number for "no limit". */
 function toWindows(limit: ForeignObject, keys: readonly string[]): Windows {
   return Object.fromEntries(
     keys.flatMap((key) => {
@@ -180,7 +185,10 @@ interface Widening {
   readonly tools: ImportTools;
 }
 
-/** Where a role has no entry for a model, DIAL leaves it out of account beside one that has; here the most generous role counts. */
+/**
+ * Reports roles that become more generous. In DIAL, a role without an entry for a model is ignored if another role of the caller
+ * has one. In Parley, the most generous role applies.
+ */
 function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: Widening): void {
   const widened = [...models].filter((id) => {
     if (role.limits.has(id)) return false;
@@ -191,31 +199,31 @@ function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, 
   const names = widened.slice(0, 5).join(', ') + (widened.length > 5 ? ', …' : '');
   tools.notes.addLoss(
     role.source.path,
-    `means more than in DIAL for ${names}: of several roles the most generous holds, also where this one has its limit from default or has none`,
-    'give it limits of its own if its callers have other roles too',
+    `is more generous than in DIAL for ${names}: the most generous role applies, even if this role has no limit or takes it from default`,
+    'set its own limits if its users also have other roles',
   );
 }
 
-/** Whether some window of the one is wider than that of the other. */
+/** Returns whether `windows` allows more than `otherWindows` in some window. */
 function isMoreGenerous(windows: Windows, otherWindows: Windows | undefined): boolean {
   return Object.entries(otherWindows ?? {}).some(([window, total]) => (windows[window] ?? Number.POSITIVE_INFINITY) > total);
 }
 
-/** What stands for the static settings of DIAL: they are no part of the configuration here. */
+/** Replacements for DIAL's static settings, which are not part of a Parley configuration. */
 const settingsDropReasons = {
   config: null,
-  server: 'address and port are --host and --port',
-  client: 'connections are looked after by Parley',
-  vertx: 'nothing here runs on it',
-  redis: 'set PARLEY_REDIS_URL where several nodes share state (docs/deploy.md)',
+  server: 'use --host and --port',
+  client: 'Parley manages its connections',
+  vertx: 'Parley does not use it',
+  redis: 'set PARLEY_REDIS_URL if several nodes share state (docs/deploy.md)',
   storage: 'set PARLEY_FILES_URL, and move the stored files (docs/deploy.md)',
-  encryption: 'set PARLEY_SECRET; what DIAL sealed cannot be opened',
-  resources: 'stored files have bounds of their own (docs/files.md)',
-  invitations: 'nothing is shared here',
-  perRequestApiKey: 'a per-request key lives as long as its call',
+  encryption: 'set PARLEY_SECRET (Parley cannot decrypt data that DIAL encrypted)',
+  resources: 'stored files have separate limits (docs/files.md)',
+  invitations: 'Parley does not share resources',
+  perRequestApiKey: 'a per-request key expires with its call',
   access: 'administrators have the role `admin`',
-  analytics: 'usage is kept by user, deployment and day (docs/administration.md)',
-  toolsets: 'the servers of quick apps are in their `mcp_toolset`',
+  analytics: 'Parley stores usage by user, deployment, and day (docs/administration.md)',
+  toolsets: 'quick apps name their servers in `mcp_toolset`',
   apiKeyValidation: 'name your proxies in `security.trustedProxies`',
   asyncTaskExecutor: null,
   identityProviders: null,

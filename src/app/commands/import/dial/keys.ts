@@ -5,10 +5,10 @@ import { isNetwork } from '#contract/configuration/values.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 
-/** Digests of shorter keys are soon guessed. */
+/** Minimum length of a key whose digest is hard to guess. */
 const minKeyLength = 16;
 
-/** The entries of `keys`, by project and with digests, so that the keys that are out go on working. */
+/** Imports the entries of `keys`, named by project and stored as digests, so that existing keys keep working. */
 export function importKeys(root: ForeignObject, tools: ImportTools): void {
   const names = new Set<string>();
   for (const [key, entry] of root.namedObjects('keys')) {
@@ -63,23 +63,27 @@ function whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs }: Limits):
   if (project === undefined || project === '') return 'it has no project';
   if (expiresAtMs !== undefined && Number.isNaN(expiresAtMs)) return 'its expiresAt is neither a date nor milliseconds';
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return 'it has expired';
-  if (roles.length === 0) return 'it has no role, and DIAL refuses such keys';
+  if (roles.length === 0) return 'it has no role, and DIAL rejects such keys';
   if (allowedIps === 'unreadable')
     return 'its allowedIpAddressRanges must be a list of addresses or networks, such as 10.0.0.0/8';
   return undefined;
 }
 
-/** A binding to addresses that cannot be read must not become a key for every address. */
+/**
+ * Returns the networks, or `unreadable` if they are invalid, so that an invalid restriction does not become an unrestricted key.
+ */
 function toAllowedIps(ranges: unknown): readonly string[] | 'unreadable' | undefined {
   if (ranges === undefined || ranges === null) return undefined;
   const isReadable = Array.isArray(ranges) && ranges.every((range) => typeof range === 'string' && isNetwork(range));
   return isReadable ? ranges : 'unreadable';
 }
 
-/** The first millisecond that has no date of four digits for the year. Longer times mean that a key does not expire. */
+/** First millisecond of the year 10000. Later times mean that a key does not expire. */
 const year10000Ms = 253_402_300_800_000;
 
-/** A time as milliseconds or as a date. NaN if it cannot be read, undefined if the key does not expire. */
+/**
+ * Returns a time in milliseconds from a number or a date. Returns NaN if it is invalid, and undefined if the key does not expire.
+ */
 function toMs(time: unknown): number | undefined {
   if (time === undefined || time === null) return undefined;
   const text = String(time).trim();
@@ -90,11 +94,11 @@ function toMs(time: unknown): number | undefined {
 function toSecret(key: string, entry: ForeignObject, { notes }: ImportTools): JsonObject {
   if (isReference(key)) return { key };
   if (key.length < minKeyLength)
-    notes.addNotice(entry.path, 'is short enough to be guessed from its digest: issue a longer one in time');
+    notes.addNotice(entry.path, 'is short, so that its digest can be guessed: replace it by a longer key');
   return { sha256: hash('sha256', key, 'hex') };
 }
 
-/** A project can have several keys. */
+/** Returns an unused name, because a project can have several keys. */
 function freeName(project: string, usedNames: Set<string>): string {
   let name = project;
   for (let suffix = 2; usedNames.has(name); suffix += 1) name = `${project}-${suffix}`;

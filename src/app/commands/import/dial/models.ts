@@ -6,8 +6,8 @@ import { commonDropReasons, responsesByChat, toCommon } from './common.ts';
 
 const dropReasons = {
   ...commonDropReasons,
-  tokenizerModel: 'Parley announces no tokenizer',
-  embeddingDimensions: 'Parley announces no dimensions',
+  tokenizerModel: 'Parley does not list tokenizers',
+  embeddingDimensions: 'Parley does not list dimensions',
 };
 
 const limitKeys = ['maxTotalTokens', 'maxPromptTokens', 'maxCompletionTokens'] as const;
@@ -18,12 +18,12 @@ const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 const upstreamDropReasons = {
   id: null,
   responsesEndpoint: responsesByChat,
-  interfaces: 'an upstream has one `endpoint` here',
-  baseUrl: 'an upstream has one `endpoint` here',
-  authType: 'the adapter is told the key as it is',
+  interfaces: 'an upstream has one `endpoint` in Parley',
+  baseUrl: 'an upstream has one `endpoint` in Parley',
+  authType: 'Parley sends the key to the adapter unchanged',
 };
 
-/** The entries of `models`. */
+/** Imports the entries of `models`. */
 export function importModels(root: ForeignObject, tools: ImportTools): void {
   for (const [id, model] of root.namedObjects('models')) {
     const type = toType(model, tools);
@@ -44,7 +44,7 @@ export function importModels(root: ForeignObject, tools: ImportTools): void {
 function toType(model: ForeignObject, { notes }: ImportTools): 'chat' | 'embedding' | undefined {
   const type = (model.text('type') ?? 'chat').toLowerCase();
   if (type === 'chat' || type === 'embedding') return type;
-  notes.addLoss(model.path, 'is left out: Parley serves models of the types chat and embedding');
+  notes.addLoss(model.path, 'is left out: Parley serves only models of the types chat and embedding');
   return undefined;
 }
 
@@ -64,7 +64,7 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
   const unit = pricing.text('unit') ?? 'token';
   if (unit === 'none') return {};
   if (unit !== 'token') {
-    notes.addLoss(pricing.path, 'is not carried: prices are for tokens here, not for characters', 'set USD a token');
+    notes.addLoss(pricing.path, 'is not imported: Parley has prices for tokens, not for characters', 'set USD per token');
     return {};
   }
   const prices = pick(pricing, priceKeys);
@@ -72,7 +72,7 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
   return prices;
 }
 
-/** Numbers, most of which DIAL takes as texts too. */
+/** Returns the numbers. DIAL also accepts most of them as text. */
 function pick(object: ForeignObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(
     keys.flatMap((key) => {
@@ -88,10 +88,13 @@ interface ModelParts {
   readonly tools: ImportTools;
 }
 
-/** How a model is served: its upstreams, and its adapter if there is one. */
+/** Fields that determine how a model is served: its upstreams, and its adapter if it has one. */
 type Service = JsonObject & { readonly upstreams: readonly JsonObject[] };
 
-/** A plain server of OpenAI's API is called as one; an adapter is called as DIAL calls it. Undefined, and told, if nothing can be called. */
+/**
+ * Returns how to call a model. A server with OpenAI's API is called directly, and an adapter in the way DIAL calls it. Returns
+ * undefined, with a note, if the model cannot be called.
+ */
 function toService(model: ForeignObject, parts: ModelParts): Service | undefined {
   const { id, tools } = parts;
   const address = toAddress(model, parts);
@@ -108,8 +111,8 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   if (override !== undefined)
     tools.notes.addLoss(
       model.at('overrideName'),
-      'is not carried: the adapter is sent the `model` of the request',
-      'name it in the address if the adapter goes by that',
+      'is not imported: Parley sends the `model` of the request to the adapter',
+      'put it into the URL if the adapter needs it',
     );
   return { protocol: 'dial', endpoint: address, upstreams };
 }
@@ -133,7 +136,7 @@ function toUpstream(entry: ForeignObject, { id, tools }: ModelParts): JsonObject
   });
 }
 
-/** Where the model is called: its `endpoint`, or what its `interfaces` come to. */
+/** Returns the URL of the model, from `endpoint` or from `interfaces`. Returns undefined, with a note, if there is none. */
 function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): string | undefined {
   const { notes, variables } = tools;
   const [name, path] = type === 'chat' ? ['openaiChatCompletions', 'chat/completions'] : ['openaiEmbeddings', 'embeddings'];
@@ -141,7 +144,7 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const base = interfaces?.object(name)?.text('baseUrl');
   interfaces?.reportUnread(
     {
-      anthropicMessages: 'one interface is carried, that of the type of the model',
+      anthropicMessages: 'only the interface for the type of the model is imported',
       openaiResponses: responsesByChat,
     },
     'the interfaces of a model',
@@ -150,6 +153,6 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
   if (address !== undefined && address !== '')
     return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
-  notes.addLoss(model.path, 'is left out: it has no endpoint that Parley could call', model.suggestKey('endpoint'));
+  notes.addLoss(model.path, 'is left out: it has no endpoint that Parley can call', model.suggestKey('endpoint'));
   return undefined;
 }

@@ -8,7 +8,7 @@ import { type Group, readModelList } from './model-list.ts';
 import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './unsupported-keys.ts';
 import type { LitellmTools } from './upstream.ts';
 
-/** The configuration of a LiteLLM proxy as one of Parley. */
+/** Imports the configuration of a LiteLLM proxy. */
 export function importLitellm(sources: readonly Source[], imported: ImportTools): void {
   const [source] = sources;
   if (source === undefined) return;
@@ -47,7 +47,7 @@ export function importLitellm(sources: readonly Source[], imported: ImportTools)
   root.reportUnread(unsupportedTop, 'LiteLLM');
 }
 
-/** An alias is a model of its own with the same upstreams. */
+/** Adds each alias as a separate model with the same upstreams. */
 function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }: LitellmTools): void {
   const aliases = router.object('modelGroupAlias');
   for (const alias of aliases?.keys() ?? []) {
@@ -56,43 +56,39 @@ function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }
     const target = nested?.text('model') ?? (typeof aliasValue === 'string' ? aliasValue : undefined);
     const path = aliases?.at(alias) ?? [];
     const group = target === undefined ? undefined : groups.get(target);
-    if (group === undefined) notes.addLoss(path, 'is not carried: what it stands for is not in the result');
-    else if (groups.has(alias)) notes.addLoss(path, 'is not carried: a model has the name');
+    if (group === undefined) notes.addLoss(path, 'is not imported: its target is not in the result');
+    else if (groups.has(alias)) notes.addLoss(path, 'is not imported: a model has the same name');
     else groups.set(alias, group);
-    if (nested?.flag('hidden'))
-      notes.addLoss(nested.at('hidden'), 'is not carried: the model is listed', 'name roles in its `userRoles`');
+    if (nested?.flag('hidden')) notes.addLoss(nested.at('hidden'), 'is not imported: the model is listed', 'set its `userRoles`');
   }
 }
 
 function reportStrategy(router: ForeignObject | undefined, { notes }: LitellmTools): void {
   const strategy = router?.text('routingStrategy');
   if (router !== undefined && strategy !== undefined && strategy !== 'simple-shuffle')
-    notes.addLoss(
-      router.at('routingStrategy'),
-      'is not carried: upstreams take turns by `weight`, those of a lower `tier` first',
-    );
+    notes.addLoss(router.at('routingStrategy'), 'is not imported: Parley balances upstreams by `weight`, lowest `tier` first');
 }
 
 function requireSections({ file, value, findLine }: Source): void {
   const list = value.model_list;
   if (list === undefined || list === null)
-    throw new SourceError({ file, path: '', message: 'is no configuration of LiteLLM: it has no model_list' });
+    throw new SourceError({ file, path: '', message: 'is not a LiteLLM configuration: it has no model_list' });
   if (!Array.isArray(list))
     throw new SourceError({ file: `${file}:${findLine(['model_list']).line}`, path: 'model_list', message: 'must be a list' });
 }
 
-/** Digests of shorter keys are soon guessed. */
+/** Minimum length of a key whose digest is hard to guess. */
 const minKeyLength = 16;
 
-/** Who may call: the master key, and the issuer of tokens. */
+/** Imports the master key, and the issuer of tokens. */
 function importAccess(root: ForeignObject, tools: LitellmTools): void {
   const general = root.object('generalSettings');
   const master = general?.text('masterKey');
   if (general === undefined || master === undefined || master === '')
     tools.notes.addLoss(
       ['general_settings', 'master_key'],
-      'is not there: LiteLLM lets everybody in, Parley nobody without a key',
-      'write one into `keys` of the result',
+      'is missing: LiteLLM then accepts all requests, but Parley requires a key',
+      'add one to `keys` of the result',
     );
   else
     tools.result.put(
@@ -113,11 +109,11 @@ function toSecret(master: string, general: ForeignObject, { notes, variables }: 
   const masterKey = variables.environment(master);
   if (masterKey !== master) return { key: masterKey };
   if (master.length < minKeyLength)
-    notes.addNotice(general.at('masterKey'), 'is short enough to be guessed from its digest: issue a longer one in time');
+    notes.addNotice(general.at('masterKey'), 'is short, so that its digest can be guessed: replace it by a longer key');
   return { sha256: hash('sha256', master, 'hex') };
 }
 
-/** Tokens are accepted of an issuer that is named. */
+/** Imports the settings for tokens. Parley requires the name of the issuer. */
 function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
   const { notes, variables, result } = tools;
   const issuer = jwt.text('issuer');
@@ -125,7 +121,7 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
   if (issuer === undefined) {
     notes.addLoss(
       jwt.path,
-      'is not carried: it has no issuer',
+      'is not imported: it has no issuer',
       'write an entry of `identityProviders` with the `iss` claim of the tokens (docs/identity.md)',
     );
     return;
@@ -135,8 +131,8 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
   const rolesClaim = jwt.text('rolesJwtField') ?? jwt.text('teamIdsJwtField');
   jwt.reportUnread(
     {
-      teamIdsJwtField: 'roles come from one claim',
-      roleMappings: 'roles are those of the token; name them in `roles` and `userRoles`',
+      teamIdsJwtField: 'Parley reads roles from one claim',
+      roleMappings: 'Parley uses the roles of the token, so use their names in `roles` and `userRoles`',
     },
     'litellm_jwtauth',
   );
@@ -152,7 +148,10 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
 
 type Groups = ReadonlyMap<string, Group>;
 
-/** `fallbacks` and `default_fallbacks` as tiers: the upstreams of the models that stand in, behind those of the model itself. */
+/**
+ * Imports `fallbacks` and `default_fallbacks` as tiers: the upstreams of the fallback models get higher tiers than those of the
+ * model itself.
+ */
 function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools: LitellmTools): void {
   const ownUpstreams = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
   const adder = new FallbackAdder(groups, ownUpstreams, tools);
@@ -182,37 +181,37 @@ class FallbackAdder {
     this.#tools = tools;
   }
 
-  /** The models under `key` of `holder` stand in for `model`. */
+  /** Adds the models that `holder` lists under `key` as fallbacks of `model`. */
   add(model: string, holder: ForeignObject, key: string): void {
     const { notes } = this.#tools;
     const group = this.#groups.get(model);
     const fallbacks = holder.value(key);
     const names = Array.isArray(fallbacks) ? fallbacks : [];
     if (group === undefined) {
-      notes.addLoss(holder.at(key), `is not carried: ${model} is not in the result`);
+      notes.addLoss(holder.at(key), `is not imported: ${model} is not in the result`);
       return;
     }
     let wasAdded = false;
     for (const [index, name] of names.entries()) {
       const why = this.#whyNot(model, name);
-      if (why !== undefined) notes.addLoss([...holder.at(key), index], `is not carried: ${why}`);
+      if (why !== undefined) notes.addLoss([...holder.at(key), index], `is not imported: ${why}`);
       else wasAdded = this.#append(group, String(name), holder.at(key)) || wasAdded;
     }
     if (wasAdded)
       notes.addLoss(
         holder.at(key),
-        `stands as tiers of ${model}: calls that they answer count, cost and are limited as calls of ${model}`,
-        'look at its `pricing` and at `roles`',
+        `became tiers of ${model}: their calls count as calls of ${model} for usage, costs, and limits`,
+        'check its `pricing` and `roles`',
       );
   }
 
   #whyNot(model: string, name: unknown): string | undefined {
     if (typeof name !== 'string')
-      return isJsonObject(name) ? 'a fallback with a request of its own has no counterpart' : 'it must be the name of a model';
-    if (name === model) return 'a model does not stand in for itself';
+      return isJsonObject(name) ? 'Parley does not support fallbacks with separate parameters' : 'it must be the name of a model';
+    if (name === model) return 'a model cannot be its own fallback';
     const fallback = this.#groups.get(name);
     if (fallback === undefined) return `${name} is not in the result`;
-    return fallback.type === this.#groups.get(model)?.type ? undefined : `${name} is of another mode`;
+    return fallback.type === this.#groups.get(model)?.type ? undefined : `${name} has a different mode`;
   }
 
   #append({ upstreams }: Group, name: string, origin: Path): boolean {

@@ -5,13 +5,13 @@ import type { Variables } from '../result.ts';
 import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
 import { type LitellmTools, toUpstream } from './upstream.ts';
 
-/** What is served under one name. */
+/** Entries of `model_list` with the same name. */
 export interface Group {
-  /** Where the first entry of the name stands. */
+  /** Path of the first entry with the name. */
   readonly path: Path;
   readonly type: 'chat' | 'embedding';
   readonly upstreams: JsonObject[];
-  /** The other fields of the model. */
+  /** Other fields of the model. */
   readonly fields: JsonObject;
 }
 
@@ -19,7 +19,7 @@ const chatModes: ReadonlySet<string> = new Set(['chat', 'completion', 'responses
 const notServed =
   /(^|[/-])(dall-e|whisper|tts|gpt-image|sora|rerank|omni-moderation|text-moderation)|stable-diffusion|transcribe/i;
 
-/** The entries of `model_list`, by name; those of one name are the upstreams of one model. */
+/** Returns the entries of `model_list` by name. Entries with the same name become upstreams of one model. */
 export function readModelList(root: ForeignObject, tools: LitellmTools): ReadonlyMap<string, Group> {
   const groups = new Map<string, Group>();
   for (const entry of root.items('modelList')) {
@@ -38,11 +38,11 @@ export function readModelList(root: ForeignObject, tools: LitellmTools): Readonl
     if (name.includes('*'))
       tools.notes.addLoss(
         entry.at('modelName'),
-        'is left out: a name here stands for one model',
-        'write an entry for each model that is used',
+        'is left out: in Parley, a name identifies one model',
+        'write one entry per model',
       );
     else if (type === 'chat' || type === 'embedding') addTo(groups, name, { entry, params, info, type, tools });
-    else tools.notes.addLoss(entry.path, `is left out: models of the mode ${type} are not served`);
+    else tools.notes.addLoss(entry.path, `is left out: Parley does not serve models of the mode ${type}`);
   }
   for (const [name, { upstreams }] of groups) if (upstreams.length === 0) groups.delete(name);
   return groups;
@@ -74,7 +74,7 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
     fields: tools.result.withOrigin(entry.path, {}),
   };
   if (group.type !== type) {
-    tools.notes.addLoss(entry.path, 'is left out: other entries of the name are of another mode');
+    tools.notes.addLoss(entry.path, 'is left out: other entries with this name have a different mode');
     return;
   }
   const isFirst = group.upstreams.length === 0;
@@ -85,15 +85,15 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
   if (info?.value('baseModel') !== undefined)
     tools.notes.addLoss(
       info.at('baseModel'),
-      'is not carried: nothing is looked up by the name of a model',
-      'write its prices and bounds into `pricing` and `limits`',
+      'is not imported: Parley has no built-in data about models',
+      'set its prices and limits in `pricing` and `limits`',
     );
   params.reportUnread(unsupportedParams, 'litellm_params');
   info?.reportUnread(unsupportedInfo, 'model_info');
   entry.reportUnread({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
 }
 
-/** Defaults, prices and abilities belong to the model here, so they are those of its first entry. */
+/** Adds defaults, prices, and features, which belong to the model in Parley. The first entry determines them. */
 function addFields(
   { fields }: Group,
   { params, info, tools, isFirst }: Omit<Entry, 'entry' | 'type'> & { readonly isFirst: boolean },
@@ -118,23 +118,23 @@ function addFields(
   else if (Object.entries(modelFields).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
     tools.notes.addLoss(
       params.path,
-      'has defaults, limits, prices or abilities of its own: those of the first entry of the name hold for all',
+      'has different defaults, limits, prices, or features: those of the first entry with this name apply',
     );
 }
 
-/** LiteLLM refuses what goes beyond the rates of a deployment; here only callers have limits. */
+/** Reports rate limits of a deployment. LiteLLM enforces them, but Parley has limits only for callers. */
 function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
   for (const key of ['rpm', 'tpm', 'maxParallelRequests']) {
     if (holder.value(key) !== undefined)
       notes.addLoss(
         holder.at(key),
-        'is not carried: an upstream has no rate of its own',
-        'bound callers by `roles`; an upstream that answers 429 is left alone for a while',
+        'is not imported: upstreams have no rate limits in Parley',
+        'limit callers with `roles` (Parley pauses an upstream that returns 429)',
       );
   }
 }
 
-/** Parameters of a request, which LiteLLM puts into requests that lack them. */
+/** Request parameters, which LiteLLM adds to requests that lack them. */
 const requestFields = [
   'temperature',
   'top_p',
@@ -165,7 +165,7 @@ const prices = [
   ['cacheWrite1h', 'cacheCreationInputTokenCostAbove1hr'],
 ] as const;
 
-/** What it says that the model can do, as callers are told. */
+/** Returns the features and attachment types of the model. */
 function toAbilities(info: ForeignObject | undefined): JsonObject {
   if (info === undefined) return {};
   const features = {
@@ -188,7 +188,7 @@ function toDefaults(params: ForeignObject, variables: Variables): JsonObject {
   );
 }
 
-/** Prices stand in `model_info` or among the parameters. */
+/** Returns the prices, which are in `model_info` or in `litellm_params`. */
 function toPricing(params: ForeignObject, info: ForeignObject | undefined): JsonObject {
   return Object.fromEntries(
     prices.flatMap(([name, key]) => {

@@ -1,13 +1,13 @@
-/** How one of LiteLLM's providers is called by Parley. */
+/** How Parley calls one of LiteLLM's providers. */
 export interface Provider {
   readonly protocol: 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'mistral';
-  /** Where it is reached if the configuration does not say; undefined: the vendor's own address, or none is known. */
+  /** Default URL. Undefined if the URL comes from the configuration or from the protocol. */
   readonly endpoint?: string;
-  /** The variable that LiteLLM reads its key from. */
+  /** Environment variable from which LiteLLM reads the key. */
   readonly key?: string;
-  /** Whether the configuration must say the address. */
+  /** Whether the configuration must contain the URL. */
   readonly needsBase?: boolean;
-  /** What stands behind a configured base address that lacks it. */
+  /** Path to append to a configured base URL that does not end with it. */
   readonly path?: string;
 }
 
@@ -15,7 +15,6 @@ const compatible = (endpoint: string, key: string): Provider => ({ protocol: 'op
 const selfHosted: Provider = { protocol: 'openai', needsBase: true };
 const ollama: Provider = { protocol: 'openai', endpoint: 'http://127.0.0.1:11434/v1', path: '/v1' };
 
-/** Providers by the prefix of `litellm_params.model`. */
 const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
   ['openai', compatible('https://api.openai.com/v1', 'OPENAI_API_KEY')],
   ['azure', { protocol: 'azure', needsBase: true, key: 'AZURE_API_KEY' }],
@@ -45,12 +44,12 @@ const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
   ['xinference', selfHosted],
 ]);
 
-/** The variables that LiteLLM reads keys from by itself. */
+/** Environment variables from which LiteLLM reads keys by default. */
 export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ key }) =>
   key === undefined ? [] : [key],
 );
 
-/** The vendors whose models LiteLLM knows by their bare names. */
+/** Providers that LiteLLM recognizes by the model name alone. */
 const bareNames: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:|codex-)/, 'openai'],
   [/^claude-/, 'anthropic'],
@@ -59,11 +58,11 @@ const bareNames: readonly (readonly [RegExp, string])[] = [
 
 export interface ProviderModel {
   readonly provider: Provider;
-  /** What the provider calls the model. */
+  /** Name of the model at the provider. */
   readonly model: string;
 }
 
-/** Who serves a model of LiteLLM; a text is the name of a provider that Parley cannot call. */
+/** Returns the provider of a LiteLLM model, or the name of a provider that Parley cannot call. */
 export function findProvider(model: string, providerName: string | undefined): ProviderModel | string {
   const [prefix = '', ...rest] = model.split('/');
   const name = providerName ?? (rest.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];

@@ -1,46 +1,46 @@
 import type { DropReasons } from '../foreign-object.ts';
 
 const ownDeal = 'docs/compatibility.md lists what each protocol drops or rejects';
-const leftToUpstream = 'what a model can do is left to its upstream, which refuses what it cannot';
-const noBudgets = 'bound callers by `costLimit` of their role';
+const leftToUpstream = 'the upstream rejects requests that the model does not support';
+const noBudgets = 'limit callers with `costLimit` of their role';
 
-/** Keys of `litellm_params` that have no counterpart. */
+/** Keys of `litellm_params` that are not imported. */
 export const unsupportedParams: DropReasons = {
-  streamTimeout: 'one time limit holds for streams and whole replies, `timeouts.firstByteMs`',
-  maxRetries: 'tries are counted for the model, in `maxRetryAttempts`',
-  numRetries: 'tries are counted for the model, in `maxRetryAttempts`',
-  cooldownTime: 'Parley leaves failing upstreams alone by itself',
+  streamTimeout: 'streams and complete replies have the same timeout, `timeouts.firstByteMs`',
+  maxRetries: 'set `maxRetryAttempts` of the model',
+  numRetries: 'set `maxRetryAttempts` of the model',
+  cooldownTime: 'Parley pauses failing upstreams automatically',
   dropParams: ownDeal,
   additionalDropParams: ownDeal,
   allowedOpenaiParams: ownDeal,
-  useInPassThrough: 'nothing is passed through',
+  useInPassThrough: 'Parley has no pass-through endpoints',
   maxBudget: noBudgets,
   budgetDuration: noBudgets,
-  tags: 'upstreams are not chosen by tags',
-  regionName: 'upstreams are not chosen by region',
+  tags: 'Parley does not select upstreams by tags',
+  regionName: 'Parley does not select upstreams by region',
   awsProfileName: 'credentials come from `key` or the environment',
   awsRoleName: 'credentials come from `key` or the environment',
   awsSessionName: 'credentials come from `key` or the environment',
   awsWebIdentityToken: 'credentials come from `key` or the environment',
-  vertexProject: 'the project is that of the account, or GOOGLE_VERTEX_PROJECT',
-  azureAdToken: 'Azure is sent a key',
-  tenantId: 'Azure is sent a key',
-  clientId: 'Azure is sent a key',
-  clientSecret: 'Azure is sent a key',
-  extraBody: 'put what callers may leave out into `defaults`',
-  cacheControlInjectionPoints: 'marks of a cache are those of the caller',
-  mergeReasoningContentInChoices: 'thoughts stand in stages of the reply (docs/wire.md)',
+  vertexProject: 'the project comes from the account or from GOOGLE_VERTEX_PROJECT',
+  azureAdToken: 'Parley authenticates to Azure with a key',
+  tenantId: 'Parley authenticates to Azure with a key',
+  clientId: 'Parley authenticates to Azure with a key',
+  clientSecret: 'Parley authenticates to Azure with a key',
+  extraBody: 'put optional request fields into `defaults`',
+  cacheControlInjectionPoints: 'cache control comes from the caller',
+  mergeReasoningContentInChoices: 'reasoning is in stages of the reply (docs/wire.md)',
   mockResponse: 'the protocol `demo` answers without a network',
   mockTimeout: null,
   inputCostPerSecond: 'prices are for tokens',
   outputCostPerSecond: 'prices are for tokens',
 };
 
-/** Keys of `model_info` that have no counterpart. */
+/** Keys of `model_info` that are not imported. */
 export const unsupportedInfo: DropReasons = {
   id: null,
-  version: 'write it into `displayVersion` if people should see it',
-  maxTokens: 'write `limits.maxPromptTokens` and `limits.maxCompletionTokens`',
+  version: 'set `displayVersion` to show it',
+  maxTokens: 'set `limits.maxPromptTokens` and `limits.maxCompletionTokens`',
   dbModel: null,
   inputCostPerSecond: 'prices are for tokens',
   outputCostPerSecond: 'prices are for tokens',
@@ -51,91 +51,91 @@ export const unsupportedInfo: DropReasons = {
   supportsPdfInput: leftToUpstream,
   supportsAudioInput: leftToUpstream,
   supportsAudioOutput: leftToUpstream,
-  healthCheckTimeout: 'upstreams are watched by their calls',
-  healthCheckModel: 'upstreams are watched by their calls',
-  accessGroups: 'name roles in `userRoles` of the model',
-  teamId: 'name roles in `userRoles` of the model',
+  healthCheckTimeout: 'Parley monitors upstreams by their calls',
+  healthCheckModel: 'Parley monitors upstreams by their calls',
+  accessGroups: 'set `userRoles` of the model',
+  teamId: 'set `userRoles` of the model',
   teamPublicModelName: 'a model has one name',
-  supportedEnvironments: 'keep a configuration file for each environment',
-  customTokenizer: 'tokens are those that the upstream counts',
+  supportedEnvironments: 'use one configuration file per environment',
+  customTokenizer: 'the upstream counts the tokens',
 };
 
-const noCallbacks = 'measures and traces go out over OTLP: OTEL_EXPORTER_OTLP_ENDPOINT (docs/operations.md)';
-const noCache = 'replies are not cached';
+const noCallbacks = 'Parley sends metrics and traces over OTLP: set OTEL_EXPORTER_OTLP_ENDPOINT (docs/operations.md)';
+const noCache = 'Parley does not cache replies';
 
-/** Keys of `litellm_settings`. */
+/** Keys of `litellm_settings` that are not imported. */
 export const unsupportedSettings: DropReasons = {
   dropParams: ownDeal,
   setVerbose: null,
   telemetry: null,
   jsonLogs: null,
   modifyParams: ownDeal,
-  includeCostInStreamingUsage: 'cost stands in usage alone (docs/administration.md)',
+  includeCostInStreamingUsage: 'costs are only in usage (docs/administration.md)',
   callbacks: noCallbacks,
   successCallback: noCallbacks,
   failureCallback: noCallbacks,
   serviceCallbacks: noCallbacks,
   cache: noCache,
   cacheParams: noCache,
-  contextWindowFallbacks: 'no model stands in for another when a prompt is too long',
-  contentPolicyFallbacks: 'no model stands in for another when content is refused',
-  allowedFails: 'Parley leaves failing upstreams alone by itself',
+  contextWindowFallbacks: 'Parley has no fallback for prompts that are too long',
+  contentPolicyFallbacks: 'Parley has no fallback for rejected content',
+  allowedFails: 'Parley pauses failing upstreams automatically',
   maxBudget: noBudgets,
   budgetDuration: noBudgets,
   defaultTeamSettings: noCallbacks,
   defaultInternalUserParams: 'users come with the tokens of an identity provider (docs/identity.md)',
   turnOffMessageLogging: null,
   redactUserApiKeyInfo: null,
-  forceIpv4: 'addresses are as the system resolves them',
+  forceIpv4: 'the system resolves host names',
   mcpAliases: 'name servers in the `mcp_toolset` of quick apps',
 };
 
-/** Keys of `router_settings`. */
+/** Keys of `router_settings` that are not imported. */
 export const unsupportedRouter: DropReasons = {
-  redisHost: 'set PARLEY_REDIS_URL where several nodes share state (docs/deploy.md)',
+  redisHost: 'set PARLEY_REDIS_URL if several nodes share state (docs/deploy.md)',
   redisPort: null,
   redisPassword: null,
-  redisUrl: 'set PARLEY_REDIS_URL where several nodes share state (docs/deploy.md)',
-  timeout: 'give upstreams `timeouts`',
-  enablePreCallChecks: 'prompts that are too long are refused by the upstream',
-  allowedFails: 'Parley leaves failing upstreams alone by itself',
-  allowedFailsPolicy: 'Parley leaves failing upstreams alone by itself',
-  cooldownTime: 'Parley leaves failing upstreams alone by itself',
-  disableCooldowns: 'Parley leaves failing upstreams alone by itself',
-  retryPolicy: 'calls are tried again after 429, 502, 503, 504 and connection failures',
-  enableTagFiltering: 'upstreams are not chosen by tags',
-  contextWindowFallbacks: 'no model stands in for another when a prompt is too long',
-  contentPolicyFallbacks: 'no model stands in for another when content is refused',
+  redisUrl: 'set PARLEY_REDIS_URL if several nodes share state (docs/deploy.md)',
+  timeout: 'set `timeouts` of upstreams',
+  enablePreCallChecks: 'the upstream rejects prompts that are too long',
+  allowedFails: 'Parley pauses failing upstreams automatically',
+  allowedFailsPolicy: 'Parley pauses failing upstreams automatically',
+  cooldownTime: 'Parley pauses failing upstreams automatically',
+  disableCooldowns: 'Parley pauses failing upstreams automatically',
+  retryPolicy: 'Parley retries after 429, 502, 503, 504, and connection failures',
+  enableTagFiltering: 'Parley does not select upstreams by tags',
+  contextWindowFallbacks: 'Parley has no fallback for prompts that are too long',
+  contentPolicyFallbacks: 'Parley has no fallback for rejected content',
 };
 
-/** Keys of `general_settings`. */
+/** Keys of `general_settings` that are not imported. */
 export const unsupportedGeneral: DropReasons = {
   databaseUrl:
-    'set PARLEY_DATABASE_URL to a database of Parley’s own; issued keys can be carried by their digests (docs/coming-from.md)',
+    'set PARLEY_DATABASE_URL to a separate database for Parley, and import issued keys by their digests (docs/coming-from.md)',
   databaseConnectionPoolLimit: null,
   databaseConnectionTimeout: null,
-  storeModelInDb: 'models are those of the configuration; write those of the database there',
+  storeModelInDb: 'Parley reads models from the configuration, so write the models of the database there',
   alerting: noCallbacks,
   alertingThreshold: null,
-  customAuth: 'callers have keys, or tokens of an identity provider',
-  passThroughEndpoints: 'nothing is passed through; serve it by the proxy before Parley',
-  maxParallelRequests: 'bound callers by `roles`',
-  globalMaxParallelRequests: 'bound callers by `roles`',
-  storePromptsInSpendLogs: 'content is never kept',
-  allowRequestsOnDbUnavailable: 'keys are those of the configuration and need no database',
+  customAuth: 'Parley accepts keys, and tokens of an identity provider',
+  passThroughEndpoints: 'serve it with the proxy in front of Parley',
+  maxParallelRequests: 'limit callers with `roles`',
+  globalMaxParallelRequests: 'limit callers with `roles`',
+  storePromptsInSpendLogs: 'Parley never stores content',
+  allowRequestsOnDbUnavailable: 'keys are in the configuration and need no database',
   enableJwtAuth: null,
 };
 
-/** Other keys of the top. */
+/** Other top-level keys that are not imported. */
 export const unsupportedTop: DropReasons = {
   environmentVariables: 'set them in the environment of Parley',
-  guardrails: 'Parley has no guardrails; calls pass without them',
+  guardrails: 'Parley has no guardrails, so calls skip them',
   mcpServers: 'name them in the `mcp_toolset` of quick apps (docs/quick-apps.md)',
-  finetuneSettings: 'fine-tuning is not served',
-  filesSettings: 'the files of vendors are not served',
+  finetuneSettings: 'Parley does not serve fine-tuning',
+  filesSettings: 'Parley does not serve files of vendors',
   callbackSettings: noCallbacks,
-  vectorStoreRegistry: 'documents are those of quick apps (docs/retrieval.md)',
-  searchTools: 'tools are those of quick apps (docs/quick-apps.md)',
-  promptList: 'prompts are those of the caller',
-  include: 'files it names are not read; put their content in its place',
+  vectorStoreRegistry: 'quick apps have documents (docs/retrieval.md)',
+  searchTools: 'quick apps have tools (docs/quick-apps.md)',
+  promptList: 'prompts come from the caller',
+  include: 'Parley does not read included files, so copy their content here',
 };

@@ -5,12 +5,12 @@ import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 import { findProvider, type Provider, type ProviderModel } from './providers.ts';
 
-/** LiteLLM names a version of its own to Azure if the configuration has none. */
+/** API version if the configuration has none. LiteLLM also sends a default version to Azure. */
 const defaultApiVersion = '2024-10-21';
 
 const newAzure: Provider = { protocol: 'openai', key: 'AZURE_API_KEY' };
 
-/** `litellm_params` of one entry as an upstream; undefined, and told, if Parley cannot call it. */
+/** Returns the upstream for `litellm_params` of one entry. Returns undefined, with a note, if Parley cannot call it. */
 export function toUpstream(id: string, params: ForeignObject, tools: LitellmTools): JsonObject | undefined {
   const { notes } = tools;
   const name = params.text('model');
@@ -20,11 +20,11 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
   }
   const match = findProvider(name, params.text('customLlmProvider'));
   if (typeof match === 'string') {
-    const reason = match === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${match}`;
+    const reason = match === '' ? 'its provider is unknown' : `Parley does not support the provider ${match}`;
     notes.addLoss(
       params.at('model'),
       `is left out: ${reason}`,
-      'if it has an OpenAI-compatible address, write an upstream with that `endpoint`',
+      'if it has an OpenAI-compatible URL, write an upstream with that `endpoint`',
     );
     return undefined;
   }
@@ -58,10 +58,10 @@ class UpstreamReader {
     const credentialName = params.text('litellmCredentialName');
     this.#credentials = credentialName === undefined ? undefined : tools.credentials.get(credentialName);
     if (credentialName !== undefined && this.#credentials === undefined)
-      tools.notes.addLoss(params.at('litellmCredentialName'), 'names nothing in credential_list; the upstream has no key');
+      tools.notes.addLoss(params.at('litellmCredentialName'), 'is not in credential_list, so the upstream has no key');
   }
 
-  /** Whether it is called by Azure's newer form, which is OpenAI's. */
+  /** Returns whether the URL is for Azure's newer API, which is compatible with OpenAI's. */
   isNewAzure({ protocol }: Provider): boolean {
     return protocol === 'azure' && /\/openai\/v1\/?$/.test(this.#base() ?? '');
   }
@@ -82,7 +82,7 @@ class UpstreamReader {
     return provider.path === undefined || base.endsWith(provider.path) ? base : `${base}${provider.path}`;
   }
 
-  /** Key, region and version, as the protocol has them. */
+  /** Returns the key, region, and API version in the fields of the protocol. */
   vendorFields({ provider }: ProviderModel): JsonObject {
     const version = this.#text('apiVersion');
     switch (provider.protocol) {
@@ -112,7 +112,7 @@ class UpstreamReader {
     return Object.keys(headers).length === 0 ? {} : { headers };
   }
 
-  /** Weight, tier, and how long its reply may take to begin. */
+  /** Returns the weight, the tier, and the timeout for the start of the reply. */
   share(): JsonObject {
     const weight = this.#params.number('weight');
     const tier = this.#params.number('order');
@@ -128,13 +128,13 @@ class UpstreamReader {
     return this.#text('apiBase') ?? this.#text('baseUrl');
   }
 
-  /** Of the parameters themselves, else of the credentials that they name. */
+  /** Returns a parameter, or its value from the referenced credentials. */
   #text(key: string): string | undefined {
     const text = this.#params.text(key) ?? this.#credentials?.text(key);
     return text === '' ? undefined : text;
   }
 
-  /** Where a text stands. */
+  /** Returns the path of a parameter in the file. */
   #at(key: string): Path {
     return this.#params.value(key) === undefined && this.#credentials !== undefined
       ? this.#credentials.at(key)
@@ -148,7 +148,7 @@ class UpstreamReader {
     if (resolvedVersion === version && !isApiVersion(version)) {
       notes.addLoss(
         this.#params.at('apiVersion'),
-        'is not carried: a version is a date, with or without -preview',
+        'is not imported: a version is a date, with or without -preview',
         'for the newest API, name …/openai/v1 as the `endpoint` of an upstream with the protocol openai',
       );
       return {};
@@ -167,7 +167,7 @@ class UpstreamReader {
     return region === undefined ? {} : { region: this.#tools.variables.environment(region) };
   }
 
-  /** A Bedrock API key, or the parts of a signing key; none: what the environment has. */
+  /** Returns a Bedrock API key, or the parts of a signing key. Returns no key if the credentials come from the environment. */
   #awsKey(): JsonObject {
     const apiKey = this.#text('apiKey');
     if (apiKey !== undefined) return { key: this.#secret(apiKey, 'apiKey', 'api_key') };
@@ -189,7 +189,7 @@ class UpstreamReader {
     const key = this.#secret(text, 'vertexCredentials', 'account');
     this.#tools.notes.addNotice(
       this.#params.at('vertexCredentials'),
-      `stands as ${key}, which must hold the JSON of the account itself, not the name of a file`,
+      `is ${key} in the result, which must contain the JSON of the account, not a file name`,
     );
     return { key };
   }
@@ -199,10 +199,10 @@ class UpstreamReader {
   }
 }
 
-/** What the entries of a model list are read with. */
+/** Shared dependencies of the model list import. */
 export interface LitellmTools extends ImportTools {
-  /** The values of `credential_list`, by name. */
+  /** Values of `credential_list`, by name. */
   readonly credentials: ReadonlyMap<string, ForeignObject>;
-  /** Seconds until a reply must begin, for entries that do not say; from `request_timeout`. */
+  /** Default timeout for the start of a reply in seconds, from `request_timeout`. */
   readonly timeoutSeconds: number | undefined;
 }
