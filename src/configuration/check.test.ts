@@ -113,7 +113,7 @@ describe('checkConfiguration with any id', () => {
     const text = (name: string) => `{"models": {"${name}": {"upstreams": [{"protocol": "demo"}]}}}`;
     const lines = await checkFiles({ 'a.json': text('__proto__'), 'b.yaml': text('constructor'), 'c.yaml': text('__proto__') });
     expect(lines.at(-1)).toBe(
-      'a.json, b.yaml, c.yaml: no faults; 2 models, 0 applications, 0 addons, 0 keys, 0 roles, 0 identity providers',
+      'a.json, b.yaml, c.yaml: no errors (2 models, 0 applications, 0 addons, 0 keys, 0 roles, 0 identity providers)',
     );
     const checked = checkConfiguration({});
     expect('configuration' in checked && checked.configuration.models.toString).toBeUndefined();

@@ -38,7 +38,7 @@ it('reports a database without free space in the log and in health until writes 
     opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
   expect(state.listIssues()).toEqual([]);
   await setRoom(1);
-  await expect(new SqlConsentStore(opened.database).put('user', large)).rejects.toThrow(/^The store cannot be used/);
+  await expect(new SqlConsentStore(opened.database).put('user', large)).rejects.toThrow(/^The store is currently unavailable/);
   await vi.waitFor(() => expect(state.listIssues().map(({ code }) => code)).toEqual(['writes_refused']), 8_000);
   await setRoom(1_000_000);
   await vi.waitFor(() => expect(state.listIssues()).toEqual([]), 8_000);

@@ -211,6 +211,6 @@ describe('createRestTool redirects', () => {
 
   it('rejects an invalid location', async () => {
     const server = await startServer((_request, response) => response.writeHead(302, { location: 'http://' }).end());
-    await expect(callTool({ url: server.url }, {})).rejects.toThrow('no address');
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('the server redirects to an invalid URL');
   });
 });
