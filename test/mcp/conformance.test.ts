@@ -41,11 +41,14 @@ it.each([
   ['tools_call', ['tool-add-numbers'], []],
   ['elicitation-sep1034-client-defaults', defaults, ['client-elicitation-sep1034-general']],
   ['sse-retry', ['client-sse-graceful-reconnect', timing, 'client-sse-last-event-id'], []],
-])('passes the checks of the conformance scenario %s, except those that fail by design', async (scenario, passed, failed) => {
-  const { checks, stderr } = await runScenario(scenario);
-  const verdicts = checks.filter(({ status }) => status !== 'INFO');
-  const getIds = (selected: readonly Check[]): string[] => selected.map(({ id }) => id).toSorted();
-  expect(getIds(verdicts.filter(isGood)), stderr).toEqual(passed.toSorted());
-  expect(getIds(verdicts.filter((check) => !isGood(check))), stderr).toEqual(failed);
-  expect(stderr).not.toMatch(/CLIENT (TIMED OUT|EXITED)/);
-});
+])(
+  'the MCP client passes the checks of the conformance scenario %s, except those that fail by design',
+  async (scenario, passed, failed) => {
+    const { checks, stderr } = await runScenario(scenario);
+    const verdicts = checks.filter(({ status }) => status !== 'INFO');
+    const getIds = (selected: readonly Check[]): string[] => selected.map(({ id }) => id).toSorted();
+    expect(getIds(verdicts.filter(isGood)), stderr).toEqual(passed.toSorted());
+    expect(getIds(verdicts.filter((check) => !isGood(check))), stderr).toEqual(failed);
+    expect(stderr).not.toMatch(/CLIENT (TIMED OUT|EXITED)/);
+  },
+);

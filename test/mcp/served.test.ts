@@ -132,10 +132,10 @@ describe.each(eras)('a deployment as an MCP server for a stock client (%s)', (er
     const errors: Error[] = [];
     client.onerror = (error) => errors.push(error);
     for (const [nth, progress] of [{}, { onprogress: () => undefined }].entries()) {
-      const cancelling = new AbortController();
-      const called = client.callTool(toolCall, { signal: cancelling.signal, ...progress });
+      const controller = new AbortController();
+      const called = client.callTool(toolCall, { signal: controller.signal, ...progress });
       const received = await model.request(nth);
-      cancelling.abort();
+      controller.abort();
       await expect(called).rejects.toThrow();
       expect((await received.closed).early).toBe(true);
     }

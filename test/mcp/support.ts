@@ -86,9 +86,9 @@ export async function startWebServer(serve: Serve) {
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming);
     seen.push(toRecordedRequest(incoming, outgoing, body));
-    const disconnecting = new AbortController();
-    outgoing.once('close', () => disconnecting.abort());
-    const response = await serve(toRequest(incoming, body, disconnecting.signal));
+    const controller = new AbortController();
+    outgoing.once('close', () => controller.abort());
+    const response = await serve(toRequest(incoming, body, controller.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.flushHeaders();
     if (response.body === null) outgoing.end();

@@ -263,9 +263,9 @@ describe('reading any document', () => {
   });
 
   it('stops when its signal aborts', async () => {
-    const cancelling = new AbortController();
-    const loading = load('word '.repeat(3_000_000), 'a.txt', { contentType: '', signal: cancelling.signal });
-    setTimeout(() => cancelling.abort(new Error('the node stops')), 100);
+    const controller = new AbortController();
+    const loading = load('word '.repeat(3_000_000), 'a.txt', { contentType: '', signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('the node stops')), 100);
     await expect(loading).rejects.toThrow('the node stops');
   });
 });

@@ -307,9 +307,9 @@ describe('an application whose documents are not indexed yet', () => {
     const reference = await shelves.put('one.txt', 'First text.');
     const blob = shelves.files.all[0]?.blob ?? '';
     await using rig = await startWith(shelves, [reference], { query: 'text' });
-    const disconnecting = rig.service.chatAndDisconnect('app', { messages: [user('look')] });
+    const abandonedCall = rig.service.chatAndDisconnect('app', { messages: [user('look')] });
     await until(() => rig.model.requests.length === 1);
-    disconnecting.disconnect();
+    abandonedCall.disconnect();
     await until(() => rig.service.inFlightCalls.size === 0);
     shelves.blobs.release();
     await until(async () => (await shelves.index.findContent(blob)) !== undefined);
