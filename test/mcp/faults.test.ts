@@ -108,16 +108,16 @@ describe('an MCP server', () => {
       const short = method === 'tools/list' ? { listMs: 400 } : { connectMs: 500 };
       const { load, pass } = loadMcpTools(server.url, short);
       const reason = method === 'tools/list' ? 'list its tools within 0.4 s' : 'answer within 0.5 s';
-      const asked = () => server.asked(method).length;
+      const countRequests = () => server.asked(method).length;
       await expect(load()).rejects.toThrow(`The MCP server Tools did not ${reason}.`);
-      const before = asked();
+      const before = countRequests();
       await expect(load(undefined, 'another user')).rejects.toThrow(reason);
       pass(59_999);
       await expect(load(undefined, 'a third')).rejects.toThrow(reason);
-      expect(asked()).toBe(before);
+      expect(countRequests()).toBe(before);
       pass(1);
       await expect(load(undefined, 'a fourth')).rejects.toThrow(reason);
-      expect(asked()).toBeGreaterThan(before);
+      expect(countRequests()).toBeGreaterThan(before);
     },
   );
 
@@ -142,10 +142,10 @@ describe('an MCP server', () => {
 
   it('stops being loaded if the client disconnects', async () => {
     const server = await startStateless([echo], { before: instead('tools/list', () => new Response(new ReadableStream())) });
-    const leaving = new AbortController();
-    const loading = loadMcpTools(server.url).load(leaving.signal);
+    const controller = new AbortController();
+    const loading = loadMcpTools(server.url).load(controller.signal);
     await vi.waitFor(() => expect(server.asked('tools/list')).toHaveLength(1), 8_000);
-    leaving.abort(new Error('left'));
+    controller.abort(new Error('left'));
     await expect(loading).rejects.toThrow('left');
   });
 
@@ -180,8 +180,8 @@ describe('an MCP server', () => {
       const { service, model } = await startApp({ url: server.url }, [textReply('Done.')]);
       const { message } = getChoice(await service.chat('app', chatRequest));
       expect(getOfferedTools(model)).toEqual(['a', 'b', 'c', 'd', ...(isOffered ? ['odd'] : [])]);
-      const named = typeof odd.name === 'string' ? 'odd' : 'one without a name';
-      const reason = `The MCP server Tools describes these tools in an invalid form, so they were left out: ${named}.`;
+      const toolName = typeof odd.name === 'string' ? 'odd' : 'one without a name';
+      const reason = `The MCP server Tools describes these tools in an invalid form, so they were left out: ${toolName}.`;
       expect(message.custom_content?.stages?.map(({ status, content }) => [status, content]) ?? []).toEqual(
         isOffered ? [] : [['failed', reason]],
       );

@@ -189,11 +189,11 @@ describe('an MCP session', () => {
 });
 
 describe('the tool list of an MCP server', () => {
-  const named = (name: string): ServedTool => ({ name, run: () => text(name) });
+  const createNamedTool = (name: string): ServedTool => ({ name, run: () => text(name) });
 
   it('is read to its last page and offered in order of name', async () => {
     const names = ['e', 'b', 'echo', 'a', 'd'];
-    const { run, model } = await start(names.map(named), { pageSize: 2 });
+    const { run, model } = await start(names.map(createNamedTool), { pageSize: 2 });
     await run();
     expect(getOfferedTools(model)).toEqual(['a', 'b', 'd', 'e', 'echo']);
   });
@@ -219,7 +219,7 @@ describe('the tool list of an MCP server', () => {
     const { server, run, model } = await start(tools);
     await run();
     await vi.waitFor(() => expect(server.seen.some(({ method }) => method === 'GET')).toBe(true), 8_000);
-    tools.push(named('more'));
+    tools.push(createNamedTool('more'));
     for (const each of server.sessions.open.values()) await each.sendToolListChanged();
     await vi.waitFor(async () => {
       await run();
@@ -248,7 +248,7 @@ describe('the tool list of an MCP server', () => {
   });
 
   it('contains only allowed tools, and calls of other tools fail', async () => {
-    const server = await startSessions([echo, named('other')]);
+    const server = await startSessions([echo, createNamedTool('other')]);
     const script = [toolCallReply(['other'], ['echo', { text: 'hi' }]), textReply('Done.')];
     const { service, model } = await startApp({ url: server.url, allowed_tools: ['echo', 'absent'] }, script);
     await service.chat('app', chatRequest);
@@ -258,7 +258,7 @@ describe('the tool list of an MCP server', () => {
   });
 
   it('fails the toolset if it has too many tools, unless the allowed tools reduce it', async () => {
-    const server = await startSessions(Array.from({ length: 600 }, (_, nth) => named(`tool${nth}`)));
+    const server = await startSessions(Array.from({ length: 600 }, (_, nth) => createNamedTool(`tool${nth}`)));
     const { service } = await startApp({ url: server.url }, [textReply('Done.')]);
     const { message } = getChoice(await service.chat('app', chatRequest));
     expect(message.custom_content.stages?.[0]?.content).toContain('600 tools');

@@ -40,8 +40,10 @@ interface Line {
 }
 
 async function readLines(): Promise<readonly Line[]> {
-  const found = await Promise.all(folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })));
-  const paths = found.flat().map((entry) => relative(root, join(entry.parentPath, entry.name)));
+  const entries = await Promise.all(
+    folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true })),
+  );
+  const paths = entries.flat().map((entry) => relative(root, join(entry.parentPath, entry.name)));
   const read = paths.filter((path) => isText.test(path) && !isSkipped.test(path));
   const texts = await Promise.all(read.map(async (path) => [path, await readFile(join(root, path), 'utf8')] as const));
   return texts.flatMap(([path, text]) => text.split('\n').map((line, at) => ({ at: `${path}:${at + 1}`, path, text: line })));

@@ -39,18 +39,18 @@ async function fill(node: TestProcess, bucket: string): Promise<void> {
 
 /** Moves and copies all files concurrently. Kills the node after `maxAnswered` responses and returns their numbers. */
 async function relocateAndKill(node: TestProcess, bucket: string, maxAnswered: number): Promise<ReadonlySet<number>> {
-  const answered = new Set<number>();
+  const answeredNumbers = new Set<number>();
   const operations = numbers.map(async (nth) => {
     const urls = { sourceUrl: `files/${bucket}/from/${nth}`, destinationUrl: `files/${bucket}/to/${nth}` };
     const path = `/v1/ops/resource/${isCopied(nth) ? 'copy' : 'move'}`;
     const { status } = await send(node, 'POST', path, { ...urls, overwrite: true });
     expect(status).toBe(200);
-    answered.add(nth);
-    if (answered.size === maxAnswered) node.kill('SIGKILL');
+    answeredNumbers.add(nth);
+    if (answeredNumbers.size === maxAnswered) node.kill('SIGKILL');
   });
   await Promise.allSettled(operations);
   expect((await node.ended).signal).toBe('SIGKILL');
-  return answered;
+  return answeredNumbers;
 }
 
 describe('a node that is killed during moves and copies', () => {
@@ -60,13 +60,13 @@ describe('a node that is killed during moves and copies', () => {
     const victim = await startProcess(options);
     const { bucket } = (await send(victim, 'GET', '/v1/bucket')).json as { bucket: string };
     await fill(victim, bucket);
-    const answered = await relocateAndKill(victim, bucket, maxAnswered);
+    const answeredNumbers = await relocateAndKill(victim, bucket, maxAnswered);
 
     await using node = await startProcess(options);
     const from = await readAll(node, bucket, 'from');
     const to = await readAll(node, bucket, 'to');
     const isMoved = (nth: number): boolean => to[nth] === `source ${nth}`;
-    expect([...answered].filter((nth) => !isMoved(nth))).toEqual([]);
+    expect([...answeredNumbers].filter((nth) => !isMoved(nth))).toEqual([]);
     for (const nth of numbers.filter(isMoved)) expect(from[nth]).toBe(isCopied(nth) ? `source ${nth}` : undefined);
     for (const nth of numbers.filter((each) => !isMoved(each)))
       expect([from[nth], to[nth]]).toEqual([`source ${nth}`, isOccupied(nth) ? `replaced ${nth}` : undefined]);

@@ -38,11 +38,11 @@ describe('an answer of an application with documents', () => {
     ['the most relevant passage if it cites an unknown number', 'I see [7].', [1]],
   ])('attaches %s', async (_what, text, expected) => {
     await using rig = await startAnswering(searchReply('Who built the mill?'), says(text));
-    const answered = await rig.chat('Who?');
-    expect(getTitles(answered)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
-    expect(getAttachments(answered).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
-    expect(messageOf(answered).content).toBe(text);
-    expect(stagesOf(answered)[0]?.attachments?.map(({ title }) => title)).toEqual(
+    const reply = await rig.chat('Who?');
+    expect(getTitles(reply)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
+    expect(getAttachments(reply).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
+    expect(messageOf(reply).content).toBe(text);
+    expect(stagesOf(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
       [1, 2, 3].map((page) => `history.pdf, p. ${page}`),
     );
   });
@@ -88,11 +88,11 @@ describe('an answer of an application with documents', () => {
       says('Bring it [1], says [3] not.'),
     ];
     await using rig = await startWith(shelves, [reference, other], {}, { replies });
-    const answered = await rig.chat('What?');
+    const reply = await rig.chat('What?');
     const [first, second] = toldTo(rig);
     expect(first).toMatch(/^\[1\] notes\.txt\n/);
     expect(second).toMatch(/^\[2\] history\.pdf, page 1\n[\s\S]*^\[3\] history\.pdf, page 2\n[\s\S]*^\[1\] notes\.txt\n/m);
-    expect(getTitles(answered)).toEqual(['notes.txt', 'history.pdf, p. 2']);
+    expect(getTitles(reply)).toEqual(['notes.txt', 'history.pdf, p. 2']);
   });
 
   it('keeps attachments of other tools before the cited passages', async () => {
@@ -101,8 +101,8 @@ describe('an answer of an application with documents', () => {
     const configuration = { models: { drawer: { upstreams: [{ protocol: 'demo' }] } } };
     const app = { applications_as_tools: ['drawer'] };
     await using rig = await startWith(shelves, [reference], {}, { replies, app, configuration });
-    const answered = await rig.chat('Who?');
-    expect(getAttachments(answered).map(({ index, title }) => [index, title])).toEqual([
+    const reply = await rig.chat('Who?');
+    expect(getAttachments(reply).map(({ index, title }) => [index, title])).toEqual([
       [0, 'What I saw'],
       [1, 'history.pdf, p. 1'],
     ]);
@@ -122,9 +122,9 @@ describe('a conversation about documents', () => {
     const messages: object[] = [user('Who?')];
     const cited: string[][] = [];
     for (const question of ['And then?', 'And?']) {
-      const answered = await rig.chat(messages);
-      cited.push(getTitles(answered) as string[]);
-      messages.push(messageOf(answered), user(question));
+      const reply = await rig.chat(messages);
+      cited.push(getTitles(reply) as string[]);
+      messages.push(messageOf(reply), user(question));
     }
     cited.push(getTitles(await rig.chat(messages)) as string[]);
     expect(cited).toEqual([['history.pdf, p. 1'], ['history.pdf, p. 1', 'history.pdf, p. 3'], ['history.pdf, p. 2']]);
@@ -149,9 +149,7 @@ describe('a conversation about documents', () => {
     expect(stopped.completion.choices[0]?.finish_reason).toBe('function_call');
     expect(getAttachments(stopped)).toEqual([]);
     const result = { role: 'function', name: 'where_am_i', content: 'Here.' };
-    const answered = await rig.chat([user('Who?'), messageOf(stopped), result]);
-    expect(getAttachments(answered)).toMatchObject([
-      { title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' },
-    ]);
+    const reply = await rig.chat([user('Who?'), messageOf(stopped), result]);
+    expect(getAttachments(reply)).toMatchObject([{ title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' }]);
   });
 });

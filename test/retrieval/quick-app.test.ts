@@ -33,7 +33,7 @@ describe('small documents of a quick app', () => {
   it('are given to the model in full, and cited passages to the user with their page', async () => {
     const references = [await shelves.put('history.pdf', makePdf(pages)), await shelves.put('notes/a.txt', 'Bring AB-12 along.')];
     await using rig = await startWith(shelves, references, { query: 'Who built the mill?' });
-    const answered = await rig.chat('Who built the mill?');
+    const response = await rig.chat('Who built the mill?');
     expect(rig.offered(0).map(({ function: { name } }) => name)).toEqual(['query_document']);
     expect(rig.offered(0)[0]?.function.description).toContain('history.pdf, a.txt');
     const result = toldTo(rig)[0] ?? '';
@@ -41,7 +41,7 @@ describe('small documents of a quick app', () => {
     expect(result).toContain('history.pdf, page 2\nThe weavers came in 1846 with forty looms.');
     expect(result).toContain('a.txt\nBring AB-12 along.');
     expect(result).toContain('such as [1]');
-    expect(getAttachments(answered)[0]).toEqual({
+    expect(getAttachments(response)[0]).toEqual({
       index: 0,
       type: 'text/markdown',
       title: 'history.pdf, p. 1',
@@ -49,10 +49,10 @@ describe('small documents of a quick app', () => {
       reference_type: 'text/plain',
       reference_url: 'files/bucket/history.pdf#page=1',
     });
-    const [stage] = stagesOf(answered);
+    const [stage] = stagesOf(response);
     expect(stage).toMatchObject({ name: 'query_document', status: 'completed' });
     expect(stage?.attachments?.[0]).toMatchObject({ title: 'history.pdf, p. 1' });
-    expect(answered.completion.choices[0]?.message.content).toBe('Done.');
+    expect(response.completion.choices[0]?.message.content).toBe('Done.');
   });
 
   it('can be selected by name', async () => {
@@ -61,7 +61,7 @@ describe('small documents of a quick app', () => {
       await shelves.put('b/same.txt', 'second'),
       await shelves.put('c.txt', 'third'),
     ];
-    const asking = [
+    const replies = [
       calls(
         ['query_document', { query: 'x', files: ['A/SAME.txt'] }],
         ['query_document', { query: 'x', files: 'c.txt' }],
@@ -70,8 +70,8 @@ describe('small documents of a quick app', () => {
       ),
       says('Done.'),
     ];
-    await using rig = await startWith(shelves, references, {}, { replies: asking });
-    const answered = await rig.chat('look');
+    await using rig = await startWith(shelves, references, {}, { replies });
+    const response = await rig.chat('look');
     const [one, two, three, four] = toldTo(rig);
     expect(one).toContain('a/same.txt\nfirst');
     expect(one).not.toContain('second');
@@ -80,7 +80,7 @@ describe('small documents of a quick app', () => {
     expect(three).toContain('There is no document named d.txt');
     expect(three).toContain('a/same.txt, b/same.txt, c.txt');
     expect(four).toContain("arguments must have required property 'query'");
-    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
+    expect(stagesOf(response).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
   });
 });
 
@@ -88,17 +88,17 @@ describe('large documents of a quick app', () => {
   it('are searched, and the model receives numbered passages', async () => {
     const reference = await shelves.put('rooms.md', long);
     await using rig = await startWith(shelves, [reference], { query: 'code ZX-1077' });
-    const answered = await rig.chat('What is ZX-1077?');
+    const response = await rig.chat('What is ZX-1077?');
     const result = toldTo(rig)[0] ?? '';
     expect(result).toMatch(/^\[1\] rooms\.md — Section 0 › Section 77\n|^\[1\] rooms\.md — Section 77\n/);
     expect(result).toContain('The code of room 77 is ZX-1077.');
     expect(result.match(/^\[\d+\]/gm)?.length).toBeLessThanOrEqual(12);
     expect(result.length).toBeLessThan(20_000);
-    const [first, ...others] = stagesOf(answered)[0]?.attachments ?? [];
+    const [first, ...rest] = stagesOf(response)[0]?.attachments ?? [];
     expect(first).toMatchObject({ title: 'rooms.md', reference_url: 'files/bucket/rooms.md' });
     expect(first?.data).toContain('ZX-1077');
-    expect(others.length + 1).toBe(result.match(/^\[\d+\]/gm)?.length);
-    expect(getAttachments(answered)).toEqual([first]);
+    expect(rest.length + 1).toBe(result.match(/^\[\d+\]/gm)?.length);
+    expect(getAttachments(response)).toEqual([first]);
   });
 
   it('include documents with many small passages', async () => {
@@ -107,9 +107,9 @@ describe('large documents of a quick app', () => {
       Array.from({ length: 150 }, (_, nth) => `# Room ${nth}\n\nkey ${nth}`).join('\n\n'),
     );
     await using rig = await startWith(shelves, [reference], { query: 'room 77' });
-    const answered = await rig.chat('Room 77?');
+    const response = await rig.chat('Room 77?');
     expect(toldTo(rig)[0]).toContain('key 77');
-    expect(stagesOf(answered)[0]?.attachments?.length).toBeLessThanOrEqual(12);
+    expect(stagesOf(response)[0]?.attachments?.length).toBeLessThanOrEqual(12);
   });
 
   it('are searched after their vectors are ready, with progress in a stage', async () => {
@@ -154,9 +154,9 @@ describe('large documents of a quick app', () => {
   it('return no passages without a relevant match', async () => {
     const reference = await shelves.put('rooms.md', long);
     await using rig = await startWith(shelves, [reference], { query: 'giraffe' });
-    const answered = await rig.chat('giraffes?');
+    const response = await rig.chat('giraffes?');
     expect(toldTo(rig)[0]).toMatch(/^Nothing in the documents fits this question\./);
-    expect(getAttachments(answered)).toEqual([]);
+    expect(getAttachments(response)).toEqual([]);
   });
 
   it('return no more than the maximum size of tool results', async () => {
@@ -175,8 +175,8 @@ describe('an unavailable document of a quick app', () => {
   it('is reported in the first stage, and the remaining documents are used', async () => {
     const references = ['files/bucket/gone%20away.txt', await shelves.put('here.txt', 'I am here.'), 'files/bucket/../x'];
     await using rig = await startWith(shelves, references, { query: 'who' });
-    const answered = await rig.chat('look');
-    const [first, second, third] = stagesOf(answered);
+    const response = await rig.chat('look');
+    const [first, second, third] = stagesOf(response);
     expect(first).toMatchObject({ name: 'files/bucket/gone%20away.txt', status: 'failed' });
     expect(first?.content).toBe('No file is stored at this path. It may have been moved or deleted.');
     expect(second).toMatchObject({ name: 'files/bucket/../x', status: 'failed' });
@@ -186,26 +186,26 @@ describe('an unavailable document of a quick app', () => {
 
   it('does not prevent an answer if it is the only document', async () => {
     await using rig = await startWith(shelves, ['files/bucket/gone.txt'], {}, { replies: [says('Hello.')] });
-    const answered = await rig.chat('hello');
-    expect(stagesOf(answered)).toMatchObject([{ status: 'failed' }]);
+    const response = await rig.chat('hello');
+    expect(stagesOf(response)).toMatchObject([{ status: 'failed' }]);
     expect(rig.offered()).toEqual([]);
-    expect(answered.completion.choices[0]?.message.content).toBe('Hello.');
+    expect(response.completion.choices[0]?.message.content).toBe('Hello.');
   });
 
   it('is reported to the model and the user if it is damaged', async () => {
     const references = [await shelves.put('broken.pdf', '%PDF-1.7 oh'), await shelves.put('good.txt', 'All is well.')];
     await using rig = await startWith(shelves, references, { query: 'how is it?' });
-    const answered = await rig.chat('look');
+    const response = await rig.chat('look');
     expect(toldTo(rig)[0]).toContain('All is well.');
     const note = 'Note: broken.pdf cannot be read. The file is damaged: it cannot be read as PDF.';
     expect(toldTo(rig)[0]).toContain(note);
-    expect(stagesOf(answered)[0]?.content).toContain(note);
+    expect(stagesOf(response)[0]?.content).toContain(note);
   });
 
   it('fails the search stage if all documents are unreadable', async () => {
     await using rig = await startWith(shelves, [await shelves.put('empty.txt', '')], { query: 'how is it?' });
-    const answered = await rig.chat('look');
-    expect(stagesOf(answered)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
+    const response = await rig.chat('look');
+    expect(stagesOf(response)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
     expect(toldTo(rig)[0]).toBe('empty.txt cannot be read. It is empty: there is no text in it.');
   });
 
@@ -242,12 +242,12 @@ describe('an attachment of the user', () => {
       { title: 'gone', type: 'application/pdf', url: 'files/bucket/gone%20%E7%8C%AB.pdf' },
       { index: 2, type: 'text/plain', data: '' },
     ];
-    const asking = { role: 'user', content: 'What?', custom_content: { attachments } };
-    const answered = await rig.chat([asking]);
-    expect(answered.status).toBe(200);
+    const userMessage = { role: 'user', content: 'What?', custom_content: { attachments } };
+    const response = await rig.chat([userMessage]);
+    expect(response.status).toBe(200);
     expect(JSON.stringify(rig.sent(0))).toContain('Größe');
     expect(toldTo(rig)[0]).toMatch(/^\[1\] Größe 猫\.txt\nBring AB-12 along\./);
-    expect(getAttachments(answered)).toMatchObject([
+    expect(getAttachments(response)).toMatchObject([
       { index: 0, title: 'Größe 猫.txt', reference_url: 'files/bucket/Gr%C3%B6%C3%9Fe%20%E7%8C%AB.txt' },
     ]);
   });
@@ -279,12 +279,12 @@ describe('an application that a user saved', () => {
       updatedAtMs: 1,
     };
     await applications.put(savedApplication, undefined);
-    const answered = await rig.service.chat(id, { messages: [user('look')] }, { 'api-key': 'maker' });
-    expect(answered.status).toBe(200);
-    expect(stagesOf(answered)[0]).toMatchObject({ name: references[1], status: 'failed' });
-    expect(stagesOf(answered)[0]?.content).toContain('files of its owner');
+    const response = await rig.service.chat(id, { messages: [user('look')] }, { 'api-key': 'maker' });
+    expect(response.status).toBe(200);
+    expect(stagesOf(response)[0]).toMatchObject({ name: references[1], status: 'failed' });
+    expect(stagesOf(response)[0]?.content).toContain('files of its owner');
     expect(toldTo(rig)[0]).toContain('The owner’s text.');
-    expect(answered.text).not.toContain('Secret of another');
+    expect(response.text).not.toContain('Secret of another');
   });
 });
 
@@ -379,8 +379,8 @@ describe('a separate service process', () => {
       'content-type': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
     };
     expect((await node.sendRequest({ method: 'PUT', path: `/v1/${document_relative_url}`, headers, body })).status).toBe(200);
-    const answered = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
-    expect(answered.completion.choices[0]?.message.content).toContain('140 euros');
-    expect(getAttachments(answered)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);
+    const response = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
+    expect(response.completion.choices[0]?.message.content).toContain('140 euros');
+    expect(getAttachments(response)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);
   }, 60_000);
 });
