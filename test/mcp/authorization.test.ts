@@ -75,7 +75,7 @@ async function getFailureReason(toolset: Toolset): Promise<string | undefined> {
 describe.each(['streamable_http', 'sse'] as const)('rejected MCP credentials over %s', (protocol) => {
   const refusing = (status: number) => startWebServer(() => new Response('canary-token is not known', { status }));
 
-  it('are the reason that the stage reports', async () => {
+  it('are reported as the reason in a failed stage', async () => {
     const { url } = await refusing(401);
     const authorization = { type: 'bearer', token: 'canary-token' };
     expect(await getFailureReason({ url, protocol, authorization })).toBe(
@@ -104,7 +104,7 @@ describe.each(['streamable_http', 'sse'] as const)('rejected MCP credentials ove
     expect([seen.length, tokens.seen.length]).toEqual([2, 2]);
   });
 
-  it('are never sent if the token URL issues no token', async () => {
+  it('prevent all requests to the server if the token URL rejects them', async () => {
     const { url, seen } = await refusing(401);
     const tokens = await startWebServer(() => Response.json({ error: 'invalid_client', hint: 'canary' }, { status: 401 }));
     const authorization = { type: 'client_id_secret', client_id: 'id', client_secret: 'canary', token_url: tokens.url };

@@ -92,7 +92,7 @@ describe.each(transports)('the reference server over %s', (transport, protocol) 
     expect(getToolResults(model)).toEqual([expect.stringMatching(/^The tool failed: The MCP server Tools broke off/)]);
   });
 
-  it('is connected again after a restart', async () => {
+  it('is reconnected after a restart', async () => {
     const { server, service, model } = await start(['echo', { message: 'one' }]);
     await service.chat('app', chatRequest);
     await server.stop();

@@ -214,7 +214,7 @@ describe('the tool list of an MCP server', () => {
     expect(page).toBeLessThan(100);
   });
 
-  it('is read again when the server notifies a change', async () => {
+  it('is read again after the server reports a change', async () => {
     const tools = [echo];
     const { server, run, model } = await start(tools);
     await run();

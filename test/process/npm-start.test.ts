@@ -14,6 +14,7 @@ import { openFolder } from '#test/temporary-folder.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+
 /** Starts `npm start` in its own process group, as a shell does. Does not build the page. */
 async function startNpm(folder: string, models: object) {
   const file = join(folder, 'parley.json');

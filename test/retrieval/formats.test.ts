@@ -27,7 +27,7 @@ describe('reading a document', () => {
     ['pptx', 1, 2],
     ['md', null, null],
     ['html', null, null],
-  ])('in %s returns text by heading and page, with an intact table', async (format, first, second) => {
+  ])('returns text by heading and page, with an intact table, for %s', async (format, first, second) => {
     const { passages, ...rest } = await load(makeDocument(paper(`manual.${format}`)), `manual.${format}`);
     const [cleaning, errors] = passages;
     expect(rest).toEqual({ title: format === 'pptx' ? 'Cleaning' : 'The manual', format, note: undefined });
@@ -38,7 +38,7 @@ describe('reading a document', () => {
     expect(errors?.headings.at(-1)).toBe('Errors');
   });
 
-  it('in PDF returns pages and detects headings by font size', async () => {
+  it('returns pages and detects headings by font size for PDF', async () => {
     const pages = [
       [
         { text: 'The manual', size: 20 },
@@ -66,7 +66,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it('in XLSX returns one page per sheet, without empty rows, and formats dates', async () => {
+  it('returns one page per sheet, without empty rows and with formatted dates, for XLSX', async () => {
     const header = ['Part', 'Since'];
     const sheets = [
       {
@@ -91,7 +91,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it.each([',', ';', '\t', '|'])('in CSV with the separator %j keeps quoted values intact', async (separator) => {
+  it.each([',', ';', '\t', '|'])('keeps quoted values intact for CSV with the separator %j', async (separator) => {
     const text = [
       ['Part', 'Note'],
       ['AB-1', `"one${separator} ""two""\r\nlines"`],
@@ -104,14 +104,14 @@ describe('reading a document', () => {
     expect(passages.map((passage) => passage.text)).toEqual([`Part | Note\nAB-1 | one${separator} "two"\r\nlines\nAB-2 |`]);
   });
 
-  it('in CSV repeats the header in each passage', async () => {
+  it('repeats the header in each passage for CSV', async () => {
     const rows = Array.from({ length: 200 }, (_, nth) => `AB-${nth},a part with a name of some length`);
     const { passages } = await load(['Part,Name', ...rows].join('\n'), 'parts.csv');
     expect(passages.length).toBeGreaterThan(5);
     for (const { text } of passages) expect(text).toMatch(/^Part \| Name\nAB-/);
   });
 
-  it('in JSON returns a table for uniform objects, lines otherwise, and keys as headings', async () => {
+  it('returns uniform objects as tables, other values as lines, and keys as headings for JSON', async () => {
     const value = {
       name: 'edge',
       limits: {
@@ -140,7 +140,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it('in plain text detects headings, and pages at form feeds', async () => {
+  it('detects headings, and pages at form feeds, for plain text', async () => {
     const text = 'Report\n======\n\nFirst lines\nof it.\n\n1.2 The cause\n\nIt rained.\n\fLESSONS LEARNED\n\nTake AB-12 along.\n';
     const { title, passages } = await load(text, 'report.txt');
     expect(title).toBe('Report');
@@ -151,7 +151,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it('in Markdown keeps code blocks and detects underlined headings', async () => {
+  it('keeps code blocks and detects underlined headings for Markdown', async () => {
     const text =
       'Guide\n=====\nIntro.\n\n```sh\n# no heading\n| a | b |\n|---|---|\n```\n\nUsage\n---\n| a\\|b | c |\n|:--|--:|\n| 1 | 2 |\nafter';
     const { passages } = await load(text, 'guide.md');
@@ -162,7 +162,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it('in HTML omits invisible content and reads layout tables as text', async () => {
+  it('omits invisible content and reads layout tables as text for HTML', async () => {
     const html = `<html><head><title>A &amp; B</title><style>p{}</style></head><body><script>var x = 1</script>
       <table><tr><td><h1>Top</h1><p>One<b>two</b> &lt;three&gt;</p></td></tr></table>
       <ul><li>first<li>second <i>part</i></ul><pre>a\n  b</pre><noscript>off</noscript>
@@ -175,7 +175,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it('in DOCX counts pages by the page breaks of the last rendering', async () => {
+  it('counts pages by the page breaks of the last rendering for DOCX', async () => {
     const renderedBreak = '<w:r><w:lastRenderedPageBreak/><w:t>on page two</w:t></w:r>';
     const explicitBreak = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
     const body = `${wordParagraph('one')}${explicitBreak}<w:p>${renderedBreak}</w:p>${wordParagraph('still two')}`;
@@ -186,7 +186,7 @@ describe('reading a document', () => {
     ]);
   });
 
-  it('in PPTX follows the presentation order and includes notes', async () => {
+  it('follows the presentation order and includes notes for PPTX', async () => {
     const deck = makeDocument(paper('a.pptx'));
     const { unzipSync } = await import('fflate');
     const files = unzipSync(deck);
