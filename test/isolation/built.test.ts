@@ -5,10 +5,10 @@ import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 
 const folder = new URL('../../', import.meta.url);
 
-describe('the built program that reads documents', () => {
+describe('the built document process', () => {
   const parts = [{ heading: 'Cleaning', paragraphs: ['Rinse the sieve.'], table: { header: ['Code'], rows: [['E-1']] } }];
 
-  it.each(['pdf', 'docx', 'pptx', 'xlsx', 'md', 'html', 'csv'])('reads %s with the rights that it has', async (format) => {
+  it.each(['pdf', 'docx', 'pptx', 'xlsx', 'md', 'html', 'csv'])('reads %s with its restricted permissions', async (format) => {
     const file = `manual.${format}`;
     const paper: Paper = { file, title: 'The manual', parts };
     const work = runIsolated({

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { serveIsolated } from '#base/isolation/serve-isolated.ts';
 
-/** What a process is told to do wrong, or right. */
-export type Deed = 'break out' | 'echo' | 'spin' | 'hoard' | 'fill the heap' | 'throw' | 'leave' | 'tell the environment';
+/** An action of the isolated test process. Most are hostile. */
+export type Action = 'break out' | 'echo' | 'spin' | 'hoard' | 'fill the heap' | 'throw' | 'leave' | 'tell the environment';
 
 const megabyte = 1024 ** 2;
 
@@ -23,9 +23,9 @@ async function breakOut(address: string): Promise<Record<string, string>> {
     'write a file': () => writeFileSync(join(tmpdir(), 'parley-broke-out'), ''),
     'start a process': () => spawnSync('id').error ?? 'ran',
     'start a thread': () => new Worker('', { eval: true }),
-    'open a socket': () => opened(connect(port, '127.0.0.1'), 'connect'),
-    'open a Unix socket': () => opened(connect('/tmp/parley-broke-out.sock'), 'connect'),
-    listen: () => opened(createServer().listen(0), 'listening'),
+    'open a socket': () => waitFor(connect(port, '127.0.0.1'), 'connect'),
+    'open a Unix socket': () => waitFor(connect('/tmp/parley-broke-out.sock'), 'connect'),
+    listen: () => waitFor(createServer().listen(0), 'listening'),
     'send a datagram': () =>
       new Promise((resolve, reject) =>
         createSocket('udp4')
@@ -39,27 +39,27 @@ async function breakOut(address: string): Promise<Record<string, string>> {
   for (const [name, attempt] of Object.entries(attempts)) {
     try {
       outcomes[name] = `did: ${await attempt()}`;
-    } catch (thrown) {
-      const { code, cause } = thrown as { code?: string; cause?: { code?: string } };
-      outcomes[name] = code ?? cause?.code ?? String(thrown);
+    } catch (error) {
+      const { code, cause } = error as { code?: string; cause?: { code?: string } };
+      outcomes[name] = code ?? cause?.code ?? String(error);
     }
   }
   return outcomes;
 }
 
-function opened(emitter: NodeJS.EventEmitter, event: string): Promise<string> {
+function waitFor(emitter: NodeJS.EventEmitter, event: string): Promise<string> {
   return new Promise((resolve, reject) => emitter.once(event, () => resolve(event)).once('error', reject));
 }
 
-await serveIsolated<Deed>(async (deed, bytes, give) => {
-  const held: unknown[] = [];
-  switch (deed) {
+await serveIsolated<Action>(async (action, bytes, give) => {
+  const retained: unknown[] = [];
+  switch (action) {
     case 'spin':
-      for (;;) held.length = 0;
+      for (;;) retained.length = 0;
     case 'hoard':
-      for (;;) held.push(Buffer.alloc(megabyte, 1));
+      for (;;) retained.push(Buffer.alloc(megabyte, 1));
     case 'fill the heap':
-      for (;;) held.push(JSON.parse(`[${'{"a":[]},'.repeat(100_000)}1]`));
+      for (;;) retained.push(JSON.parse(`[${'{"a":[]},'.repeat(100_000)}1]`));
     case 'throw':
       throw new Error('as it was told');
     case 'leave':

@@ -5,21 +5,21 @@ import type { Tool, ToolContext } from '#domain/tools/tool.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { openNetwork, toSettings } from './network.ts';
 
-/** What a scenario wants called, by its name. */
+/** The tool call of each scenario, by the scenario's name. */
 const calls: ReadonlyMap<string, readonly [tool: string, args: JsonObject]> = new Map([
   ['tools_call', ['add_numbers', { a: 5, b: 3 }]],
   ['elicitation-sep1034-client-defaults', ['test_client_elicitation_defaults', {}]],
   ['sse-retry', ['test_reconnection', {}]],
 ]);
 
-/** Runs a tool for a user who accepts whatever it asks and fills in nothing. */
+/** Runs a tool for a user who accepts each question without filling in values. */
 async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<void> {
   const { text, failed, question } = await tool.run(args, context);
   if (failed) throw new Error(`${tool.name} failed: ${text}`);
   if (question !== undefined) await run(tool, args, { ...context, answer: { resume: question.resume, value: {} } });
 }
 
-/** The client that the conformance suite runs: the scenario is in its environment, the server's address its last argument. */
+/** Runs the client for the conformance suite. The scenario is in the environment, the server URL is the last argument. */
 async function main(): Promise<void> {
   const { signal } = new AbortController();
   const tools = new McpTools(systemClock, new Caches());

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { ask, callsTools, choiceOf, offered, says, startApp, startEverything, type ToolCalling, toolTexts } from './support.ts';
+import {
+  chatRequest,
+  getChoice,
+  getOfferedTools,
+  getToolResults,
+  startApp,
+  startEverything,
+  type ToolCalling,
+  textReply,
+  toolCallReply,
+} from './support.ts';
 
-/** The reference server over each of the transports of the 2025 revisions. */
+/** The transports of the 2025 revisions that the reference server supports. */
 const transports = [
   ['streamableHttp', 'streamable_http'],
   ['sse', 'sse'],
@@ -10,14 +20,14 @@ const transports = [
 describe.each(transports)('the reference server over %s', (transport, protocol) => {
   const start = async (...calls: readonly ToolCalling[]) => {
     const server = await startEverything(transport);
-    return { server, ...(await startApp({ url: server.url, protocol }, [callsTools(...calls), says('Done.')])) };
+    return { server, ...(await startApp({ url: server.url, protocol }, [toolCallReply(...calls), textReply('Done.')])) };
   };
 
-  it('has its tools offered to the model, by name', async () => {
+  it('has its tools offered to the model in order of name', async () => {
     const { service, model } = await start(['get-sum', { a: 2, b: 40 }]);
-    await service.chat('app', ask);
-    expect(offered(model)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
-    expect(offered(model)).toEqual(offered(model).toSorted());
+    await service.chat('app', chatRequest);
+    expect(getOfferedTools(model)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
+    expect(getOfferedTools(model)).toEqual(getOfferedTools(model).toSorted());
     expect(model.requests[0]?.body.tools).toContainEqual({
       type: 'function',
       function: {
@@ -30,18 +40,18 @@ describe.each(transports)('the reference server over %s', (transport, protocol) 
         },
       },
     });
-    expect(toolTexts(model)).toEqual(['The sum of 2 and 40 is 42.']);
+    expect(getToolResults(model)).toEqual(['The sum of 2 and 40 is 42.']);
   });
 
-  it('gives the model text and the user what is no text', async () => {
+  it('returns text to the model and other content to the user', async () => {
     const calls: ToolCalling[] = [['get-tiny-image'], ['get-structured-content', { location: 'New York' }]];
     const { service, model } = await start(...calls, ['get-resource-links', { count: 1 }]);
-    const { message } = choiceOf(await service.chat('app', ask));
-    const [image, structured, link] = toolTexts(model);
+    const { message } = getChoice(await service.chat('app', chatRequest));
+    const [image, structured, link] = getToolResults(model);
     expect(image).toContain('[Image (image/png): the user was shown it.]');
     expect(JSON.parse(structured ?? '')).toMatchObject({ temperature: expect.any(Number) });
     expect(link).toContain('demo://resource/dynamic/');
-    // The calls run at the same time, so any of them may end first.
+    // The calls run concurrently, so any of them may end first.
     expect(message.custom_content.attachments).toHaveLength(2);
     expect(message.custom_content.attachments).toEqual(
       expect.arrayContaining([
@@ -55,40 +65,40 @@ describe.each(transports)('the reference server over %s', (transport, protocol) 
     expect(model.requests[1]?.text).not.toContain('iVBOR');
   });
 
-  it('shows its progress while it works', async () => {
+  it('reports its progress in the stage', async () => {
     const { service } = await start(['trigger-long-running-operation', { duration: 0.6, steps: 3 }]);
-    const { message } = choiceOf(await service.chat('app', ask));
+    const { message } = getChoice(await service.chat('app', chatRequest));
     const [stage] = message.custom_content.stages ?? [];
     expect(stage?.status).toBe('completed');
     expect(stage?.content).toMatch(/1 of 3[\s\S]*2 of 3[\s\S]*Result/);
   });
 
-  it('is not sent bad arguments: the model is told what is wrong', async () => {
+  it('reports to the model which argument is invalid', async () => {
     const { service, model } = await start(['get-sum', { a: 'two' }]);
-    const { message } = choiceOf(await service.chat('app', ask));
-    expect(toolTexts(model)[0]).toContain('arguments must have required property');
+    const { message } = getChoice(await service.chat('app', chatRequest));
+    expect(getToolResults(model)[0]).toContain('arguments must have required property');
     expect(message.custom_content.stages).toMatchObject([{ name: 'get-sum', status: 'failed' }]);
   });
 
-  it('fails the call alone when it is killed in the middle of it', async () => {
+  it('fails only the call in progress if it is killed', async () => {
     const { server, service, model } = await start(['trigger-long-running-operation', { duration: 60, steps: 120 }]);
-    const stream = await service.stream('app', ask);
+    const stream = await service.stream('app', chatRequest);
     for (let event: string | undefined = ''; !event?.includes('1 of 120'); event = await stream.next())
       expect(event).toBeDefined();
     await server.stop();
     const { chunks, content } = await stream.readRest();
     expect(content()).toBe('Done.');
     expect(chunks.some(({ choices }) => choices[0]?.finish_reason === 'stop')).toBe(true);
-    expect(toolTexts(model)).toEqual([expect.stringMatching(/^The tool failed: The MCP server Tools broke off/)]);
+    expect(getToolResults(model)).toEqual([expect.stringMatching(/^The tool failed: The MCP server Tools broke off/)]);
   });
 
-  it('is connected to anew when it was started again', async () => {
+  it('is reconnected after a restart', async () => {
     const { server, service, model } = await start(['echo', { message: 'one' }]);
-    await service.chat('app', ask);
+    await service.chat('app', chatRequest);
     await server.stop();
     await startEverything(transport, Number(new URL(server.url).port));
-    model.script(callsTools(['echo', { message: 'two' }]), says('Done.'));
-    await service.chat('app', ask);
-    expect(toolTexts(model, 3)).toEqual(['Echo: two']);
+    model.script(toolCallReply(['echo', { message: 'two' }]), textReply('Done.'));
+    await service.chat('app', chatRequest);
+    expect(getToolResults(model, 3)).toEqual(['Echo: two']);
   });
 });

@@ -3,24 +3,24 @@ import { describe, expect, it, vi } from 'vitest';
 import { freePort } from '#test/listening.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
 import {
-  ask,
-  callsTools,
-  choiceOf,
+  chatRequest,
+  getChoice,
+  getOfferedTools,
+  getToolResults,
   loadMcpTools,
-  offered,
-  says,
   startApp,
   startWebServer,
   type Toolset,
-  toolTexts,
+  textReply,
+  toolCallReply,
 } from './support.ts';
 
-/** What the user is told of a toolset that cannot be had. */
-async function reasonOf(toolset: Toolset, configuration: object = {}): Promise<string> {
-  const { service, model } = await startApp(toolset, [says('Done.')], { configuration });
-  const { message } = choiceOf(await service.chat('app', ask));
+/** Returns the content of the failed stage that reports an unavailable toolset to the user. */
+async function getFailureReason(toolset: Toolset, configuration: object = {}): Promise<string> {
+  const { service, model } = await startApp(toolset, [textReply('Done.')], { configuration });
+  const { message } = getChoice(await service.chat('app', chatRequest));
   expect(message.content).toBe('Done.');
-  expect(offered(model)).toEqual([]);
+  expect(getOfferedTools(model)).toEqual([]);
   const [stage] = message.custom_content.stages ?? [];
   expect(stage).toMatchObject({ name: 'Tools', status: 'failed' });
   return stage?.content ?? '';
@@ -28,65 +28,66 @@ async function reasonOf(toolset: Toolset, configuration: object = {}): Promise<s
 
 const html = () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
 
-describe.each(['streamable_http', 'sse'] as const)(
-  'a toolset over %s that cannot be had is a failed stage, and the rest works',
-  (protocol) => {
-    it('where nobody listens', async () => {
-      const url = `http://127.0.0.1:${await freePort()}/mcp`;
-      expect(await reasonOf({ url, protocol })).toBe('The MCP server Tools could not be reached: the connection was refused.');
-    });
+describe.each(['streamable_http', 'sse'] as const)('an unavailable toolset over %s', (protocol) => {
+  it('fails in its own stage if the connection is refused', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/mcp`;
+    expect(await getFailureReason({ url, protocol })).toBe(
+      'The MCP server Tools could not be reached: the connection was refused.',
+    );
+  });
 
-    it('where its host has no address', async () => {
-      expect(await reasonOf({ url: 'http://nowhere.invalid/mcp', protocol })).toMatch(/could not be reached: its host name/);
-    });
+  it('fails in its own stage if its host name cannot be resolved', async () => {
+    expect(await getFailureReason({ url: 'http://nowhere.invalid/mcp', protocol })).toMatch(
+      /could not be reached: its host name/,
+    );
+  });
 
-    it.each([
-      'http://127.0.0.1:1/',
-      'http://[::1]:1/',
-      'http://169.254.169.254/',
-      'http://2130706433:1/',
-      'http://localhost:8080/',
-    ])('where its address is private: %s', async (url) => {
-      expect(await reasonOf({ url, protocol }, { security: {} })).toMatch(
-        /^The MCP server Tools may not be called: .*allowPrivateNetworks/,
-      );
-    });
+  it.each([
+    'http://127.0.0.1:1/',
+    'http://[::1]:1/',
+    'http://169.254.169.254/',
+    'http://2130706433:1/',
+    'http://localhost:8080/',
+  ])('fails in its own stage if its address is private: %s', async (url) => {
+    expect(await getFailureReason({ url, protocol }, { security: {} })).toMatch(
+      /^The MCP server Tools may not be called: .*allowPrivateNetworks/,
+    );
+  });
 
-    it.each([
-      ['a page', html],
-      ['nothing it knows', () => new Response('', { status: 404 })],
-      ['a fault', () => new Response('stack trace', { status: 500 })],
-    ])('where it answers with %s', async (_what, serve) => {
-      const { url } = await startWebServer(serve);
-      expect(await reasonOf({ url, protocol })).toMatch(
-        /^The MCP server Tools (answered HTTP (404; perhaps .*|500)|does not speak MCP)\.$/,
-      );
-    });
+  it.each([
+    ['an HTML page', html],
+    ['HTTP 404', () => new Response('', { status: 404 })],
+    ['HTTP 500', () => new Response('stack trace', { status: 500 })],
+  ])('fails in its own stage if it answers with %s', async (_what, serve) => {
+    const { url } = await startWebServer(serve);
+    expect(await getFailureReason({ url, protocol })).toMatch(
+      /^The MCP server Tools (answered HTTP (404; perhaps .*|500)|does not speak MCP)\.$/,
+    );
+  });
 
-    it('where it leads to another origin, which hears nothing', async () => {
-      const other = await startWebServer(html);
-      const { url } = await startWebServer(() => Response.redirect(other.url, 307));
-      const authorization = { type: 'bearer', token: 'canary-token' };
-      expect(await reasonOf({ url, protocol, authorization })).toMatch(/redirects to another address|HTTP 307/);
-      expect(other.seen).toEqual([]);
-    });
-  },
-);
+  it('fails in its own stage if it redirects to another origin, which receives no request', async () => {
+    const other = await startWebServer(html);
+    const { url } = await startWebServer(() => Response.redirect(other.url, 307));
+    const authorization = { type: 'bearer', token: 'canary-token' };
+    expect(await getFailureReason({ url, protocol, authorization })).toMatch(/redirects to another address|HTTP 307/);
+    expect(other.seen).toEqual([]);
+  });
+});
 
-describe('a server', () => {
-  it('may lead to another path of its own', async () => {
+describe('an MCP server', () => {
+  it('may redirect to another path of the same origin', async () => {
     const server = await startSessions([echo], {
       before: (request) => (request.url.endsWith('/mcp') ? undefined : Response.redirect(new URL('/mcp', request.url), 307)),
     });
     const { service, model } = await startApp({ url: server.url.replace('/mcp', '/old') }, [
-      callsTools(['echo', { text: 'hi' }]),
-      says('Done.'),
+      toolCallReply(['echo', { text: 'hi' }]),
+      textReply('Done.'),
     ]);
-    await service.chat('app', ask);
-    expect(toolTexts(model)).toEqual(['echo hi']);
+    await service.chat('app', chatRequest);
+    expect(getToolResults(model)).toEqual(['echo hi']);
   });
 
-  it('that failed is left alone for ten seconds', async () => {
+  it('receives no request for 10 seconds after it failed', async () => {
     const server = await startWebServer(() => new Response('', { status: 500 }));
     const { load, pass } = loadMcpTools(server.url);
     await expect(load()).rejects.toThrow('HTTP 500');
@@ -98,29 +99,32 @@ describe('a server', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it.each(['server/discover', 'tools/list'])('that never answers %s does not hold up the run for long', async (method) => {
-    const server = await startStateless([echo], {
-      before: instead(method, () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })),
-    });
-    const short = method === 'tools/list' ? { listMs: 400 } : { connectMs: 500 };
-    const { load, pass } = loadMcpTools(server.url, short);
-    const mute = method === 'tools/list' ? 'list its tools within 0.4 s' : 'answer within 0.5 s';
-    const asked = () => server.asked(method).length;
-    await expect(load()).rejects.toThrow(`The MCP server Tools did not ${mute}.`);
-    const before = asked();
-    await expect(load(undefined, 'another user')).rejects.toThrow(mute);
-    pass(59_999);
-    await expect(load(undefined, 'a third')).rejects.toThrow(mute);
-    expect(asked()).toBe(before);
-    pass(1);
-    await expect(load(undefined, 'a fourth')).rejects.toThrow(mute);
-    expect(asked()).toBeGreaterThan(before);
-  });
+  it.each(['server/discover', 'tools/list'])(
+    'times out if it never answers %s, and later runs fail fast for 60 seconds',
+    async (method) => {
+      const server = await startStateless([echo], {
+        before: instead(method, () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })),
+      });
+      const short = method === 'tools/list' ? { listMs: 400 } : { connectMs: 500 };
+      const { load, pass } = loadMcpTools(server.url, short);
+      const reason = method === 'tools/list' ? 'list its tools within 0.4 s' : 'answer within 0.5 s';
+      const countRequests = () => server.asked(method).length;
+      await expect(load()).rejects.toThrow(`The MCP server Tools did not ${reason}.`);
+      const before = countRequests();
+      await expect(load(undefined, 'another user')).rejects.toThrow(reason);
+      pass(59_999);
+      await expect(load(undefined, 'a third')).rejects.toThrow(reason);
+      expect(countRequests()).toBe(before);
+      pass(1);
+      await expect(load(undefined, 'a fourth')).rejects.toThrow(reason);
+      expect(countRequests()).toBeGreaterThan(before);
+    },
+  );
 
-  it('and never answers is named in a stage after its time, and the other toolsets are there', async () => {
+  it('fails in its own stage if it never answers, and other toolsets stay available', async () => {
     const mute = await startWebServer(() => new Promise<Response>(() => undefined));
     const server = await startStateless([echo]);
-    const { service, model } = await startApp({ url: server.url }, [says('Done.')], {
+    const { service, model } = await startApp({ url: server.url }, [textReply('Done.')], {
       configuration: { tools: { connectMs: 2_000, listMs: 30_000 } },
       properties: {
         mcp_toolset: [
@@ -129,28 +133,28 @@ describe('a server', () => {
         ].map(([name, url]) => ({ type: 'mcp', name, mcp_server_info: { url, protocol: 'streamable_http' } })),
       },
     });
-    const { message } = choiceOf(await service.chat('app', ask));
-    expect(offered(model)).toEqual(['echo']);
+    const { message } = getChoice(await service.chat('app', chatRequest));
+    expect(getOfferedTools(model)).toEqual(['echo']);
     expect(message.custom_content.stages).toMatchObject([
       { name: 'Silent', status: 'failed', content: 'The MCP server Silent did not answer within 2 s.' },
     ]);
   });
 
-  it('is not waited for by a caller who left', async () => {
+  it('stops being loaded if the client disconnects', async () => {
     const server = await startStateless([echo], { before: instead('tools/list', () => new Response(new ReadableStream())) });
-    const leaving = new AbortController();
-    const loading = loadMcpTools(server.url).load(leaving.signal);
+    const controller = new AbortController();
+    const loading = loadMcpTools(server.url).load(controller.signal);
     await vi.waitFor(() => expect(server.asked('tools/list')).toHaveLength(1), 8_000);
-    leaving.abort(new Error('left'));
+    controller.abort(new Error('left'));
     await expect(loading).rejects.toThrow('left');
   });
 
-  it('may list what is no tool without hurting the others of the app', async () => {
+  it('is reported in a failed stage if it lists only an invalid tool', async () => {
     const tools = [{ name: 'odd', inputSchema: { type: 'string' } }];
     const server = await startSessions([echo], {
       before: instead('tools/list', (id) => Response.json({ jsonrpc: '2.0', id, result: { tools } })),
     });
-    expect(await reasonOf({ url: server.url })).toBe(
+    expect(await getFailureReason({ url: server.url })).toBe(
       'The MCP server Tools describes these tools in an invalid form, so they were left out: odd.',
     );
   });
@@ -158,11 +162,11 @@ describe('a server', () => {
   it.each([
     ['no schema', { description: null, inputSchema: undefined }, true],
     ['nulls in its schema', { inputSchema: { type: null, properties: null, required: null, $schema: null } }, true],
-    ['odd facts that nobody needs', { annotations: 'x', outputSchema: { type: 'string' }, icons: 1, execution: null }, true],
-    ['a schema that is no object', { inputSchema: { type: 'array' } }, false],
-    ['properties that are none', { inputSchema: { type: 'object', properties: [] } }, false],
+    ['invalid optional fields', { annotations: 'x', outputSchema: { type: 'string' }, icons: 1, execution: null }, true],
+    ['a schema of a type other than object', { inputSchema: { type: 'array' } }, false],
+    ['properties that are not an object', { inputSchema: { type: 'object', properties: [] } }, false],
     ['no name', { name: 7 }, false],
-  ])('may list a tool with %s beside good ones', async (_what, fields, isOffered) => {
+  ])('may list a tool with %s next to valid tools, which stay available', async (_what, fields, isOffered) => {
     const tools = ['a', 'b', 'c', 'd'].map((name) => ({ name, inputSchema: { type: 'object' } }));
     const odd = { name: 'odd', inputSchema: { type: 'object' }, ...fields };
     for (const start of [startSessions, startStateless]) {
@@ -173,11 +177,11 @@ describe('a server', () => {
           result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [odd, ...tools] },
         });
       const server = await start([echo], { before: instead('tools/list', answer) });
-      const { service, model } = await startApp({ url: server.url }, [says('Done.')]);
-      const { message } = choiceOf(await service.chat('app', ask));
-      expect(offered(model)).toEqual(['a', 'b', 'c', 'd', ...(isOffered ? ['odd'] : [])]);
-      const named = typeof odd.name === 'string' ? 'odd' : 'one without a name';
-      const reason = `The MCP server Tools describes these tools in an invalid form, so they were left out: ${named}.`;
+      const { service, model } = await startApp({ url: server.url }, [textReply('Done.')]);
+      const { message } = getChoice(await service.chat('app', chatRequest));
+      expect(getOfferedTools(model)).toEqual(['a', 'b', 'c', 'd', ...(isOffered ? ['odd'] : [])]);
+      const toolName = typeof odd.name === 'string' ? 'odd' : 'one without a name';
+      const reason = `The MCP server Tools describes these tools in an invalid form, so they were left out: ${toolName}.`;
       expect(message.custom_content?.stages?.map(({ status, content }) => [status, content]) ?? []).toEqual(
         isOffered ? [] : [['failed', reason]],
       );
@@ -185,25 +189,27 @@ describe('a server', () => {
   });
 });
 
-describe('a call', () => {
+describe('an MCP tool call', () => {
   const run = async (tool: ServedTool, configuration: object = {}, answer?: (id: unknown) => Response) => {
     const server = await startStateless([tool], answer && { before: instead('tools/call', answer) });
-    const { service, model } = await startApp({ url: server.url }, [callsTools([tool.name]), says('Done.')], { configuration });
-    const { message } = choiceOf(await service.chat('app', ask));
+    const { service, model } = await startApp({ url: server.url }, [toolCallReply([tool.name]), textReply('Done.')], {
+      configuration,
+    });
+    const { message } = getChoice(await service.chat('app', chatRequest));
     expect(message.content).toBe('Done.');
-    return { server, text: toolTexts(model)[0] ?? '', stage: message.custom_content.stages?.[0] };
+    return { server, text: getToolResults(model)[0] ?? '', stage: message.custom_content.stages?.[0] };
   };
 
-  it('that takes longer than a tool may is stopped, at the server too', async () => {
-    const { server, text: told } = await run(
+  it('is stopped after the tool timeout, and its request to the server is closed', async () => {
+    const { server, text: result } = await run(
       { name: 'slow', run: () => new Promise(() => undefined) },
       { tools: { timeoutMs: 300 } },
     );
-    expect(told).toMatch(/took longer than 0.3 s|did not answer in time/);
+    expect(result).toMatch(/took longer than 0.3 s|did not answer in time/);
     await server.asked('tools/call')[0]?.closed;
   });
 
-  it('goes on beyond the limit of silence as long as there is progress, and ends in silence', async () => {
+  it('continues past the timeout while progress arrives, and fails once progress stops', async () => {
     const working = (steps: number): ServedTool => ({
       name: 'works',
       async run(_args, { mcpReq }) {
@@ -226,25 +232,25 @@ describe('a call', () => {
     await expect(call(1)).rejects.toThrow('The MCP server Tools did not answer in time.');
   });
 
-  it('whose text is long is cut for the model and whole for the user', async () => {
+  it('truncates a long text result for the model and attaches the full result for the user', async () => {
     const long = 'word '.repeat(20_000);
-    const { text: told, stage } = await run({ name: 'long', run: () => text(long) });
-    expect(told.length).toBeLessThan(41_000);
-    expect(told).toContain('[Cut here: the result has 100000 bytes');
+    const { text: result, stage } = await run({ name: 'long', run: () => text(long) });
+    expect(result.length).toBeLessThan(41_000);
+    expect(result).toContain('[Cut here: the result has 100000 bytes');
     expect(stage?.attachments).toMatchObject([{ title: 'Full result', data: long }]);
   });
 
   it.each([
     ['JSON', 'application/json', (body: string) => body],
     ['events', 'text/event-stream', (body: string) => `id: 1\nretry: 1\ndata:\n\ndata: ${body}\n\n`],
-  ])('answered with far too much %s is broken off, once', async (_what, type, frame) => {
+  ])('fails without a retry if it is answered with more than 16 MiB of %s', async (_what, type, frame) => {
     const huge = text('x'.repeat(17 * 1024 * 1024));
     const answer = (id: unknown) =>
       new Response(frame(JSON.stringify({ jsonrpc: '2.0', id, result: huge })), { headers: { 'content-type': type } });
     const server = await startSessions([echo], { before: instead('tools/call', answer) });
-    const { service, model } = await startApp({ url: server.url }, [callsTools(['echo']), says('Done.')]);
-    await service.chat('app', ask);
-    expect(toolTexts(model)).toEqual(['The tool failed: The MCP server Tools answered with more than 16 MiB.']);
+    const { service, model } = await startApp({ url: server.url }, [toolCallReply(['echo']), textReply('Done.')]);
+    await service.chat('app', chatRequest);
+    expect(getToolResults(model)).toEqual(['The tool failed: The MCP server Tools answered with more than 16 MiB.']);
     await pause(1500);
     expect(server.seen.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
   });
@@ -252,17 +258,20 @@ describe('a call', () => {
   it.each([
     [undefined, ['good', '[A part of a kind that is not known was left out.]', 'too']],
     [{ n: 1 }, ['good', 'too']],
-  ])('answered with a part of a kind that is not known keeps the others', async (structuredContent, told) => {
-    const content = [
-      { type: 'text', text: 'good' },
-      { type: 'hologram', x: 1 },
-      { type: 'text', text: 'too' },
-    ];
-    const { text: answer } = await run({ name: 'tool', run: () => text('never') }, {}, (id) =>
-      Response.json({ jsonrpc: '2.0', id, result: { resultType: 'complete', content, structuredContent } }),
-    );
-    expect(answer).toBe(told.join('\n\n'));
-  });
+  ])(
+    'keeps the known parts of a result that has a part of an unknown type (structuredContent: %j)',
+    async (structuredContent, expected) => {
+      const content = [
+        { type: 'text', text: 'good' },
+        { type: 'hologram', x: 1 },
+        { type: 'text', text: 'too' },
+      ];
+      const { text: answer } = await run({ name: 'tool', run: () => text('never') }, {}, (id) =>
+        Response.json({ jsonrpc: '2.0', id, result: { resultType: 'complete', content, structuredContent } }),
+      );
+      expect(answer).toBe(expected.join('\n\n'));
+    },
+  );
 
   it.each([
     [
@@ -271,27 +280,27 @@ describe('a call', () => {
       'broke off its answer',
     ],
     [
-      'half of one',
+      'truncated JSON',
       () => new Response('{"jsonrpc":"2.0",', { headers: { 'content-type': 'application/json' } }),
       'does not speak MCP',
     ],
     [
-      'what is no result',
+      'an invalid result',
       (id: unknown) => Response.json({ jsonrpc: '2.0', id, result: { content: [{ type: 'text' }] } }),
       'does not speak MCP',
     ],
     [
-      'an answer to another request',
+      'a response to another request',
       () => Response.json({ jsonrpc: '2.0', id: 'other', result: text('x') }),
       'did not answer what it was asked',
     ],
-    ['a page', html, 'does not speak MCP'],
-    ['a fault', () => new Response('secret stack', { status: 502 }), 'answered HTTP 502'],
-  ])('answered with %s fails alone', async (_what, answer, reason) => {
+    ['an HTML page', html, 'does not speak MCP'],
+    ['HTTP 502', () => new Response('secret stack', { status: 502 }), 'answered HTTP 502'],
+  ])('fails without failing the run if it is answered with %s', async (_what, answer, reason) => {
     const server = await startSessions([echo], { before: instead('tools/call', answer) });
-    const { service, model } = await startApp({ url: server.url }, [callsTools(['echo']), says('Done.')]);
-    const { message } = choiceOf(await service.chat('app', ask));
+    const { service, model } = await startApp({ url: server.url }, [toolCallReply(['echo']), textReply('Done.')]);
+    const { message } = getChoice(await service.chat('app', chatRequest));
     expect(message.content).toBe('Done.');
-    expect(toolTexts(model)).toEqual([`The tool failed: The MCP server Tools ${reason}.`]);
+    expect(getToolResults(model)).toEqual([`The tool failed: The MCP server Tools ${reason}.`]);
   });
 });

@@ -4,7 +4,7 @@ import { loadMcpTools, startWebServer } from './support.ts';
 
 const hangs = () => new Promise<Response>(() => undefined);
 
-function clientOf(tokenUrl: string) {
+function clientCredentials(tokenUrl: string) {
   return { type: 'client_id_secret', client_id: 'id', client_secret: 'canary-secret', token_url: tokenUrl } as const;
 }
 
@@ -16,13 +16,15 @@ describe('MuteServers', () => {
     const server = await startStateless([echo]);
     const tokens = await startWebServer(hangs);
     const { load } = loadMcpTools(server.url, { connectMs: 1_500, listMs: 30_000 });
-    await expect(load(undefined, 'attacker', { authorization: clientOf(tokens.url) })).rejects.toThrow(
+    await expect(load(undefined, 'attacker', { authorization: clientCredentials(tokens.url) })).rejects.toThrow(
       'The MCP server Tools could not be called: no token was given within 1.5 s.',
     );
     expect(tokens.seen.length).toBeGreaterThan(0);
     expect((await load(undefined, 'victim')).map(({ name }) => name)).toEqual(['echo']);
-    // Even a caller with the same credentials asks again, since the server itself was never silent.
-    await expect(load(undefined, 'other', { authorization: clientOf(tokens.url) })).rejects.toThrow('no token was given');
+    // A caller with the same credentials requests a token again, since the server itself was never silent.
+    await expect(load(undefined, 'other', { authorization: clientCredentials(tokens.url) })).rejects.toThrow(
+      'no token was given',
+    );
   });
 
   it('gives the server its full time after a slow token', async () => {
@@ -36,7 +38,7 @@ describe('MuteServers', () => {
     });
     delayMs = 500;
     const { load } = loadMcpTools(server.url, { connectMs: 2_900, listMs: 30_000 });
-    expect(await load(undefined, 'user', { authorization: clientOf(tokens.url) })).toHaveLength(1);
+    expect(await load(undefined, 'user', { authorization: clientCredentials(tokens.url) })).toHaveLength(1);
   });
 
   it.each([
@@ -48,9 +50,9 @@ describe('MuteServers', () => {
     });
     const { load } = loadMcpTools(server.url, { connectMs: 1_500, listMs: 30_000 });
     await expect(load(undefined, 'attacker', settings)).rejects.toThrow('did not answer within 1.5 s');
-    const asked = server.seen.length;
+    const requestCount = server.seen.length;
     await expect(load(undefined, 'same settings', settings)).rejects.toThrow('did not answer within 1.5 s');
-    expect(server.seen).toHaveLength(asked);
+    expect(server.seen).toHaveLength(requestCount);
     expect(await load(undefined, 'victim')).toHaveLength(1);
   });
 });

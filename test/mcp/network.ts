@@ -8,7 +8,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import type { McpNetwork } from '#tools/mcp/mcp-tools.ts';
 
-/** How MCP tools without an app around them reach the servers of this machine. */
+/** Creates a network through which MCP tools reach loopback servers without an app. */
 export function openNetwork(clock: Clock): McpNetwork {
   const guard = new NetGuard(['127.0.0.1', '::1']);
   const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
@@ -23,7 +23,7 @@ export function openNetwork(clock: Clock): McpNetwork {
   };
 }
 
-/** A toolset without credentials. */
+/** Returns the settings of a toolset without credentials. */
 export function toSettings(url: string): McpToolsetSettings {
   return { kind: 'mcp', name: 'Tools', url, protocol: 'streamable_http', authorization: null, allowedTools: undefined };
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ScriptedUpstream } from '#test/scripted-upstream.ts';
 import { instead, startSessions, startStateless } from './servers.ts';
-import { ask, says, startApp } from './support.ts';
+import { chatRequest, startApp, textReply } from './support.ts';
 
 const inputSchema = {
   $schema: 'http://json-schema.org/draft-04/schema#',
@@ -44,7 +44,7 @@ it.each([
       result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [{ name: 'order', inputSchema }] },
     });
   const { url } = await start([], { before: instead('tools/list', answer) });
-  const { service, model } = await startApp({ url }, [says('Done.')]);
-  await service.chat('app', ask);
+  const { service, model } = await startApp({ url }, [textReply('Done.')]);
+  await service.chat('app', chatRequest);
   expect(offeredParameters(model)).toEqual([parameters]);
 });

@@ -3,21 +3,21 @@ import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, withKey } from '#test/start-service.ts';
 import { mirrored, post, rpc, startServed, stateless, toolCall } from './served-support.ts';
-import { says } from './support.ts';
+import { textReply } from './support.ts';
 
-const answer = says('An answer.');
+const answer = textReply('An answer.');
 
-/** The status, and the code of JSON-RPC. */
-function toTold({ status, json }: TestResponse): string {
+/** Formats the HTTP status and the JSON-RPC error code. */
+function formatStatus({ status, json }: TestResponse): string {
   const { error } = json as { error?: { code: number | string } };
   return `${status} ${error?.code ?? 'ok'}`;
 }
 
-describe('messages that cannot be taken', () => {
+describe('an invalid JSON-RPC message', () => {
   it.each([
-    ['what is no JSON', '{"jsonrpc":', '400 -32700'],
-    ['bytes that are no text', Buffer.from([0x22, 0xff, 0x22]), '400 -32700'],
-    ['nothing', '', '400 -32700'],
+    ['invalid JSON', '{"jsonrpc":', '400 -32700'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), '400 -32700'],
+    ['an empty body', '', '400 -32700'],
     ['a batch', [rpc('ping')], '400 -32600'],
     ['another version of JSON-RPC', { ...rpc('ping'), jsonrpc: '1.0' }, '400 -32600'],
     ['no method', { jsonrpc: '2.0', id: 1 }, '400 -32600'],
@@ -25,18 +25,18 @@ describe('messages that cannot be taken', () => {
     ['an id of null', { ...rpc('ping'), id: null }, '400 -32600'],
     ['parameters in a list', { ...rpc('ping'), params: [] }, '400 -32600'],
     ['an unknown method', rpc('prompts/list'), '200 -32601'],
-    ['a method of objects', rpc('__proto__'), '200 -32601'],
-    ['a method of the other era', rpc('server/discover'), '200 -32601'],
-    ['a notification as a request', rpc('notifications/initialized'), '200 -32601'],
-    ['no tool', rpc('tools/call'), '200 -32602'],
-    ['a tool that is no text', rpc('tools/call', { name: 1 }), '200 -32602'],
-    ['another tool', rpc('tools/call', { name: 'other' }), '200 -32602'],
-  ])('are told as errors: %s', async (_what, body, told) => {
+    ['a method named after an object property', rpc('__proto__'), '200 -32601'],
+    ['a method of the stateless revision', rpc('server/discover'), '200 -32601'],
+    ['a notification with an id', rpc('notifications/initialized'), '200 -32601'],
+    ['no tool name', rpc('tools/call'), '200 -32602'],
+    ['a tool name that is not a string', rpc('tools/call', { name: 1 }), '200 -32602'],
+    ['an unknown tool', rpc('tools/call', { name: 'other' }), '200 -32602'],
+  ])('is answered with an error: %s', async (_what, body, expected) => {
     const { service } = await startServed();
-    expect(toTold(await post(service, body))).toBe(told);
+    expect(formatStatus(await post(service, body))).toBe(expected);
   });
 
-  it('name the request where it is known', async () => {
+  it('is answered with the ID of the request if it can be read, and with null otherwise', async () => {
     const { service } = await startServed();
     expect((await post(service, rpc('none'))).json).toMatchObject({ jsonrpc: '2.0', id: 7 });
     expect((await post(service, '{')).json).toMatchObject({ id: null });
@@ -48,53 +48,53 @@ describe('header fields of the stateless revision', () => {
   const good = mirrored('tools/call', 'model');
   it.each([
     ['no version', call, { ...good, 'mcp-protocol-version': '' }, '400 -32020'],
-    ['a version of sessions', call, { ...good, 'mcp-protocol-version': '2025-11-25' }, '400 -32020'],
+    ['a version of the session revisions', call, { ...good, 'mcp-protocol-version': '2025-11-25' }, '400 -32020'],
     ['another method', call, { ...good, 'mcp-method': 'tools/list' }, '400 -32020'],
     ['another name', call, { ...good, 'mcp-name': 'other' }, '400 -32020'],
     ['no name', call, mirrored('tools/call'), '400 -32020'],
-    ['no envelope', rpc('tools/list'), mirrored('tools/list'), '400 -32602'],
+    ['no metadata in the body', rpc('tools/list'), mirrored('tools/list'), '400 -32602'],
     [
-      'no capabilities',
+      'no client capabilities',
       rpc('tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }),
       good,
       '400 -32602',
     ],
     ['initialize', stateless('initialize'), mirrored('initialize'), '404 -32601'],
-    ['a name in base64', call, { ...good, 'mcp-name': '=?base64?bW9kZWw=?=' }, '200 ok'],
-  ])('must be what the body says: %s', async (_what, body, headers, told) => {
+    ['a Base64-encoded name', call, { ...good, 'mcp-name': '=?base64?bW9kZWw=?=' }, '200 ok'],
+  ])('must match the body: %s', async (_what, body, headers, expected) => {
     const { service } = await startServed({}, answer);
-    expect(toTold(await post(service, body, headers))).toBe(told);
+    expect(formatStatus(await post(service, body, headers))).toBe(expected);
   });
 });
 
-describe('versions', () => {
+describe('version negotiation', () => {
   it.each([
     ['2025-03-26', '2025-03-26'],
     ['2025-06-18', '2025-06-18'],
     ['2025-11-25', '2025-11-25'],
     ['2024-11-05', '2025-11-25'],
     [undefined, '2025-11-25'],
-  ])('a session that asks for %s is told %s', async (protocolVersion, told) => {
+  ])('answers a session that requests %s with %s', async (protocolVersion, negotiated) => {
     const { service } = await startServed();
     const { json, headers } = await post(service, rpc('initialize', { protocolVersion, capabilities: {} }));
-    expect(json).toMatchObject({ result: { protocolVersion: told, capabilities: { tools: {} } } });
+    expect(json).toMatchObject({ result: { protocolVersion: negotiated, capabilities: { tools: {} } } });
     expect(headers['mcp-session-id']).toMatch(/^[\w.:-]+$/);
   });
 
-  it('that nobody knows are refused with those that are spoken', async () => {
+  it('rejects an unknown version and lists the supported versions', async () => {
     const { service } = await startServed();
     const version = '2030-01-01';
-    const told = { error: { code: -32022, data: { requested: version, supported: expect.arrayContaining(['2026-07-28']) } } };
+    const expected = { error: { code: -32022, data: { requested: version, supported: expect.arrayContaining(['2026-07-28']) } } };
     const sent = { 'mcp-protocol-version': version };
     const inSession = await post(service, rpc('tools/list'), sent);
     const meta = { 'io.modelcontextprotocol/protocolVersion': version };
     const alone = await post(service, stateless('tools/list', {}, meta), { ...sent, 'mcp-method': 'tools/list' });
-    for (const { status, json } of [inSession, alone]) expect([status, json]).toMatchObject([400, told]);
+    for (const { status, json } of [inSession, alone]) expect([status, json]).toMatchObject([400, expected]);
   });
 });
 
-describe('the transport', () => {
-  it('takes notifications without an answer', async () => {
+describe('the MCP endpoint of a deployment', () => {
+  it('accepts notifications with 202 and an empty body', async () => {
     const { service } = await startServed();
     for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/none']) {
       const { status, text } = await post(service, { jsonrpc: '2.0', method });
@@ -112,7 +112,7 @@ describe('the transport', () => {
     ['*/*', 'application/json'],
     ['text/event-stream', 'text/event-stream'],
     ['application/json;q=0, text/event-stream', 'text/event-stream'],
-  ])('answers one who accepts %s with %s', async (accept, type) => {
+  ])('answers a client that accepts %s with %s', async (accept, type) => {
     const { service } = await startServed();
     const { status, headers, text } = await post(service, rpc('ping'), { accept });
     expect([status, headers['content-type']]).toEqual([200, `${type}; charset=utf-8`]);
@@ -121,12 +121,12 @@ describe('the transport', () => {
     expect([unknown.status, unknown.headers['content-type']]).toEqual([200, `${type}; charset=utf-8`]);
   });
 
-  it('refuses one who accepts neither form', async () => {
+  it('answers 406 if the client does not accept JSON or events', async () => {
     const { service } = await startServed();
     expect((await post(service, rpc('ping'), { accept: 'text/html' })).status).toBe(406);
   });
 
-  it('streams nothing to one who does not accept events', async () => {
+  it('does not stream to a client that does not accept events', async () => {
     const { service } = await startServed({}, answer);
     const body = rpc('tools/call', { ...toolCall, _meta: { progressToken: 1 } });
     const { headers } = await post(service, body, { accept: 'application/json' });
@@ -138,14 +138,14 @@ describe('the transport', () => {
     ['null', 403],
     ['file://127.0.0.1', 403],
     ['own', 200],
-  ])('answers pages of its own host only: %s is %d', async (origin, status) => {
+  ])('accepts requests only from the same origin: %s gives %d', async (origin, status) => {
     const { service } = await startServed();
-    const answered = await post(service, rpc('ping'), { origin: origin === 'own' ? service.url : origin });
-    expect(answered.status).toBe(status);
-    expect(Object.keys(answered.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    const response = await post(service, rpc('ping'), { origin: origin === 'own' ? service.url : origin });
+    expect(response.status).toBe(status);
+    expect(Object.keys(response.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('has no streams and no sessions of its own: GET and DELETE are 405', async () => {
+  it('answers GET, HEAD, and DELETE with 405', async () => {
     const { service } = await startServed();
     for (const method of ['GET', 'HEAD', 'DELETE']) {
       const { status, headers } = await service.sendRequest({ method, path: '/v1/deployments/model/mcp', headers: withKey() });
@@ -153,7 +153,7 @@ describe('the transport', () => {
     }
   });
 
-  it('leaves the paths beside it as they are', async () => {
+  it('does not change the neighboring paths', async () => {
     const { service } = await startServed();
     for (const [name, status] of [
       ['limits', 405],
@@ -161,12 +161,16 @@ describe('the transport', () => {
       ['nothing', 404],
       ['', 404],
     ] as const) {
-      const asked = await service.sendRequest({ path: `/v1/deployments/model/${name}`, headers: withKey(), body: rpc('ping') });
-      expect([name, asked.status]).toEqual([name, status]);
+      const response = await service.sendRequest({
+        path: `/v1/deployments/model/${name}`,
+        headers: withKey(),
+        body: rpc('ping'),
+      });
+      expect([name, response.status]).toEqual([name, status]);
     }
   });
 
-  it('keeps to the order of faults of every surface', async () => {
+  it('reports errors in the same order as other endpoints', async () => {
     const { service } = await startServed({ security: { maxBodyBytes: 10_000 } });
     const path = '/v1/deployments/none/mcp';
     const type = { 'content-type': 'application/json' };
@@ -178,7 +182,7 @@ describe('the transport', () => {
     expect((await service.sendRequest({ path, headers: withKey(), body: '{' })).error.code).toBe('deployment_not_found');
   });
 
-  it('cancels only the calls of the session that asks for it', async () => {
+  it('cancels a call only if the notification comes from its session and key', async () => {
     const { service, model } = await startServed({}, () => undefined);
     const session = { 'mcp-session-id': 'one' };
     const called = post(service, rpc('tools/call', toolCall), session);
@@ -194,7 +198,7 @@ describe('the transport', () => {
     expect((await received.closed).early).toBe(true);
   });
 
-  it('ends a stream without a message once the call is cancelled', async () => {
+  it('ends a stream without a message if the call is canceled', async () => {
     const { service, model } = await startServed({}, () => undefined);
     const session = { 'mcp-session-id': 'one', accept: 'application/json, text/event-stream' };
     for (const meta of [{}, { _meta: { progressToken: 'p' } }]) {
@@ -207,17 +211,17 @@ describe('the transport', () => {
     }
   });
 
-  it('takes null for what is absent', async () => {
+  it('treats null as absent', async () => {
     const { service } = await startServed({}, answer);
-    expect(toTold(await post(service, { ...rpc('ping'), params: null }))).toBe('200 ok');
-    expect(toTold(await post(service, rpc('tools/list', { _meta: null })))).toBe('200 ok');
-    expect(toTold(await post(service, rpc('tools/call', { ...toolCall, _meta: { progressToken: null } })))).toBe('200 ok');
+    expect(formatStatus(await post(service, { ...rpc('ping'), params: null }))).toBe('200 ok');
+    expect(formatStatus(await post(service, rpc('tools/list', { _meta: null })))).toBe('200 ok');
+    expect(formatStatus(await post(service, rpc('tools/call', { ...toolCall, _meta: { progressToken: null } })))).toBe('200 ok');
     expect((await post(service, rpc('tools/call', { name: 'model', arguments: null }))).text).toContain(
       'arguments.query is required',
     );
   });
 
-  it('counts what the tool is called for as use of the deployment, and nothing else', async () => {
+  it('counts only tool calls as usage of the deployment', async () => {
     const telemetry = new RecordedTelemetry();
     await using service = await startService({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }, { telemetry });
     for (const method of ['initialize', 'tools/list', 'ping', 'none']) await post(service, rpc(method));

@@ -4,7 +4,7 @@ import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } f
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
-/** The session revisions, and the one in which each request stands alone. */
+/** The session revisions (`legacy`) and the stateless revision. */
 export type Era = 'legacy' | '2026-07-28';
 export const eras: readonly Era[] = ['legacy', '2026-07-28'];
 
@@ -15,7 +15,7 @@ export interface Served {
   readonly model: ScriptedUpstream;
 }
 
-/** A service with the models `model` and `deep/er model`, whose upstream says what it is told to, and what stands around them. */
+/** Starts a service with models `model` and `deep/er model` on a scripted upstream, and with deployments that reject calls. */
 export async function startServed(configuration: object = {}, ...script: readonly Reply[]): Promise<Served> {
   const model = await startScriptedUpstream(...script);
   const upstreams = [{ protocol: 'openai', endpoint: model.endpoint, key: 'upstream-key' }];
@@ -38,7 +38,7 @@ export async function startServed(configuration: object = {}, ...script: readonl
   return { service, model };
 }
 
-/** A stock client of a deployment. */
+/** Connects a stock MCP client to a deployment. */
 export async function connect({ url }: TestService, era: Era, options: { id?: string; key?: string } = {}): Promise<Client> {
   const { id = 'model', key = callerKey } = options;
   const mode = era === 'legacy' ? 'legacy' : { pin: era };
@@ -49,7 +49,7 @@ export async function connect({ url }: TestService, era: Era, options: { id?: st
   return client;
 }
 
-/** Sends one body as it stands. */
+/** Posts one body unchanged. */
 export function post(service: TestService, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
   return service.sendRequest({ path: '/v1/deployments/model/mcp', headers: { ...withKey(), ...headers }, body });
 }
@@ -58,7 +58,7 @@ export function rpc(method: string, params?: object): object {
   return { jsonrpc: '2.0', id: 7, method, params };
 }
 
-/** A request of the stateless revision. */
+/** Creates a request of the stateless revision. */
 export function stateless(method: string, params: object = {}, meta: object = {}): object {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -68,12 +68,12 @@ export function stateless(method: string, params: object = {}, meta: object = {}
   return rpc(method, { ...params, _meta });
 }
 
-/** The header fields that go with it. */
+/** Returns the header fields that mirror a stateless request. */
 export function mirrored(method: string, name?: string): Record<string, string> {
   return { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(name !== undefined && { 'mcp-name': name }) };
 }
 
-/** A reply with more than text. */
+/** Creates a reply with custom content. */
 export function replyWith(custom_content: object, content = 'See.'): Reply {
   return jsonReply({
     id: 'c',

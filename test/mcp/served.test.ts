@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { delta, finish, hello } from '#test/chunks.ts';
 import { eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
 import { connect, eras, replyWith, startServed, toolCall } from './served-support.ts';
-import { callsTools, messagesOf, says, startApp, toolTexts } from './support.ts';
+import { getMessages, getToolResults, startApp, textReply, toolCallReply } from './support.ts';
 
-const answer = says('An answer.');
+const answer = textReply('An answer.');
 
-describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (era) => {
-  it('is one tool, named after it', async () => {
+describe.each(eras)('a deployment as an MCP server for a stock client (%s)', (era) => {
+  it('lists one tool that is named after the deployment', async () => {
     const { service } = await startServed();
     const client = await connect(service, era);
     expect(client.getServerVersion()).toMatchObject({ name: 'parley', title: 'The model' });
@@ -25,7 +25,7 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     ]);
   });
 
-  it('is found by an id of several segments, however it is encoded', async () => {
+  it('is found by an ID with multiple segments in each encoding', async () => {
     const { service } = await startServed();
     for (const id of ['deep/er%20model', 'deep%2Fer%20model']) {
       const { tools } = await (await connect(service, era, { id })).listTools();
@@ -33,16 +33,16 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     }
   });
 
-  it('is asked, and answers with its text', async () => {
+  it('answers a tool call with the text of the model', async () => {
     const { service, model } = await startServed({}, answer);
     const client = await connect(service, era);
     const result = await client.callTool(toolCall);
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'An answer.' }] });
     expect(result.isError).toBeUndefined();
-    expect(messagesOf(model, 0)).toEqual([{ role: 'user', content: 'How are you?' }]);
+    expect(getMessages(model, 0)).toEqual([{ role: 'user', content: 'How are you?' }]);
   });
 
-  it('gives attachments in the form each of them has', async () => {
+  it('returns each attachment in the content type that fits it', async () => {
     const attachments = [
       { index: 0, title: 'Notes', data: '# Notes', reference_url: 'https://x.test/notes' },
       { index: 1, type: 'image/png', data: 'aGk=' },
@@ -68,14 +68,14 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     ]);
   });
 
-  it('tells of its stages and its text as they come, where the client wants to know', async () => {
+  it('reports stages and text as progress if the client requests it', async () => {
     const stage = (name: string, index: number) => delta({ custom_content: { stages: [{ index, name, status: null }] } });
     const script = eventsReply(stage('Look it up', 0), stage('Think', 1), delta({ content: 'An answer.' }), finish());
     const { service } = await startServed({}, script);
-    const told: Progress[] = [];
+    const updates: Progress[] = [];
     const client = await connect(service, era);
-    const result = await client.callTool(toolCall, { onprogress: (progress) => told.push(progress) });
-    expect(told).toMatchObject([
+    const result = await client.callTool(toolCall, { onprogress: (progress) => updates.push(progress) });
+    expect(updates).toMatchObject([
       { progress: 1, message: 'Look it up' },
       { progress: 2, message: 'Think' },
       { progress: 3, message: '10 characters' },
@@ -83,20 +83,20 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     expect(result.content).toEqual([{ type: 'text', text: 'An answer.' }]);
   });
 
-  it('says in words why a call failed, before the answer or in its middle', async () => {
+  it('returns the error message if a call fails before or during the answer', async () => {
     const broken = eventsReply(delta({ content: 'An' }), {
       error: { message: 'The cable broke.', type: 'x', param: null, code: null },
     });
     const { service } = await startServed({}, refusal(400, {}, { message: 'Too rude.', code: 'rude' }), broken);
     const client = await connect(service, era);
     expect(await client.callTool(toolCall)).toMatchObject({ isError: true, content: [{ text: 'Too rude. (rude)' }] });
-    const told: Progress[] = [];
-    const late = await client.callTool(toolCall, { onprogress: (progress) => told.push(progress) });
+    const updates: Progress[] = [];
+    const late = await client.callTool(toolCall, { onprogress: (progress) => updates.push(progress) });
     expect(late).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/\(\w+\)$/) }] });
-    expect(told).toHaveLength(1);
+    expect(updates).toHaveLength(1);
   });
 
-  it('keeps limits, which the model is told of', async () => {
+  it('enforces limits and returns the error as a tool result', async () => {
     const { service, model } = await startServed({}, answer);
     const client = await connect(service, era, { key: 'limited-key' });
     await client.callTool(toolCall);
@@ -106,7 +106,7 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     expect(model.requests).toHaveLength(1);
   });
 
-  it('wants the consent of the user, and says where it is given', async () => {
+  it('requires consent and returns where to give it', async () => {
     const { service, model } = await startServed({ consent: { directCalls: 'require' } }, answer);
     const client = await connect(service, era, { id: 'hosted' });
     const { isError, content } = await client.callTool({ ...toolCall, name: 'hosted' });
@@ -115,7 +115,7 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     expect(model.requests).toHaveLength(0);
   });
 
-  it('has no other tool, and wants a query', async () => {
+  it('rejects an unknown tool and a call without a query', async () => {
     const { service } = await startServed({}, answer);
     const client = await connect(service, era);
     await expect(client.callTool({ ...toolCall, name: '__proto__' })).rejects.toMatchObject({ code: -32602 });
@@ -126,28 +126,28 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     }
   });
 
-  it('lets go of its upstream when the client gives up, streamed or not', async () => {
+  it('cancels the upstream request if the client cancels, with and without streaming', async () => {
     const { service, model } = await startServed({}, silence);
     const client = await connect(service, era);
     const errors: Error[] = [];
     client.onerror = (error) => errors.push(error);
     for (const [nth, progress] of [{}, { onprogress: () => undefined }].entries()) {
-      const leaving = new AbortController();
-      const called = client.callTool(toolCall, { signal: leaving.signal, ...progress });
+      const controller = new AbortController();
+      const called = client.callTool(toolCall, { signal: controller.signal, ...progress });
       const received = await model.request(nth);
-      leaving.abort();
+      controller.abort();
       await expect(called).rejects.toThrow();
       expect((await received.closed).early).toBe(true);
     }
-    // A response to a call that was given up would be one that the client does not know.
+    // The client would report an error if it received a response to a canceled call.
     expect((await client.listTools()).tools).toHaveLength(1);
     expect(errors).toEqual([]);
   });
 
-  it('is not there for those who may not use it, and no embedding model', async () => {
+  it('is unavailable for unknown, forbidden, and embedding deployments', async () => {
     const { service } = await startServed();
     await expect(connect(service, era, { id: 'none' })).rejects.toThrow();
-    for (const [id, told] of [
+    for (const [id, expected] of [
       ['none', '404 deployment_not_found'],
       ['__proto__', '404 deployment_not_found'],
       ['%zz', '404 route_not_found'],
@@ -156,20 +156,20 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
     ]) {
       const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
       const { status, error } = await service.sendRequest({ path: `/v1/deployments/${id}/mcp`, headers, body: {} });
-      expect(`${status} ${error.code}`).toBe(told);
+      expect(`${status} ${error.code}`).toBe(expected);
     }
   });
 });
 
-it('a quick app uses another deployment through its MCP server', async () => {
+it('lets a quick app call another deployment through its MCP server', async () => {
   const { service: other, model: inner } = await startServed({}, answer);
   const authorization = { type: 'api_key', key: 'caller-key', name: 'Api-Key' };
   const { service, model } = await startApp({ url: `${other.url}/v1/deployments/model/mcp`, authorization }, [
-    callsTools(['model', { query: 'Well?' }]),
-    says('It says: an answer.'),
+    toolCallReply(['model', { query: 'Well?' }]),
+    textReply('It says: an answer.'),
   ]);
   const { completion } = await service.chat('app', { messages: hello });
   expect(completion.choices[0]?.message.content).toBe('It says: an answer.');
-  expect(toolTexts(model)).toEqual(['An answer.']);
-  expect(messagesOf(inner, 0)).toEqual([{ role: 'user', content: 'Well?' }]);
+  expect(getToolResults(model)).toEqual(['An answer.']);
+  expect(getMessages(inner, 0)).toEqual([{ role: 'user', content: 'Well?' }]);
 });

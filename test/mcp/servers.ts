@@ -11,7 +11,7 @@ import { type Serve, startWebServer } from './support.ts';
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** A tool of a server under test. */
+/** A tool of a test server. */
 export interface ServedTool {
   readonly name: string;
   readonly title?: string;
@@ -24,33 +24,33 @@ export interface ServedTool {
 type Served = Partial<CallToolResult> | InputRequiredResult;
 
 export interface ServerOptions {
-  /** Absent: all on one page. */
+  /** Maximum number of tools on a page. All tools are on one page by default. */
   readonly pageSize?: number;
   readonly ttlMs?: number;
-  /** In its own words, how it is used. */
+  /** The `instructions` of the server. */
   readonly instructions?: string;
-  /** By address. */
+  /** Texts by URI. */
   readonly resources?: Readonly<Record<string, string>>;
-  /** Texts that conversations may begin with, by name. */
+  /** Texts by name. */
   readonly prompts?: Readonly<Record<string, string>>;
-  /** What stands in front of the server; gives undefined to let a request through. */
+  /** Called before the server. Returns undefined to pass the request on. */
   readonly before?: (request: Request) => Response | undefined | Promise<Response | undefined>;
 }
 
-/** A server of the 2026-07-28 revision and no other. */
+/** Starts a server that supports only the 2026-07-28 revision. */
 export function startStateless(tools: readonly ServedTool[], options: ServerOptions = {}) {
   const handler = createMcpHandler(() => toServer(() => tools, options), { legacy: 'reject' });
   return startWebServer(through(options, (request) => handler.fetch(request)));
 }
 
 interface Sessions {
-  /** By session id, in the order they were opened. */
+  /** Open sessions by ID, oldest first. */
   readonly open: ReadonlyMap<string, Server>;
-  /** Forgets all sessions, as a server does that is started again. */
+  /** Forgets all sessions, as a restart does. */
   forget(): void;
 }
 
-/** A server of the 2025 revisions that keeps sessions. Tools may change while it runs. */
+/** Starts a server of the 2025 revisions, which have sessions. Tools may change while it runs. */
 export async function startSessions(tools: ServedTool[], options: ServerOptions = {}) {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const open = new Map<string, Server>();
@@ -82,15 +82,15 @@ export async function startSessions(tools: ServedTool[], options: ServerOptions 
   return { ...web, sessions: { open, forget } satisfies Sessions };
 }
 
-/** The JSON-RPC message of a request, which stays as it is for others; empty where there is none. */
-async function messageOf(request: Request): Promise<{ readonly method?: string; readonly id?: unknown }> {
+/** Parses the JSON-RPC message of a request without consuming its body. Returns an empty object if there is no message. */
+async function parseMessage(request: Request): Promise<{ readonly method?: string; readonly id?: unknown }> {
   return request.method === 'POST' ? ((await request.clone().json()) as { method: string; id: unknown }) : {};
 }
 
-/** Answers what asks for this method in place of the server. */
+/** Answers requests of one method in place of the server. */
 export function instead(method: string, answer: (id: unknown) => Response): NonNullable<ServerOptions['before']> {
   return async (request) => {
-    const message = await messageOf(request);
+    const message = await parseMessage(request);
     return message.method === method ? answer(message.id) : undefined;
   };
 }

@@ -2,18 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, type ServerOptions, startSessions, startStateless, text } from './servers.ts';
-import { ask, callsTools, choiceOf, loadMcpTools, offered, says, startApp, toolTexts } from './support.ts';
+import {
+  chatRequest,
+  getChoice,
+  getOfferedTools,
+  getToolResults,
+  loadMcpTools,
+  startApp,
+  textReply,
+  toolCallReply,
+} from './support.ts';
 
-const callsEcho = callsTools(['echo', { text: 'hi' }]);
+const callsEcho = toolCallReply(['echo', { text: 'hi' }]);
 const otherUser = { 'api-key': 'other-key' };
 const twoUsers = { keys: { [callerKey]: { project: 'one' }, 'other-key': { project: 'other' } } };
 
 async function start(tools: ServedTool[] = [echo], options: ServerOptions = {}) {
   const server = await startSessions(tools, options);
-  const app = await startApp({ url: server.url }, [callsEcho, says('Done.')], { configuration: twoUsers });
+  const app = await startApp({ url: server.url }, [callsEcho, textReply('Done.')], { configuration: twoUsers });
   const run = (headers?: Record<string, string>) => {
-    app.model.script(callsEcho, says('Done.'));
-    return app.service.chat('app', ask, headers);
+    app.model.script(callsEcho, textReply('Done.'));
+    return app.service.chat('app', chatRequest, headers);
   };
   return { server, run, ...app };
 }
@@ -32,7 +41,7 @@ function event(value: object): Response {
   return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** Replaces the response of the server to requests of forgotten sessions. */
+/** Replaces the server's response to requests with a forgotten session ID. */
 function reportForgotten(forgotten: ReadonlySet<string>, report: (id: unknown) => Response): ReturnType<typeof instead> {
   return async (request) => {
     if (request.method !== 'POST' || !forgotten.has(request.headers.get('mcp-session-id') ?? '')) return undefined;
@@ -41,12 +50,12 @@ function reportForgotten(forgotten: ReadonlySet<string>, report: (id: unknown) =
   };
 }
 
-describe('a session', () => {
-  it('is opened for the first call of a user and used for those after it', async () => {
+describe('an MCP session', () => {
+  it('is opened for the first call of a user and reused for later calls', async () => {
     const { server, run, model } = await start();
     await run();
     await run();
-    expect(toolTexts(model, 3)).toEqual(['echo hi']);
+    expect(getToolResults(model, 3)).toEqual(['echo hi']);
     expect(server.asked('initialize')).toHaveLength(1);
     expect(server.asked('tools/list')).toHaveLength(1);
     const [one, two] = server.asked('tools/call').map(({ headers }) => headers);
@@ -54,7 +63,7 @@ describe('a session', () => {
     expect(two?.['mcp-session-id']).toBe(one?.['mcp-session-id']);
   });
 
-  it('is never that of another user', async () => {
+  it('is not shared between users', async () => {
     const { server, run } = await start();
     await run();
     await run(otherUser);
@@ -62,19 +71,19 @@ describe('a session', () => {
     expect(server.sessions.open.size).toBe(2);
   });
 
-  it('is asked for its revision once for all users', async () => {
+  it('shares the result of the revision check between users', async () => {
     const { server, run } = await start();
     await run();
     await run(otherUser);
     expect(server.asked('server/discover')).toHaveLength(1);
   });
 
-  it('is opened anew where the server forgot it, and the call is made there', async () => {
+  it('is reopened if the server forgot it, and the call is repeated in the new session', async () => {
     const { server, run, model } = await start();
     await run();
     server.sessions.forget();
     await run();
-    expect(toolTexts(model, 3)).toEqual(['echo hi']);
+    expect(getToolResults(model, 3)).toEqual(['echo hi']);
     expect(server.asked('initialize')).toHaveLength(2);
     expect(server.asked('tools/call')).toHaveLength(3);
   });
@@ -97,7 +106,7 @@ describe('a session', () => {
     await run();
     for (const id of server.sessions.open.keys()) forgotten.add(id);
     await run();
-    expect(toolTexts(model, 3)).toEqual(['echo hi']);
+    expect(getToolResults(model, 3)).toEqual(['echo hi']);
     expect(server.asked('initialize')).toHaveLength(2);
     expect(server.asked('tools/call')).toHaveLength(3);
   });
@@ -120,22 +129,22 @@ describe('a session', () => {
       'asks for credentials, and none are configured (HTTP 401)',
     ],
     ['HTTP 502 without a reason', () => new Response('Bad gateway', { status: 502 }), 'answered HTTP 502'],
-  ])('is not opened again after %s', async (_what, answer, told) => {
+  ])('is not opened again after %s', async (_what, answer, expected) => {
     const { server, run, model } = await start([echo], { before: instead('tools/call', answer) });
     await run();
-    expect(toolTexts(model)[0]).toContain(told);
+    expect(getToolResults(model)[0]).toContain(expected);
     expect(server.asked('tools/call')).toHaveLength(1);
   });
 
-  it('is not opened a third time where the server forgets every one', async () => {
+  it('is not opened a third time if the server also forgets the second session', async () => {
     const forgetful = { before: instead('tools/call', () => new Response('', { status: 404 })) };
     const { server, run, model } = await start([echo], forgetful);
     await run();
-    expect(toolTexts(model)[0]).toContain('answered HTTP 404');
+    expect(getToolResults(model)[0]).toContain('answered HTTP 404');
     expect(server.asked('tools/call')).toHaveLength(2);
   });
 
-  it('is ended at the server when the service stops', async () => {
+  it('is deleted at the server when the service stops', async () => {
     const { server, run, service } = await start();
     await run();
     await service.close();
@@ -143,7 +152,7 @@ describe('a session', () => {
     expect(server.seen.at(-1)?.method).toBe('DELETE');
   });
 
-  it('is ended five minutes after its last use', async () => {
+  it('is closed 5 minutes after its last use', async () => {
     const server = await startSessions([echo]);
     const { tools, load, pass } = loadMcpTools(server.url);
     const [tool] = await load();
@@ -156,12 +165,12 @@ describe('a session', () => {
     await tools.close();
   });
 
-  it.each([404, 405, 406])('does without a stream of its own where the server answers %i to it', async (status) => {
+  it.each([404, 405, 406])('works without an event stream if the server answers GET with %i', async (status) => {
     const { run, model } = await start([echo], {
       before: ({ method }) => (method === 'GET' ? new Response('no', { status }) : undefined),
     });
     await run();
-    expect(toolTexts(model)).toEqual(['echo hi']);
+    expect(getToolResults(model)).toEqual(['echo hi']);
   });
 
   it('sends a cancellation notification if the client disconnects during a tool call', async () => {
@@ -171,32 +180,32 @@ describe('a session', () => {
       run: (_args, { mcpReq }) => new Promise(() => mcpReq.signal.addEventListener('abort', () => cancelled.resolve())),
     };
     const { server, service } = await start([waits]);
-    const { disconnect: leave } = service.chatAndDisconnect('app', ask);
+    const { disconnect } = service.chatAndDisconnect('app', chatRequest);
     await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
-    leave();
+    disconnect();
     await cancelled.promise;
     expect(server.asked('notifications/cancelled')).toHaveLength(1);
   });
 });
 
-describe('the list of tools', () => {
-  const named = (name: string): ServedTool => ({ name, run: () => text(name) });
+describe('the tool list of an MCP server', () => {
+  const createNamedTool = (name: string): ServedTool => ({ name, run: () => text(name) });
 
-  it('is read to its last page, and offered by name', async () => {
+  it('is read to its last page and offered in order of name', async () => {
     const names = ['e', 'b', 'echo', 'a', 'd'];
-    const { run, model } = await start(names.map(named), { pageSize: 2 });
+    const { run, model } = await start(names.map(createNamedTool), { pageSize: 2 });
     await run();
-    expect(offered(model)).toEqual(['a', 'b', 'd', 'e', 'echo']);
+    expect(getOfferedTools(model)).toEqual(['a', 'b', 'd', 'e', 'echo']);
   });
 
-  it('that has no last page is given up', async () => {
+  it('fails the toolset if it has no last page', async () => {
     let page = 0;
     const endless = instead('tools/list', (id) => {
       page += 1;
       return Response.json({ jsonrpc: '2.0', id, result: { tools: [], nextCursor: `${page}` } });
     });
     const { run } = await start([echo], { before: endless });
-    const { message } = choiceOf(await run());
+    const { message } = getChoice(await run());
     expect(message.custom_content.stages?.[0]).toMatchObject({
       name: 'Tools',
       status: 'failed',
@@ -205,56 +214,56 @@ describe('the list of tools', () => {
     expect(page).toBeLessThan(100);
   });
 
-  it('is read again when the server says that it changed', async () => {
+  it('is read again after the server reports a change', async () => {
     const tools = [echo];
     const { server, run, model } = await start(tools);
     await run();
     await vi.waitFor(() => expect(server.seen.some(({ method }) => method === 'GET')).toBe(true), 8_000);
-    tools.push(named('more'));
+    tools.push(createNamedTool('more'));
     for (const each of server.sessions.open.values()) await each.sendToolListChanged();
     await vi.waitFor(async () => {
       await run();
-      expect(offered(model, model.requests.length - 2)).toEqual(['echo', 'more']);
+      expect(getOfferedTools(model, model.requests.length - 2)).toEqual(['echo', 'more']);
     });
     expect(server.asked('tools/list')).toHaveLength(2);
   });
 
   it.each([
-    ['once, where it may be kept', 60_000, 1],
-    ['for each run, where it may not', 0, 2],
+    ['once if its time to live allows caching', 60_000, 1],
+    ['for each run if its time to live is 0', 0, 2],
   ])('is read %s', async (_what, ttlMs, times) => {
     const server = await startStateless([echo], { ttlMs });
-    const { service, model } = await startApp({ url: server.url }, [callsEcho, says('Done.')]);
-    await service.chat('app', ask);
-    model.script(callsEcho, says('Done.'));
-    await service.chat('app', ask);
+    const { service, model } = await startApp({ url: server.url }, [callsEcho, textReply('Done.')]);
+    await service.chat('app', chatRequest);
+    model.script(callsEcho, textReply('Done.'));
+    await service.chat('app', chatRequest);
     expect(server.asked('tools/list')).toHaveLength(times);
   });
 
-  it('is read once for all who ask at the same time', async () => {
+  it('is read once for concurrent requests', async () => {
     const { server, service, model } = await start();
-    model.script(says('Done.'));
-    await Promise.all(Array.from({ length: 5 }, () => service.chat('app', ask)));
+    model.script(textReply('Done.'));
+    await Promise.all(Array.from({ length: 5 }, () => service.chat('app', chatRequest)));
     expect([server.asked('initialize').length, server.asked('tools/list').length]).toEqual([1, 1]);
   });
 
-  it('holds only what is allowed, and nothing else is called', async () => {
-    const server = await startSessions([echo, named('other')]);
-    const script = [callsTools(['other'], ['echo', { text: 'hi' }]), says('Done.')];
+  it('contains only allowed tools, and calls of other tools fail', async () => {
+    const server = await startSessions([echo, createNamedTool('other')]);
+    const script = [toolCallReply(['other'], ['echo', { text: 'hi' }]), textReply('Done.')];
     const { service, model } = await startApp({ url: server.url, allowed_tools: ['echo', 'absent'] }, script);
-    await service.chat('app', ask);
-    expect(offered(model)).toEqual(['echo']);
-    expect(toolTexts(model)).toEqual(['There is no tool named other.', 'echo hi']);
+    await service.chat('app', chatRequest);
+    expect(getOfferedTools(model)).toEqual(['echo']);
+    expect(getToolResults(model)).toEqual(['There is no tool named other.', 'echo hi']);
     expect(server.asked('tools/call')).toHaveLength(1);
   });
 
-  it('that is longer than a model can use is refused, and may be cut by what is allowed', async () => {
-    const server = await startSessions(Array.from({ length: 600 }, (_, nth) => named(`tool${nth}`)));
-    const { service } = await startApp({ url: server.url }, [says('Done.')]);
-    const { message } = choiceOf(await service.chat('app', ask));
+  it('fails the toolset if it has too many tools, unless the allowed tools reduce it', async () => {
+    const server = await startSessions(Array.from({ length: 600 }, (_, nth) => createNamedTool(`tool${nth}`)));
+    const { service } = await startApp({ url: server.url }, [textReply('Done.')]);
+    const { message } = getChoice(await service.chat('app', chatRequest));
     expect(message.custom_content.stages?.[0]?.content).toContain('600 tools');
-    const some = await startApp({ url: server.url, allowed_tools: ['tool599'] }, [says('Done.')]);
-    await some.service.chat('app', ask);
-    expect(offered(some.model)).toEqual(['tool599']);
+    const reduced = await startApp({ url: server.url, allowed_tools: ['tool599'] }, [textReply('Done.')]);
+    await reduced.service.chat('app', chatRequest);
+    expect(getOfferedTools(reduced.model)).toEqual(['tool599']);
   });
 });

@@ -2,22 +2,32 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
-import { ask, callsTools, choiceOf, loadMcpTools, offered, says, startApp, type ToolCalling, toolTexts } from './support.ts';
+import {
+  chatRequest,
+  getChoice,
+  getOfferedTools,
+  getToolResults,
+  loadMcpTools,
+  startApp,
+  type ToolCalling,
+  textReply,
+  toolCallReply,
+} from './support.ts';
 
 async function start(tool: ServedTool, ...calls: readonly ToolCalling[]) {
   const server = await startStateless([tool]);
   const app = await startApp({ url: server.url }, [
-    callsTools(...(calls.length > 0 ? calls : [[tool.name] as const])),
-    says('Done.'),
+    toolCallReply(...(calls.length > 0 ? calls : [[tool.name] as const])),
+    textReply('Done.'),
   ]);
   return { server, ...app };
 }
 
-describe('a server of the 2026-07-28 revision', () => {
-  it('is asked without a session, each request saying all there is to know', async () => {
+describe('an MCP server of the 2026-07-28 revision', () => {
+  it('receives requests without a session, each with version, method, and client details', async () => {
     const { server, service, model } = await start(echo, ['echo', { text: 'hi' }]);
-    await service.chat('app', ask);
-    expect(toolTexts(model)).toEqual(['echo hi']);
+    await service.chat('app', chatRequest);
+    expect(getToolResults(model)).toEqual(['echo hi']);
     expect(server.seen.map(({ method, message }) => `${method} ${message.method}`)).toEqual([
       'POST server/discover',
       'POST tools/list',
@@ -34,24 +44,24 @@ describe('a server of the 2026-07-28 revision', () => {
     });
   });
 
-  it('is asked what it speaks once for all users', async () => {
+  it('receives one revision check for all users but lists its tools per user', async () => {
     const server = await startStateless([echo]);
     const configuration = { keys: { [callerKey]: { project: 'one' }, 'other-key': { project: 'other' } } };
-    const { service } = await startApp({ url: server.url }, [says('Done.')], { configuration });
-    await service.chat('app', ask);
-    await service.chat('app', ask, { 'api-key': 'other-key' });
+    const { service } = await startApp({ url: server.url }, [textReply('Done.')], { configuration });
+    await service.chat('app', chatRequest);
+    await service.chat('app', chatRequest, { 'api-key': 'other-key' });
     expect(server.asked('server/discover')).toHaveLength(1);
     expect(server.asked('tools/list')).toHaveLength(2);
   });
 
-  it('is sent flagged arguments as header fields too', async () => {
+  it('receives arguments with x-mcp-header also as header fields', async () => {
     const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
     const { server, service } = await start({ ...echo, inputSchema }, ['echo', { region: 'eu', text: 'hi' }]);
-    await service.chat('app', ask);
+    await service.chat('app', chatRequest);
     expect(server.asked('tools/call')[0]?.headers['mcp-param-region']).toBe('eu');
   });
 
-  it('that speaks an older revision from some day on is found out, and called all the same', async () => {
+  it('is called over a session after it switches to an older revision', async () => {
     const older = await startSessions([echo]);
     let isOlder = false;
     const relay = ({ method, headers, body }: Request) =>
@@ -66,7 +76,7 @@ describe('a server of the 2026-07-28 revision', () => {
     expect(older.asked('initialize')).toHaveLength(1);
   });
 
-  it('shows its progress as text of the stage', async () => {
+  it('reports its progress in the stage content', async () => {
     const slow: ServedTool = {
       name: 'slow',
       async run(_args, { mcpReq }) {
@@ -78,46 +88,46 @@ describe('a server of the 2026-07-28 revision', () => {
       },
     };
     const { service } = await start(slow);
-    const { message } = choiceOf(await service.chat('app', ask));
+    const { message } = getChoice(await service.chat('app', chatRequest));
     expect(message.custom_content.stages?.[0]?.content).toMatch(/1 of 2: halfway[\s\S]*there/);
   });
 
-  it('hears that its caller left, by the end of its stream', async () => {
+  it('learns of a client disconnect when its stream closes', async () => {
     const waits: ServedTool = { name: 'waits', run: () => new Promise(() => undefined) };
     const { server, service } = await start(waits);
-    const { disconnect: leave } = service.chatAndDisconnect('app', ask);
+    const { disconnect } = service.chatAndDisconnect('app', chatRequest);
     await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
-    leave();
+    disconnect();
     await server.asked('tools/call')[0]?.closed;
     expect(server.asked('notifications/cancelled')).toEqual([]);
   });
 
-  it('may fail: its words are told to the model', async () => {
+  it('passes the text of a failed tool to the model', async () => {
     const { service, model } = await start({ name: 'fails', run: () => ({ ...text('out of paper'), isError: true }) });
-    const { message } = choiceOf(await service.chat('app', ask));
-    expect(toolTexts(model)).toEqual(['out of paper']);
+    const { message } = getChoice(await service.chat('app', chatRequest));
+    expect(getToolResults(model)).toEqual(['out of paper']);
     expect(message.custom_content.stages).toMatchObject([{ name: 'fails', status: 'failed' }]);
   });
 
-  it('may answer with an error of the protocol, whose message is told to the model', async () => {
+  it('passes the message of a JSON-RPC error to the model', async () => {
     const error = { code: -32602, message: 'no such city' };
     const server = await startStateless([echo], {
       before: instead('tools/call', (id) => Response.json({ jsonrpc: '2.0', id, error })),
     });
-    const { service, model } = await startApp({ url: server.url }, [callsTools(['echo']), says('Done.')]);
-    await service.chat('app', ask);
-    expect(toolTexts(model)).toEqual(['no such city']);
+    const { service, model } = await startApp({ url: server.url }, [toolCallReply(['echo']), textReply('Done.')]);
+    await service.chat('app', chatRequest);
+    expect(getToolResults(model)).toEqual(['no such city']);
   });
 
-  it('may break its own output schema without failing the run', async () => {
+  it('may return a result that violates its own output schema', async () => {
     const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } }, required: ['b'] };
     const tool = { name: 'tool', outputSchema, run: () => ({ structuredContent: { a: `${'a'.repeat(40)}!` } }) };
     const { service, model } = await start(tool);
-    await service.chat('app', ask);
-    expect(toolTexts(model)).toEqual([`{"a":"${'a'.repeat(40)}!"}`]);
+    await service.chat('app', chatRequest);
+    expect(getToolResults(model)).toEqual([`{"a":"${'a'.repeat(40)}!"}`]);
   });
 
-  it('gives every kind of content', async () => {
+  it('may return every content type', async () => {
     const content = [
       { type: 'text' as const, text: 'Look:' },
       { type: 'audio' as const, data: 'UklGRg==', mimeType: 'audio/wav' },
@@ -126,8 +136,8 @@ describe('a server of the 2026-07-28 revision', () => {
       { type: 'resource_link' as const, uri: 'https://host/c', name: 'c', title: 'See', mimeType: 'text/html' },
     ];
     const { service, model } = await start({ name: 'kinds', run: () => ({ content }) });
-    const { message } = choiceOf(await service.chat('app', ask));
-    expect(toolTexts(model)[0]?.split('\n\n')).toEqual([
+    const { message } = getChoice(await service.chat('app', chatRequest));
+    expect(getToolResults(model)[0]?.split('\n\n')).toEqual([
       'Look:',
       '[Audio (audio/wav): the user was shown it.]',
       '# A',
@@ -161,6 +171,6 @@ describe('a server of the 2026-07-28 revision', () => {
         reference_type: 'text/html',
       },
     ]);
-    expect(offered(model)).toEqual(['kinds']);
+    expect(getOfferedTools(model)).toEqual(['kinds']);
   });
 });

@@ -21,18 +21,18 @@ const supergateway = fileURLToPath(import.meta.resolve('supergateway/dist/index.
 
 export interface EverythingServer {
   readonly url: string;
-  /** Ends it, and whatever it is doing. */
+  /** Kills the server, including calls in progress. */
   stop(): Promise<void>;
 }
 
-/** The reference server with tools of all kinds, in a process of its own. */
+/** Starts the reference server with tools of all kinds as a separate process. */
 export async function startEverything(transport: 'streamableHttp' | 'sse', port?: number): Promise<EverythingServer> {
   const startAt = (at: number) => startTied(['env', `PORT=${at}`, process.execPath, everything, transport], /on port \d+/);
   const [at, { stop }] = port === undefined ? await startAtFreePort(startAt) : [port, await startAt(port)];
   return { url: `http://127.0.0.1:${at}/${transport === 'sse' ? 'sse' : 'mcp'}`, stop };
 }
 
-/** The reference server of files, for one folder and over stdio, behind a gateway that serves it over HTTP. */
+/** Starts the reference file server for one folder. It speaks stdio, so a gateway serves it over HTTP. */
 export async function startFilesystem(folder: string): Promise<{ readonly url: string }> {
   const stdio = [process.execPath, filesystem, folder].join(' ');
   const flags = ['--stdio', stdio, '--outputTransport', 'streamableHttp', '--stateful', '--port'];
@@ -53,42 +53,42 @@ async function startAtFreePort<T>(start: (port: number) => Promise<T>): Promise<
   }
 }
 
-/** Runs a server until the test is over; resolves once it said on stderr that it listens. */
+/** Runs a server until the test ends. Resolves once its stderr reports that it listens. */
 async function startTied(command: readonly string[], listening: RegExp): Promise<TiedProcess> {
   const tied = spawnTied(command, { stopSignal: 'TERM' });
   onTestFinished(tied.stop);
-  let said = '';
+  let output = '';
   await new Promise<void>((resolve, reject) => {
-    tied.child.once('close', () => reject(new Error(`the server ended: ${said}`)));
+    tied.child.once('close', () => reject(new Error(`the server ended: ${output}`)));
     tied.child.stderr?.on('data', (piece) => {
-      said += piece;
-      if (listening.test(said)) resolve();
+      output += piece;
+      if (listening.test(output)) resolve();
     });
   });
   return tied;
 }
 
-/** One request as a server received it. */
-export interface Seen {
+/** A request that a test server received. */
+export interface RecordedRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The JSON-RPC message, where there is one. */
+  /** The JSON-RPC message. Empty if the body is not JSON. */
   readonly message: { readonly method?: string; readonly params?: { readonly [key: string]: unknown } };
-  /** Resolves when the exchange is over. */
+  /** Resolves when the response is closed. */
   readonly closed: Promise<void>;
 }
 
 export type Serve = (request: Request) => Response | Promise<Response>;
 
-/** A server over HTTP of what answers web requests, which remembers what it was asked. */
+/** Starts an HTTP server around a web request handler. Records each request. */
 export async function startWebServer(serve: Serve) {
-  const seen: Seen[] = [];
+  const seen: RecordedRequest[] = [];
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming);
-    seen.push(toSeen(incoming, outgoing, body));
-    const leaving = new AbortController();
-    outgoing.once('close', () => leaving.abort());
-    const response = await serve(toRequest(incoming, body, leaving.signal));
+    seen.push(toRecordedRequest(incoming, outgoing, body));
+    const controller = new AbortController();
+    outgoing.once('close', () => controller.abort());
+    const response = await serve(toRequest(incoming, body, controller.signal));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.flushHeaders();
     if (response.body === null) outgoing.end();
@@ -104,28 +104,28 @@ export async function startWebServer(serve: Serve) {
   };
   onTestFinished(stop);
   const { port } = server.address() as AddressInfo;
-  const asked = (method: string): Seen[] => seen.filter(({ message }) => message.method === method);
+  const asked = (method: string): RecordedRequest[] => seen.filter(({ message }) => message.method === method);
   return { url: `http://127.0.0.1:${port}/mcp`, port, seen, asked, stop };
 }
 
-function toSeen({ method = '', headers }: IncomingMessage, outgoing: ServerResponse, body: Buffer): Seen {
+function toRecordedRequest({ method = '', headers }: IncomingMessage, outgoing: ServerResponse, body: Buffer): RecordedRequest {
   const closed = new Promise<void>((resolve) => outgoing.once('close', () => resolve()));
   const isJson = headers['content-type'] === 'application/json';
   return { method, headers, message: isJson ? JSON.parse(body.toString()) : {}, closed };
 }
 
 function toRequest({ method = 'GET', headers, url = '/' }: IncomingMessage, body: Buffer, signal: AbortSignal): Request {
-  const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const headerEntries = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   const hasBody = method === 'POST';
   return new Request(`http://${headers.host}${url}`, {
     method,
-    headers: given,
+    headers: headerEntries,
     signal,
     ...(hasBody && { body: new Uint8Array(body) }),
   });
 }
 
-/** How an app is told of a server; what is left out is as most servers have it. */
+/** Settings of a toolset. The default protocol is `streamable_http`. */
 export interface Toolset {
   readonly url: string;
   readonly protocol?: 'streamable_http' | 'sse';
@@ -141,15 +141,15 @@ export interface AppUnderTest {
 }
 
 export interface AppOptions {
-  /** Takes the place of whole keys. */
+  /** Replaces top-level keys of the configuration. */
   readonly configuration?: object;
-  /** Further fields of the quick app. */
+  /** Additional properties of the quick app. */
   readonly properties?: object;
-  /** Further fields of its model. */
+  /** Additional fields of its model. */
   readonly model?: object;
 }
 
-/** A service with the quick app `app`, whose toolset is named Tools and whose model says what it is told to. */
+/** Starts a service with the quick app `app`, whose toolset is named `Tools`. Its model sends the scripted replies. */
 export async function startApp(
   toolset: Toolset,
   script: readonly Reply[],
@@ -185,9 +185,9 @@ export async function startApp(
 
 export type ToolCalling = readonly [name: string, args?: object];
 
-/** The model calls tools. */
-export function callsTools(...wanted: readonly ToolCalling[]): Reply {
-  const tool_calls = wanted.map(([name, args = {}], index) => ({
+/** Creates a model reply that calls tools. */
+export function toolCallReply(...toolCalls: readonly ToolCalling[]): Reply {
+  const tool_calls = toolCalls.map(([name, args = {}], index) => ({
     index,
     id: `call_${name}_${index}`,
     type: 'function',
@@ -196,8 +196,8 @@ export function callsTools(...wanted: readonly ToolCalling[]): Reply {
   return eventsReply(chunk({ role: 'assistant', content: null, tool_calls }), chunk({}, 'tool_calls'));
 }
 
-/** The model answers. */
-export function says(text: string): Reply {
+/** Creates a model reply with text. */
+export function textReply(text: string): Reply {
   return eventsReply(chunk({ role: 'assistant', content: text }), chunk({}, 'stop'));
 }
 
@@ -205,24 +205,24 @@ function chunk(delta: object, finish_reason: string | null = null): object {
   return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] };
 }
 
-/** What the model was sent in the nth request from 0. */
-export function messagesOf(model: ScriptedUpstream, nth: number): { readonly role: string; readonly content: string }[] {
+/** Returns the messages of a request to the model, by its zero-based index. */
+export function getMessages(model: ScriptedUpstream, nth: number): { readonly role: string; readonly content: string }[] {
   return (model.requests[nth]?.body.messages ?? []) as { role: string; content: string }[];
 }
 
-/** What the model was told of its tool calls. */
-export function toolTexts(model: ScriptedUpstream, nth = 1): string[] {
-  const told = messagesOf(model, nth).filter(({ role }) => role === 'tool');
-  return told.map(({ content }) => content);
+/** Returns the tool results that the model received. */
+export function getToolResults(model: ScriptedUpstream, nth = 1): string[] {
+  const results = getMessages(model, nth).filter(({ role }) => role === 'tool');
+  return results.map(({ content }) => content);
 }
 
-/** Names of the tools that the model was offered in the nth request. */
-export function offered(model: ScriptedUpstream, nth = 0): string[] {
+/** Returns the names of the tools in a request to the model. */
+export function getOfferedTools(model: ScriptedUpstream, nth = 0): string[] {
   const tools = (model.requests[nth]?.body.tools ?? []) as { function: { name: string } }[];
   return tools.map(({ function: { name } }) => name);
 }
 
-export interface Said {
+export interface ReplyMessage {
   readonly role: 'assistant';
   readonly content?: string;
   readonly function_call?: { readonly name: string };
@@ -238,34 +238,34 @@ export interface Said {
   };
 }
 
-/** The reply, which must be one. */
-export function choiceOf({ json }: TestResponse): { readonly message: Said; readonly finish_reason: string } {
-  return (json as { choices: [{ message: Said; finish_reason: string }] }).choices[0];
+/** Returns the first choice of the response. */
+export function getChoice({ json }: TestResponse): { readonly message: ReplyMessage; readonly finish_reason: string } {
+  return (json as { choices: [{ message: ReplyMessage; finish_reason: string }] }).choices[0];
 }
 
-export const ask = { messages: [{ role: 'user', content: 'Do it.' }] };
+export const chatRequest = { messages: [{ role: 'user', content: 'Do it.' }] };
 
-/** Answers the question of the last reply with the last control, and those of the replies before it with the others. */
+/** Sends the next turn: answers the question in each reply with the control at the same index. */
 export function answer(
   service: TestService,
   before: readonly TestResponse[],
   controls: readonly object[],
 ): Promise<TestResponse> {
   const turns = before.flatMap((reply, nth) => [
-    choiceOf(reply).message,
+    getChoice(reply).message,
     { role: 'user', custom_content: { completed_control: controls[nth] } },
   ]);
-  return service.chat('app', { messages: [...ask.messages, ...turns] });
+  return service.chat('app', { messages: [...chatRequest.messages, ...turns] });
 }
 
-/** The control that answers a question of the server. */
-export function given(value: object): object {
+/** Creates the control that answers a question of the server. */
+export function createAnswer(value: object): object {
   return { label: 'Answer Tools', value };
 }
 
 export const decline = { label: 'Decline' };
 
-/** MCP tools without an app around them, at a time that passes when it is told to. */
+/** Loads MCP tools without an app, on a clock that advances only through `pass`. */
 export function loadMcpTools(url: string, limits: { timeoutMs?: number; connectMs?: number; listMs?: number } = {}) {
   const clock = manualClock();
   const network = { ...openNetwork(clock), ...limits };

@@ -48,19 +48,19 @@ function toCredentials(secret: string): Credentials {
   return { apiKey: { 'Api-Key': secret }, xApiKey: { 'x-api-key': secret }, bearer: { Authorization: `Bearer ${secret}` } };
 }
 
-/** The headers of a caller, by the name of the security scheme. */
+/** Request headers with the local key, by the name of the security scheme. */
 export const credentials: Credentials = toCredentials(key);
 
-/** A service as it runs without a configuration, and what the examples name in it. */
+/** A service with the default configuration and the entities that the examples reference. */
 export interface ExampleService extends AsyncDisposable {
   readonly url: string;
-  /** As `METHOD /pattern`. */
+  /** Registered routes in the form `METHOD /pattern`. */
   readonly routes: readonly string[];
-  /** As `credentials`, with the key of a call that the application of the examples answers. */
+  /** Same as `credentials`, with the per-request key of a call to the example application. */
   readonly perRequest: Credentials;
-  /** The same with the token of a user who signed in. */
+  /** Same as `credentials`, with the token of a user who signed in. */
   readonly signedIn: Credentials;
-  /** Puts back what examples change: the file, the prompt, the conversation, the application with two versions, the consents. */
+  /** Restores all entities that the examples change, such as files, prompts, chats, the application, keys, and consents. */
   restore(): Promise<void>;
 }
 
@@ -73,10 +73,10 @@ export async function startExampleService(): Promise<ExampleService> {
   const fresh = await freshSqlite();
   const { database, close } = await fresh.open();
   const journal = new SqlJournal(database);
-  const stored = await openResponses('SQLite');
-  const responses = stored.stores();
+  const responseDatabase = await openResponses('SQLite');
+  const responses = responseDatabase.stores();
   const files = { index: new MemoryFileIndex(), blobs: new MemoryBlobs() };
-  const { applications, evaluations } = stored.evaluating();
+  const { applications, evaluations } = responseDatabase.evaluating();
   const consents = new MemoryConsentStore();
   const routes: string[] = [];
   const perRequestKeys = new MemoryPerRequestKeys(randomUUID);
@@ -93,18 +93,18 @@ export async function startExampleService(): Promise<ExampleService> {
       opsRoutes(app, opsDeps);
     },
   };
-  const upstream = await startScriptedUpstream(answerOthers);
+  const upstream = await startScriptedUpstream(answerPassThrough);
   const keys = { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false };
   const issuer = await startIssuer();
-  const token = await issuer.token({ sub: 'ada', roles: maker.roles });
-  const others = { responses, evaluations, chats: stored.chats(), shares: stored.shares(), keys };
-  const service = await startService(toConfiguration(upstream.endpoint, issuer), { ...parts, ...others });
-  const made = await service.sendRequest({
+  const token = await issuer.token({ sub: 'ada', roles: userKey.roles });
+  const stores = { responses, evaluations, chats: responseDatabase.chats(), shares: responseDatabase.shares(), keys };
+  const service = await startService(toConfiguration(upstream.endpoint, issuer), { ...parts, ...stores });
+  const created = await service.sendRequest({
     path: '/v1/responses',
     headers: { ...credentials.apiKey, 'content-type': 'application/json' },
     body: { model: 'demo', input: 'Hello' },
   });
-  const response = { ...(made.json as JsonObject), id: exampleNames.response, background: true };
+  const response = { ...(created.json as JsonObject), id: exampleNames.response, background: true };
   return {
     url: service.url,
     routes,
@@ -112,22 +112,26 @@ export async function startExampleService(): Promise<ExampleService> {
     signedIn: toCredentials(token),
     async restore() {
       const { prompt, conversation } = exampleNames;
-      for (const [path, content, shelf] of [
+      for (const [path, content, targetBucket] of [
         ['notes/hours.txt', 'The library is open.', bucket],
         [prompt, '{"id": "p", "folderId": "f", "name": "n", "content": ""}', `~prompts-${bucket}`],
         [conversation, '{"id": "c", "folderId": "f", "name": "n", "messages": []}', `~conversations-${bucket}`],
       ] as const) {
-        const file = files.blobs.file(path, content, shelf);
-        await files.index.put({ ...file, contentType: shelf === bucket ? file.contentType : 'application/json' }, undefined, 1e9);
+        const file = files.blobs.file(path, content, targetBucket);
+        await files.index.put(
+          { ...file, contentType: targetBucket === bucket ? file.contentType : 'application/json' },
+          undefined,
+          1e9,
+        );
       }
-      await putStored(responses, response);
-      await putChat(stored.chats());
-      await putShare(stored.chats(), stored.shares(), await files.index.find(bucket, 'notes/hours.txt'));
-      await applications.delete(guide.id, undefined);
-      for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
-      await putEvaluated(evaluations.store);
+      await putResponse(responses, response);
+      await putChat(responseDatabase.chats());
+      await putShare(responseDatabase.chats(), responseDatabase.shares(), await files.index.find(bucket, 'notes/hours.txt'));
+      await applications.delete(application.id, undefined);
+      for (const etag of ['one', 'two']) await applications.put({ ...application, etag }, undefined);
+      await putEvaluation(evaluations.store);
       await database.run((kysely) => kysely.deleteFrom('api_keys').execute());
-      await keys.store.add(maker, 10);
+      await keys.store.add(userKey, 10);
       await keys.blockedUsers.put({ user: exampleNames.blockedUser, reason: null, blockedAtMs: 1, blockedBy: subject });
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
@@ -136,7 +140,7 @@ export async function startExampleService(): Promise<ExampleService> {
       await service.close();
       await upstream.close();
       await issuer.stop();
-      await stored[Symbol.asyncDispose]();
+      await responseDatabase[Symbol.asyncDispose]();
       await close();
       await fresh[Symbol.asyncDispose]();
     },
@@ -145,8 +149,8 @@ export async function startExampleService(): Promise<ExampleService> {
 
 const hello = { type: 'message', status: 'completed', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
 
-/** The response and the conversation of the examples, as if nobody had touched them. */
-async function putStored({ responses, conversations }: ResponseStores, response: JsonObject): Promise<void> {
+/** Restores the response and the conversation of the examples. */
+async function putResponse({ responses, conversations }: ResponseStores, response: JsonObject): Promise<void> {
   const { response: id, talk, item } = exampleNames;
   await responses.delete({ id, subject });
   const times = { createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
@@ -161,16 +165,16 @@ async function putStored({ responses, conversations }: ResponseStores, response:
   await conversations.add({ id: talk, subject, createdAtMs: 1, metadata: {} }, [{ id: item, ...hello }]);
 }
 
-/** The case and the evaluation of the examples; they went with the application. */
-async function putEvaluated(store: EvaluationStores['store']): Promise<void> {
+/** Restores the case and the evaluation of the examples, which are deleted with the application. */
+async function putEvaluation(store: EvaluationStores['store']): Promise<void> {
   const { evaluationCase: caseId, evaluation: id } = exampleNames;
-  const asked = { name: 'Greeting', input: 'Hello', checks: [{ type: 'contains' as const, text: 'Hello' }] };
-  await store.cases.add([{ id: caseId, application: guide.id, case: asked, createdAtMs: 1, updatedAtMs: 1 }]);
+  const evaluationCase = { name: 'Greeting', input: 'Hello', checks: [{ type: 'contains' as const, text: 'Hello' }] };
+  await store.cases.add([{ id: caseId, application: application.id, case: evaluationCase, createdAtMs: 1, updatedAtMs: 1 }]);
   const counts = { total: 1, tally: { passed: 0, failed: 0, errors: 0 } };
   const open = { endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined };
-  const begun = {
+  const evaluation = {
     id,
-    application: guide.id,
+    application: application.id,
     version: 1,
     subject,
     status: 'in_progress' as const,
@@ -178,43 +182,53 @@ async function putEvaluated(store: EvaluationStores['store']): Promise<void> {
     startedAtMs: 1,
     ...open,
   };
-  await store.begin(begun, 'node', { maxStored: 20, maxBytes: 1e9, maxInProgress: 100 });
-  const [check] = asked.checks;
+  await store.begin(evaluation, 'node', { maxStored: 20, maxBytes: 1e9, maxInProgress: 100 });
+  const [check] = evaluationCase.checks;
   await store.addResult(id, 'node', {
-    ...{ nth: 0, caseId, case: asked, outcome: 'passed', answer: 'Hello', toolRuns: [], error: null, usage: [], durationMs: 1 },
+    ...{
+      nth: 0,
+      caseId,
+      case: evaluationCase,
+      outcome: 'passed',
+      answer: 'Hello',
+      toolRuns: [],
+      error: null,
+      usage: [],
+      durationMs: 1,
+    },
     ...{ verdicts: check ? [{ check, passed: true, reason: 'The answer contains the text.' }] : [], costUsd: 0, trace: [] },
   });
   await store.end(id, 'node', { status: 'completed', endedAtMs: 2, error: undefined, costUsd: 0, digest: 'd' });
 }
 
-/** The chat of the examples. */
+/** Restores the chat of the examples. */
 async function putChat(chats: ChatStore): Promise<void> {
   const change = { updatedAtMs: 1, fields: { title: 'Opening hours' }, rest: {}, turns: [] };
   const bounds = { maxBytesPerChat: 1e6, maxBytesPerUser: 1e9, condition: undefined };
   await chats.write({ subject, id: exampleNames.chatId }, change, bounds);
 }
 
-/** What is shared of it, with a stored file. */
+/** Restores the share of the example chat, with a stored file. */
 async function putShare(chats: ChatStore, shares: ShareStore, file: FileInfo | undefined): Promise<void> {
   const { chatId, share: id, shareToken } = exampleNames;
-  const place = { subject, id: chatId };
-  const { head } = (await chats.read(place, 0)) ?? {};
+  const chat = { subject, id: chatId };
+  const { head } = (await chats.read(chat, 0)) ?? {};
   const files = file === undefined ? [] : [{ path: file.path, etag: file.etag }];
   const snapshot = { title: 'Opening hours', deployment: 'demo', turns: [], files };
   const times = { createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
-  const made = { id, tokenHash: hash('sha256', shareToken, 'base64url'), ...times, snapshot, revision: head?.revision ?? 0 };
+  const share = { id, tokenHash: hash('sha256', shareToken, 'base64url'), ...times, snapshot, revision: head?.revision ?? 0 };
   await shares.revoke(subject, id, 1);
-  await shares.share(place, made, { maxPerUser: 10, maxBytesPerUser: 1e6 });
+  await shares.share(chat, share, { maxPerUser: 10, maxBytesPerUser: 1e6 });
 }
 
-/** A key of the user who signed in. */
-const maker: StoredKey = {
+/** An API key of the user who signed in. */
+const userKey: StoredKey = {
   ...{ id: exampleNames.key, owner: 'jwt:own:ada', project: 'own', roles: ['maker'], signedInAtMs: 1, name: 'Notebook' },
   ...{ prefix: 'parley_u_abcde', digest: 'd', version: 1, former: null, deployments: null, allowedIps: null },
   ...{ createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null },
 };
 
-const guide = {
+const application = {
   id: `applications/${bucket}/guide`,
   owner: subject,
   entry: quickApp({ starters: ['When is it open?'] }, { userRoles: ['staff'] }) as unknown as ApplicationEntry,
@@ -231,14 +245,14 @@ const opsDeps = {
   operations: apiOperations({ aliases }),
 };
 
-/** The embedded default, with an identity provider that people sign in with. */
-/** Answers what the examples ask the APIs for that are passed through. */
-function answerOthers({ received, response }: Answering): void {
+/** Answers example requests to pass-through APIs. */
+function answerPassThrough({ received, response }: Answering): void {
   const { answer } = passThrough[received.path.replace('/v1/', '') as PassThroughApi];
   const [type, body] = answer === 'audio' ? ['audio/mpeg', 'sound'] : ['application/json', `{"${answer}": []}`];
   response.writeHead(200, { 'content-type': type }).end(body);
 }
 
+/** Creates the default configuration with identity providers and a model for pass-through APIs. */
 function toConfiguration(endpoint: string, issuer: Issuer): object {
   const sample = { origin: 'http://127.0.0.1:9', secret: new Secret('a secret of this test') };
   const accepted = defaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
@@ -258,10 +272,10 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
   return { ...configuration, models, roles, identityProviders: { company, own: entryOf(issuer, { rolesClaim: 'roles' }) } };
 }
 
-const fault = { file: 'parley.json', path: 'models.gpt', message: 'is not known', hint: 'models' };
+const configurationError = { file: 'parley.json', path: 'models.gpt', message: 'is not known', hint: 'models' };
 const reason = { code: 'configuration_refused', message: 'The configuration was refused.' };
 
-/** A report with one of everything. */
+/** A node report with an entry in every list. */
 const fullReport: NodeReport = {
   ...report,
   health: { status: 'degraded', reasons: [reason] },
@@ -272,5 +286,11 @@ const fullReport: NodeReport = {
       ...{ state: 'failing', failuresInARow: 2, refusedStatus: null, lastError: null, offUntil: 3 },
     },
   ],
-  configuration: { files: ['parley.json'], loadedAt: 1, refusedAt: 2, faults: [fault], warnings: [fault] },
+  configuration: {
+    files: ['parley.json'],
+    loadedAt: 1,
+    refusedAt: 2,
+    faults: [configurationError],
+    warnings: [configurationError],
+  },
 };

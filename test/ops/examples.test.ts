@@ -40,16 +40,16 @@ function isReading({ method, tags }: Documented): boolean {
   return method === 'get' || method === 'head' || tags.every((tag) => callTags.has(tag));
 }
 
-/** Sends it as a client that takes every media type of the answers. */
+/** Sends a request that accepts every media type of the described responses. */
 function send({ operation, url, headers, body }: ExampleRequest, caller: Readonly<Record<string, string>>): Promise<Response> {
   if (!isReading(operation)) isChanged = true;
   const accept = Object.values(operation.responses).flatMap(({ content = {} }) => Object.keys(content));
-  const sent = { accept: accept.join(', ') || '*/*', ...headers, ...caller, ...(body && isSentAs(body.type)) };
-  return fetch(service.url + url, { method: operation.method.toUpperCase(), headers: sent, body: toBytes(body) });
+  const allHeaders = { accept: accept.join(', ') || '*/*', ...headers, ...caller, ...(body && getContentType(body.type)) };
+  return fetch(service.url + url, { method: operation.method.toUpperCase(), headers: allHeaders, body: toBytes(body) });
 }
 
-/** A form names its type itself; a file of any type is sent without one. */
-function isSentAs(type: string): Record<string, string> {
+// `fetch` sets the type of a form, and files are sent without a type.
+function getContentType(type: string): Record<string, string> {
   return type === 'application/json' || type === 'text/csv' ? { 'content-type': type } : {};
 }
 
@@ -63,18 +63,18 @@ function toBytes(body: ExampleRequest['body']) {
   return form;
 }
 
-/** What is wrong with an answer, measured against its description. */
-async function faultsOf(operation: Documented, answer: Response): Promise<readonly string[]> {
+/** Returns the differences between a response and its description. */
+async function listDifferences(operation: Documented, answer: Response): Promise<readonly string[]> {
   const text = await answer.text();
   const { content } = operation.responses[answer.status] ?? {};
   if (content === undefined) return text === '' ? [] : ['it has a body'];
-  const [sent = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
-  const type = sent in content ? sent : '*/*';
-  if (!(type in content)) return [`its media type is ${sent}`];
+  const [mediaType = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
+  const type = mediaType in content ? mediaType : '*/*';
+  if (!(type in content)) return [`its media type is ${mediaType}`];
   return toValues(type, text).flatMap(validators.answer(operation, answer.status, type));
 }
 
-/** The values that the schema of a media type is about. */
+/** Returns the values in a body that the schema of its media type describes. */
 function toValues(type: string, text: string): readonly unknown[] {
   if (/json$/.test(type)) return [JSON.parse(text)];
   if (type !== 'text/event-stream') return [text];
@@ -83,43 +83,43 @@ function toValues(type: string, text: string): readonly unknown[] {
   return data.map((value) => JSON.parse(value));
 }
 
-function schemesOf({ security }: Documented): readonly string[] {
+function listSchemes({ security }: Documented): readonly string[] {
   return security.flatMap((scheme) => Object.keys(scheme));
 }
 
-/** Some operations are only for applications that answer a call, or for users who signed in. */
+// Some operations are only for applications that serve a call or for users who signed in.
 function credentialsFor({ path }: Documented, scheme: string): Readonly<Record<string, string>> {
   if (path.startsWith('/v1/user/keys')) return service.signedIn[scheme] ?? {};
   const kind = path.includes('/per-request-permissions/') ? service.perRequest : credentials;
   return kind[scheme] ?? {};
 }
 
-/** Objects in titles of tests are cut short. */
-function titled<Case extends { readonly title: string }>(each: Case): [string, Case] {
+// Vitest truncates objects in titles, so the title is a separate argument.
+function withTitle<Case extends { readonly title: string }>(each: Case): [string, Case] {
   return [each.title, each];
 }
 
-/** The statuses of answers that are no errors. */
+/** Returns the described success statuses. */
 function successes({ responses }: Documented): number[] {
   return Object.keys(responses)
     .map(Number)
     .filter((status) => status < 400);
 }
 
-describe('every operation', () => {
-  it('has an example of all it needs', () => {
+describe('every API operation', () => {
+  it('has an example of each required input', () => {
     const missing = operations.flatMap((operation) =>
       missingExamples(operation).map((what) => `${operation.operationId}: ${what}`),
     );
     expect(missing).toEqual([]);
   });
 
-  it('has a name of its own in its chapter', () => {
+  it('has a unique summary in its tag', () => {
     const names = operations.map(({ tags, summary }) => `${tags.join()}: ${summary}`);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
-  it('is in the document that is served', async () => {
+  it('is in the served OpenAPI document', async () => {
     const answer = await fetch(`${service.url}/openapi.json`);
     const { info, ...rest } = (await answer.json()) as { readonly info: object };
     const { info: described, ...expected } = document as OpenApiDocument & { readonly info: object };
@@ -128,24 +128,24 @@ describe('every operation', () => {
     expect(info).toEqual({ ...described, version });
   });
 
-  it('stands for a route, and every route has one', () => {
-    const isRefusal = /^GET \S+\/v1\/responses$|^GET \/v1\/responses$/;
-    const isOfPage = /^GET \/($|assets\/|brand\/|docs\/|[\w.-]+\.(html|js|svg|png|webmanifest|woff2)$)/;
+  it('has a route, and every route has an operation', () => {
+    const isRejecting = /^GET \S+\/v1\/responses$|^GET \/v1\/responses$/;
+    const isPageRoute = /^GET \/($|assets\/|brand\/|docs\/|[\w.-]+\.(html|js|svg|png|webmanifest|woff2)$)/;
     const toPattern = (route: string): string => route.replace(/:(\w+)(\([^)]*\))?/g, '{$1}');
     const routes = service.routes
-      .filter((route) => !route.startsWith('HEAD ') && !isOfPage.test(route) && !isRefusal.test(route))
+      .filter((route) => !route.startsWith('HEAD ') && !isPageRoute.test(route) && !isRejecting.test(route))
       .map(toPattern);
     const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-    const isAt = (route: string) => (place: string) =>
-      place === route || (route.endsWith('*') && place.startsWith(route.slice(0, -1)));
+    const isAt = (route: string) => (path: string) =>
+      path === route || (route.endsWith('*') && path.startsWith(route.slice(0, -1)));
     expect(routes.filter((route) => !described.some(isAt(route)))).toEqual([]);
     const served = operations.map(({ method, path }) => `${method.toUpperCase()} ${toServedPath(method.toUpperCase(), path)}`);
-    expect(served.filter((place) => !place.startsWith('HEAD ') && !routes.some((route) => isAt(route)(place)))).toEqual([]);
+    expect(served.filter((path) => !path.startsWith('HEAD ') && !routes.some((route) => isAt(route)(path)))).toEqual([]);
   });
 });
 
-describe('every example', () => {
-  it('of a parameter follows its schema', () => {
+describe('every API example', () => {
+  it('matches its schema if it is a parameter', () => {
     const wrong = operations.flatMap((operation) =>
       (operation.parameters ?? []).flatMap(({ example }, nth) =>
         example === undefined ? [] : validators.parameter(operation, nth)(example),
@@ -156,26 +156,26 @@ describe('every example', () => {
 
   const bodies = requests.flatMap(({ body, ...request }) => (body?.type === 'application/json' ? [{ ...request, body }] : []));
 
-  it.each(bodies.map(titled))('of %s follows the schema of the request', (_title, { operation, body }) => {
+  it.each(bodies.map(withTitle))('matches the request schema of %s', (_title, { operation, body }) => {
     expect(validators.request(operation, body.type)(body.value)).toEqual([]);
   });
 
-  it.each(requests.map(titled))('%s is answered as described', async (_title, request) => {
+  it.each(requests.map(withTitle))('receives the described response: %s', async (_title, request) => {
     const { operation } = request;
-    const [scheme] = schemesOf(operation);
+    const [scheme] = listSchemes(operation);
     const answer = await send(request, credentialsFor(operation, scheme ?? ''));
     expect(successes(operation)).toContain(answer.status);
-    expect(await faultsOf(operation, answer)).toEqual([]);
+    expect(await listDifferences(operation, answer)).toEqual([]);
   });
 });
 
-describe('every operation with a key', () => {
+describe('every API operation that requires a key', () => {
   const keyed = operations
     .filter(({ security }) => security.length > 0)
-    .flatMap((operation) => toRequests(operation).slice(0, 1).map(titled));
+    .flatMap((operation) => toRequests(operation).slice(0, 1).map(withTitle));
 
-  it.each(keyed)('takes it in each way that is described: %s', async (_title, request) => {
-    for (const scheme of schemesOf(request.operation)) {
+  it.each(keyed)('accepts the key in each described scheme: %s', async (_title, request) => {
+    for (const scheme of listSchemes(request.operation)) {
       const answer = await send(request, credentialsFor(request.operation, scheme));
       expect([scheme, answer.status < 400]).toEqual([scheme, true]);
       await answer.arrayBuffer();
@@ -183,10 +183,10 @@ describe('every operation with a key', () => {
     }
   });
 
-  it.each(keyed)('refuses a caller without one as described: %s', async (_title, request) => {
+  it.each(keyed)('rejects a client without a key as described: %s', async (_title, request) => {
     const answer = await send(request, {});
     expect(answer.status).toBe(401);
     isChanged = false;
-    expect(await faultsOf(request.operation, answer)).toEqual([]);
+    expect(await listDifferences(request.operation, answer)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-test('the log is whole and in order when the process exits', async () => {
+test('the log is complete and in order when the process exits', async () => {
   const program = fileURLToPath(new URL('./fixtures/log-and-exit.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [program], { maxBuffer: 1e7 });
   const messages = stdout

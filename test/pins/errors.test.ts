@@ -49,25 +49,30 @@ const table: Record<ErrorCode, readonly [status: number, type: string]> = {
 };
 
 describe('the error table', () => {
-  test('is this one', () => {
+  test('has the pinned status and type for each code', () => {
     expect(Object.fromEntries(Object.entries(errorKinds).map(([code, { status, type }]) => [code, [status, type]]))).toEqual(
       table,
     );
   });
 
-  test.each(Object.entries(table) as [ErrorCode, (typeof table)[ErrorCode]][])('%s is told as %j', (code, [status, type]) => {
-    const error = new ParleyError(code, 'What happened.', { param: 'messages[0].content' });
-    expect(error.status).toBe(status);
-    expect(toErrorBody(error)).toStrictEqual({ error: { type, message: 'What happened.', param: 'messages[0].content', code } });
-  });
+  test.each(Object.entries(table) as [ErrorCode, (typeof table)[ErrorCode]][])(
+    'serializes %s with status and type %j',
+    (code, [status, type]) => {
+      const error = new ParleyError(code, 'What happened.', { param: 'messages[0].content' });
+      expect(error.status).toBe(status);
+      expect(toErrorBody(error)).toStrictEqual({
+        error: { type, message: 'What happened.', param: 'messages[0].content', code },
+      });
+    },
+  );
 
-  test('says of each code when it happens, in sentences', () => {
-    for (const says of Object.values(errorMeanings)) expect(says).toMatch(/^[A-Z`].*\.$/);
+  test('describes each code in sentences', () => {
+    for (const meaning of Object.values(errorMeanings)) expect(meaning).toMatch(/^[A-Z`].*\.$/);
   });
 });
 
 describe('an error body', () => {
-  test('has all four keys where nothing is known', () => {
+  test('has all four keys for an unknown error', () => {
     expect(toErrorBody(toParleyError(new Error('secret: sk-123')))).toStrictEqual({
       error: {
         type: 'server_error',
@@ -78,7 +83,7 @@ describe('an error body', () => {
     });
   });
 
-  test('shows the code and status of an upstream in place of ours', () => {
+  test('contains the code and status of the upstream if they are known', () => {
     const error = new ParleyError('invalid_request', 'Too long.', { status: 413, upstreamCode: 'context_length_exceeded' });
     expect(error.status).toBe(413);
     expect(toErrorBody(error).error.code).toBe('context_length_exceeded');

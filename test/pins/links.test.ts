@@ -9,7 +9,7 @@ const pages = ['.', 'docs', 'docs/decisions', 'examples', 'bench', 'web'].flatMa
     .map((name) => join(folder, name)),
 );
 
-it.each(pages)('links from %s lead to files and headings that exist', (page) => {
+it.each(pages)('every link in %s targets an existing file and heading', (page) => {
   const text = withoutCode(readFileSync(join(root, page), 'utf8'));
   const targets = [...text.matchAll(/\]\((?!https?:|mailto:|\.\.\/\.\.\/security\/)([^)\s]+)\)/g)].map(
     ([, target = '']) => target,

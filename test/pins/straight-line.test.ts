@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Returns the files in the first cells of the tables. A file without a folder is in the folder of the file before it. */
-function filesNamed(page: string): string[] {
+function listNamedFiles(page: string): string[] {
   const tables = page.slice(page.indexOf('### Request'), page.indexOf('Other calls run'));
   return tables.split('\n').flatMap((line) => {
     const cell = line.startsWith('| `') ? (line.split('|')[1] ?? '') : '';
@@ -20,8 +20,8 @@ function filesNamed(page: string): string[] {
   });
 }
 
-it('CONTRIBUTING names only files that exist on the path of a call', async () => {
-  const named = filesNamed(await readFile(join(root, 'CONTRIBUTING.md'), 'utf8'));
-  expect(named.length).toBeGreaterThan(50);
-  expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+it('CONTRIBUTING names only existing files in the request path', async () => {
+  const files = listNamedFiles(await readFile(join(root, 'CONTRIBUTING.md'), 'utf8'));
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

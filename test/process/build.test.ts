@@ -11,17 +11,17 @@ import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const copied = ['bin', 'src', 'samples', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const sourcePaths = ['bin', 'src', 'samples', 'package.json', 'package-lock.json', 'tsconfig.json'];
 const builders = ['scripts/build-service.ts', 'scripts/stamped-build.ts'];
 
 let checkout: TemporaryFolder;
 let program: string;
 
-/** A checkout with its service built, in which sources can be changed. */
+// Builds a checkout whose sources the tests can change.
 beforeAll(async () => {
   checkout = await openFolder();
   const { path } = checkout;
-  for (const name of [...copied, ...builders]) await cp(join(root, name), join(path, name), { recursive: true });
+  for (const name of [...sourcePaths, ...builders]) await cp(join(root, name), join(path, name), { recursive: true });
   await symlink(join(root, 'node_modules'), join(path, 'node_modules'));
   await mkdir(join(path, 'web/dist'), { recursive: true });
   await writeFile(join(path, 'web/dist/index.html'), '<title>the page of this checkout</title>');
@@ -33,7 +33,7 @@ afterAll(() => checkout[Symbol.asyncDispose]());
 
 const build = () => runProgram([process.execPath, join(checkout.path, 'scripts/build-service.ts'), '--at-start']);
 
-/** Changes a source as somebody would who works on it. */
+/** Edits a source file and expects that its text changes. */
 async function edit(name: string, change: (text: string) => string): Promise<void> {
   const file = join(checkout.path, name);
   const text = await readFile(file, 'utf8');
@@ -42,7 +42,7 @@ async function edit(name: string, change: (text: string) => string): Promise<voi
   await writeFile(file, changed);
 }
 
-/** The embedded default, as it is built, with the key that it prints. */
+/** Starts the built service with the default configuration. Returns the node and headers with the key that it prints. */
 async function startBuilt(): Promise<{ node: TestProcess; headers: Record<string, string> }> {
   const node = await startProcess({ configuration: null, program });
   await node.untilOutput(/#key=\S+\n/);
@@ -50,17 +50,17 @@ async function startBuilt(): Promise<{ node: TestProcess; headers: Record<string
   return { node, headers: withKey(/#key=(\S+)/.exec(node.output.stdout)?.[1]) };
 }
 
-it('the built service answers a chat, a stream, a question to documents, embeddings, the page and the reference', async () => {
+it('the built service serves a chat, a stream, a question about documents, embeddings, the page, and the API reference', async () => {
   const { node, headers } = await startBuilt();
   await using _node = node;
-  const whole = await node.sendRequest({ path: chatPath('demo'), headers, body: { messages: hello } });
-  expect([whole.status, whole.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
+  const complete = await node.sendRequest({ path: chatPath('demo'), headers, body: { messages: hello } });
+  expect([complete.status, complete.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
   const stream = await openStream(node.url, { path: chatPath('demo'), headers, body: { stream: true, messages: hello } });
   const streamed = await stream.readRest();
-  expect([streamed.isDone, streamed.content()]).toEqual([true, whole.completion.choices[0]?.message.content]);
+  expect([streamed.isDone, streamed.content()]).toEqual([true, complete.completion.choices[0]?.message.content]);
   const question = [{ role: 'user', content: 'How long may I keep a borrowed book?' }];
-  const answered = await node.sendRequest({ path: chatPath('sample'), headers, body: { messages: question } });
-  expect(answered.completion.choices[0]?.message.content).toContain('Books may be kept for three weeks');
+  const answer = await node.sendRequest({ path: chatPath('sample'), headers, body: { messages: question } });
+  expect(answer.completion.choices[0]?.message.content).toContain('Books may be kept for three weeks');
   const vectors = await node.sendRequest({
     path: '/v1/embeddings',
     headers,
@@ -72,7 +72,7 @@ it('the built service answers a chat, a stream, a question to documents, embeddi
   expect((await node.sendRequest({ method: 'GET', path: '/docs/scalar.js' })).status).toBe(200);
 });
 
-it.runIf(process.platform === 'linux')('bin/parley sets what bounds memory, and leaves what is set already', async () => {
+it.runIf(process.platform === 'linux')('bin/parley sets memory options unless they are already set', async () => {
   const startedWith = async (environment: Record<string, string>) => {
     await using node = await startProcess({ configuration: null, program, environment });
     const read = async (name: string) => (await readFile(`/proc/${node.pid}/${name}`, 'utf8')).split('\0');
@@ -87,10 +87,10 @@ it.runIf(process.platform === 'linux')('bin/parley sets what bounds memory, and 
   expect([allocator[0], flags]).toEqual(['MALLOC_ARENA_MAX=8', []]);
 });
 
-it('stacks of the built service show files and lines of the sources', async () => {
-  const fault = "throw new Error('a fault of ours');";
+it('stack traces of the built service show files and lines of the sources', async () => {
+  const statement = "throw new Error('a fault of ours');";
   await edit('src/app/sample/sample-applications.ts', (text) =>
-    text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${fault}\n$&`),
+    text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${statement}\n$&`),
   );
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
   const { node } = await startBuilt();
@@ -99,11 +99,11 @@ it('stacks of the built service show files and lines of the sources', async () =
   const [, file = '', line] =
     /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-applications\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
   const source = await readFile(new URL(file), 'utf8');
-  expect(source.split('\n')[Number(line) - 1]).toContain(fault);
+  expect(source.split('\n')[Number(line) - 1]).toContain(statement);
   expect(node.output.stdout).not.toMatch(/dist\/[\w-]+\.js:/);
 });
 
-it('a build that is out of date is told and not run, whichever time its files have, and is built again at the next start', async () => {
+it('bin/parley reports an outdated build and runs the sources instead, and the next build replaces it', async () => {
   await edit('src/app/cli.ts', (text) => text.replace('Parley, a chat-completion gateway', 'Parley, another gateway'));
   const stale = await runProgram([program, '--help']);
   expect(stale).toMatchObject({ code: 0, stderr: expect.stringContaining('dist was built of other sources') });
@@ -114,7 +114,7 @@ it('a build that is out of date is told and not run, whichever time its files ha
   expect(await build()).toMatchObject({ code: 0, stdout: '' });
 });
 
-it('a service that is not built runs from its sources, and one whose sources are gone is not taken for fresh', async () => {
+it('bin/parley runs from its sources without a build, and reports a build as outdated if a source was deleted', async () => {
   await rm(join(checkout.path, 'dist'), { recursive: true });
   expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: '0.1.0\n' });
   expect((await build()).code).toBe(0);
@@ -123,7 +123,7 @@ it('a service that is not built runs from its sources, and one whose sources are
   expect([code, stderr]).toEqual([1, expect.stringMatching(/dist was built of other sources[\s\S]+check-command\.ts/)]);
 });
 
-it('builds at once of several processes are each put in place, and the last one is whole', async () => {
+it('concurrent builds of multiple processes all succeed, and the last one is complete', async () => {
   await using folder = await openFolder();
   const script = `
     import { mkdirSync, writeFileSync } from 'node:fs';

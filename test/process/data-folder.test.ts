@@ -8,7 +8,7 @@ import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
-const way = 'Set another one with --data or PARLEY_DATA';
+const suggestion = 'Set another one with --data or PARLEY_DATA';
 
 let temporary: TemporaryFolder;
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => temporary[Symbol.asyncDispose]());
 
 describe('a data folder', () => {
-  it('is of one process, which kill -9 ends as well as anything, and whose successor goes on with what is kept', async () => {
+  it('is locked by one process, and a process after kill -9 continues with its data', async () => {
     const data = join(temporary.path, 'own', 'data');
     const start = () => startProcess({ configuration, flags: ['--data', data] });
     const pseudonym = async (node: TestProcess): Promise<string | undefined> => {
@@ -28,23 +28,23 @@ describe('a data folder', () => {
       return /"user":"([0-9a-f]{12})"/.exec(node.output.stdout)?.[1];
     };
     await using first = await start();
-    const refused = await runCommand(['serve', '--port', '0'], { PARLEY_DATA: relative(process.cwd(), data) });
-    const told = `parley: the data folder ${data} is in use by another Parley. Stop that process, or set another folder with --data or PARLEY_DATA\n`;
-    expect([refused.code, refused.stderr, refused.stdout]).toEqual([1, told, '']);
+    const rejected = await runCommand(['serve', '--port', '0'], { PARLEY_DATA: relative(process.cwd(), data) });
+    const expected = `parley: the data folder ${data} is in use by another Parley. Stop that process, or set another folder with --data or PARLEY_DATA\n`;
+    expect([rejected.code, rejected.stderr, rejected.stdout]).toEqual([1, expected, '']);
     await writeFile(join(temporary.path, 'parley.json'), JSON.stringify(configuration));
     expect((await runCommand(['check', join(temporary.path, 'parley.json')], { PARLEY_DATA: data })).code).toBe(0);
     const before = await pseudonym(first);
     first.kill('SIGKILL');
     await first.ended;
-    await using second = await start();
+    await using successor = await start();
     expect(before).toBeDefined();
-    expect(await pseudonym(second)).toBe(before);
+    expect(await pseudonym(successor)).toBe(before);
     for (const name of ['lock', 'secret', 'parley.db']) expect((await stat(join(data, name))).mode & 0o777).toBe(0o600);
   });
 
-  it.runIf(process.platform === 'linux')('that cannot be used ends the process with 1', async () => {
+  it.runIf(process.platform === 'linux')('ends the process with code 1 if it cannot be created', async () => {
     const { code, stderr, stdout } = await runCommand(['serve', '--port', '0', '--data', '/proc/x']);
-    const told = `parley: the data folder /proc/x cannot be used: a folder cannot be created there. ${way}\n`;
-    expect([code, stderr, stdout]).toEqual([1, told, '']);
+    const expected = `parley: the data folder /proc/x cannot be used: a folder cannot be created there. ${suggestion}\n`;
+    expect([code, stderr, stdout]).toEqual([1, expected, '']);
   });
 });

@@ -9,7 +9,7 @@ import { openFolder } from '#test/temporary-folder.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const waiting = { timeout: 40_000, interval: 50 };
 
-/** `npm run dev` with a process group of its own, as a shell gives one. */
+/** Starts `npm run dev` in its own process group, as a shell does. */
 function startDev(folder: string) {
   const { PATH = '', HOME = '' } = process.env;
   const npm = spawn('npm', ['run', 'dev', '--', '--port', '0', '--data', join(folder, 'data')], {
@@ -35,10 +35,10 @@ function startDev(folder: string) {
   return { ended: once(npm, 'exit'), isRunning, output: () => output, interrupt: () => process.kill(-(npm.pid ?? 0), 'SIGINT') };
 }
 
-it('npm run dev serves the page beside a service that starts again after a change, with one key, and ends with both', async () => {
+it('npm run dev serves the page and a service that restarts after a change with the same key, and SIGINT ends both', async () => {
   await using folder = await openFolder();
   const dev = startDev(folder.path);
-  const count = (said: string) => dev.output().split(said).length - 1;
+  const count = (message: string) => dev.output().split(message).length - 1;
   const statusWithKey = async (): Promise<number> => {
     const [, page = ''] = /The page is on (\S+)/.exec(dev.output()) ?? [];
     expect(await (await fetch(page)).text()).toContain('/@vite/client');

@@ -38,7 +38,7 @@ async function save(name: string, example: string): Promise<void> {
 }
 
 describe('parley evaluate', () => {
-  it('finds the regression of the example, and writes the same JSON for the same answers', async () => {
+  it('finds the regression of the example and writes identical JSON for identical answers', async () => {
     const [one, two] = ['one.json', 'two.json'].map((name) => join(folder.path, name)) as [string, string];
     await save('guide', 'app.json');
     expect(await evaluate('guide', '--cases', cases, '--json', one)).toMatchObject({
@@ -65,7 +65,7 @@ describe('parley evaluate', () => {
     expect((await evaluate('guide', '--cases', cases, '--version', '1')).code).toBe(0);
   });
 
-  it('reads cases of every form alike', async () => {
+  it('reads cases in JSON, JSON Lines, and CSV', async () => {
     await save('forms', 'app.json');
     const one = { name: 'n', input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
     const forms = {
@@ -89,12 +89,12 @@ describe('parley evaluate', () => {
     [['nothing', '--cases', cases], 'the service responded with 404: No application exists at this path'],
     [['guide', '--key', 'wrong'], 'the service responded with 401'],
     [['guide', '--url', 'http://127.0.0.1:9'], 'http://127.0.0.1:9 is unreachable'],
-  ])('%j ends with 2, and why', async (args, why) => {
+  ])('exits with code 2 and a reason for the arguments %j', async (args, reason) => {
     const { code, stderr, stdout } = await evaluate(...args);
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)]);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(reason)]);
   });
 
-  it('says where in a file a case is wrong', async () => {
+  it('reports the location of an invalid case in a file', async () => {
     const file = await folder.write('faulty.csv', 'input,matches\nfine,a\nx,(\n');
     expect((await evaluate('guide', '--cases', file)).stderr).toContain(
       'faulty.csv: [1].checks[0].pattern must be a regular expression',

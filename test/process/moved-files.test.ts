@@ -14,61 +14,61 @@ function send(node: TestProcess, method: string, path: string, body?: unknown): 
   return sendRequest(node.url, { method, path, headers, body });
 }
 
-/** The content of each number in a folder; undefined where nothing is. */
+/** Returns the content of each numbered file in a folder, or undefined if the file does not exist. */
 async function readAll(node: TestProcess, bucket: string, folder: string): Promise<(string | undefined)[]> {
-  const found: (string | undefined)[] = [];
+  const contents: (string | undefined)[] = [];
   for (const nth of numbers) {
     const { status, text } = await send(node, 'GET', `/v1/files/${bucket}/${folder}/${nth}`);
     expect([200, 404]).toContain(status);
-    found.push(status === 200 ? text : undefined);
+    contents.push(status === 200 ? text : undefined);
   }
-  return found;
+  return contents;
 }
 
 const numbers = Array.from({ length: count }, (_, nth) => nth);
 const isCopied = (nth: number): boolean => nth % 4 === 1;
-const isTaken = (nth: number): boolean => nth % 3 === 0;
+const isOccupied = (nth: number): boolean => nth % 3 === 0;
 
-/** Files to be moved and copied, some to where others are. */
+/** Stores files to move and copy. Some destinations already have a file. */
 async function fill(node: TestProcess, bucket: string): Promise<void> {
   for (const nth of numbers) {
     await send(node, 'PUT', `/v1/files/${bucket}/from/${nth}`, `source ${nth}`);
-    if (isTaken(nth)) await send(node, 'PUT', `/v1/files/${bucket}/to/${nth}`, `replaced ${nth}`);
+    if (isOccupied(nth)) await send(node, 'PUT', `/v1/files/${bucket}/to/${nth}`, `replaced ${nth}`);
   }
 }
 
-/** Moves and copies all at once, and kills the node when so many are answered. Gives those that were. */
-async function relocateAndKill(node: TestProcess, bucket: string, most: number): Promise<ReadonlySet<number>> {
-  const answered = new Set<number>();
-  const asking = numbers.map(async (nth) => {
+/** Moves and copies all files concurrently. Kills the node after `maxAnswered` responses and returns their numbers. */
+async function relocateAndKill(node: TestProcess, bucket: string, maxAnswered: number): Promise<ReadonlySet<number>> {
+  const answeredNumbers = new Set<number>();
+  const operations = numbers.map(async (nth) => {
     const urls = { sourceUrl: `files/${bucket}/from/${nth}`, destinationUrl: `files/${bucket}/to/${nth}` };
     const path = `/v1/ops/resource/${isCopied(nth) ? 'copy' : 'move'}`;
     const { status } = await send(node, 'POST', path, { ...urls, overwrite: true });
     expect(status).toBe(200);
-    answered.add(nth);
-    if (answered.size === most) node.kill('SIGKILL');
+    answeredNumbers.add(nth);
+    if (answeredNumbers.size === maxAnswered) node.kill('SIGKILL');
   });
-  await Promise.allSettled(asking);
+  await Promise.allSettled(operations);
   expect((await node.ended).signal).toBe('SIGKILL');
-  return answered;
+  return answeredNumbers;
 }
 
-describe('a node that is killed among moves and copies', () => {
-  it.each([10, 20, 30])('has lost nothing, and has what it answered for: after %i', async (most) => {
+describe('a node that is killed during moves and copies', () => {
+  it.each([10, 20, 30])('loses no file and keeps every answered operation: killed after %i responses', async (maxAnswered) => {
     await using data = await openFolder();
     const options = { configuration: {}, flags: ['--data', data.path] };
     const victim = await startProcess(options);
     const { bucket } = (await send(victim, 'GET', '/v1/bucket')).json as { bucket: string };
     await fill(victim, bucket);
-    const answered = await relocateAndKill(victim, bucket, most);
+    const answeredNumbers = await relocateAndKill(victim, bucket, maxAnswered);
 
     await using node = await startProcess(options);
     const from = await readAll(node, bucket, 'from');
     const to = await readAll(node, bucket, 'to');
     const isMoved = (nth: number): boolean => to[nth] === `source ${nth}`;
-    expect([...answered].filter((nth) => !isMoved(nth))).toEqual([]);
+    expect([...answeredNumbers].filter((nth) => !isMoved(nth))).toEqual([]);
     for (const nth of numbers.filter(isMoved)) expect(from[nth]).toBe(isCopied(nth) ? `source ${nth}` : undefined);
     for (const nth of numbers.filter((each) => !isMoved(each)))
-      expect([from[nth], to[nth]]).toEqual([`source ${nth}`, isTaken(nth) ? `replaced ${nth}` : undefined]);
+      expect([from[nth], to[nth]]).toEqual([`source ${nth}`, isOccupied(nth) ? `replaced ${nth}` : undefined]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 
-it('health is not degraded by notices that stay, which the log names', async () => {
+it('permanent configuration warnings appear in the log and do not degrade health', async () => {
   const configuration = {
     models: { demo: { upstreams: [{ protocol: 'demo' }] } },
     identityProviders: { sso: { issuer: 'http://127.0.0.1:9' } },

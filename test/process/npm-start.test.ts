@@ -14,7 +14,8 @@ import { openFolder } from '#test/temporary-folder.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** `npm start` with a process group of its own, as a shell gives one; the page is not built for it. */
+
+/** Starts `npm start` in its own process group, as a shell does. Does not build the page. */
 async function startNpm(folder: string, models: object) {
   const file = join(folder, 'parley.json');
   const configuration = { models, keys: { [callerKey]: { project: 'test' } } };
@@ -51,12 +52,12 @@ async function startNpm(folder: string, models: object) {
 it.each([
   ['SIGTERM', 'npm'],
   ['SIGINT', 'the group'],
-] as const)('%s to %s stops what npm start has started, once its open stream has ended', async (signal, target) => {
-  const goOn = Promise.withResolvers<void>();
+] as const)('%s to %s stops npm start after its open stream has ended', async (signal, target) => {
+  const continuation = Promise.withResolvers<void>();
   await using upstream = await startScriptedUpstream(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant', content: 'before' }));
-    await goOn.promise;
+    await continuation.promise;
     await answering.events(finish());
     answering.done();
   });
@@ -67,9 +68,9 @@ it.each([
   await reader.next();
   npm.send(target, signal);
   await vi.waitUntil(() => npm.output().includes('"msg":"stopping"'), { timeout: 10_000, interval: 10 });
-  // Until then a second signal, which npm passes on, would have ended the process at once.
+  // If npm passed the signal on again, the process would end immediately. The pause leaves time for a second signal.
   await sleep(200);
-  goOn.resolve();
+  continuation.resolve();
   expect((await reader.readRest()).isDone).toBe(true);
   expect(await npm.ended).toEqual([0, null]);
   await vi.waitUntil(() => !npm.isRunning(), { timeout: 10_000, interval: 20 });

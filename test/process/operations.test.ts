@@ -19,7 +19,7 @@ function get(node: TestProcess, path: string) {
   return node.sendRequest({ method: 'GET', path });
 }
 
-describe('a node tells operators', () => {
+describe('a running node', () => {
   let upstream: ScriptedUpstream;
   let node: TestProcess;
 
@@ -34,7 +34,7 @@ describe('a node tells operators', () => {
     await upstream.close();
   });
 
-  it('that it lives and is ready, to anyone', async () => {
+  it('reports health and readiness without credentials', async () => {
     const health = await get(node, '/health');
     expect([health.status, health.json]).toMatchObject([200, { status: 'ok', reasons: [] }]);
     const ready = await get(node, '/ready');
@@ -44,7 +44,7 @@ describe('a node tells operators', () => {
     expect((await get(node, '/docs')).text).toMatch(/<html/i);
   });
 
-  it('what was measured, without ids of callers, keys or contents', async () => {
+  it('exports metrics without caller IDs, keys, or contents', async () => {
     upstream.script(eventsReply(...plainReply('canary of the reply')));
     await (await node.stream('m', { messages: [{ role: 'user', content: 'canary of the question' }] })).readRest();
     await node.chat('no-such-deployment', { messages: hello });
@@ -56,23 +56,25 @@ describe('a node tells operators', () => {
     expect(text).not.toMatch(/canary|caller-key|no-such-deployment/);
   });
 
-  it('how much each of its caches keeps', async () => {
+  it('exports the size of each cache', async () => {
     const { text } = await get(node, '/metrics');
     const names = [...text.matchAll(/^parley_cache_size_bytes\{parley_cache="(\w+)"\} \d+$/gm)].map(([, name]) => name);
-    const some = ['applications', 'document_vectors', 'log_callers', 'mcp_tools', 'recent_vectors', 'sign_in_ways'];
-    expect(names).toEqual(expect.arrayContaining(some));
+    const expected = ['applications', 'document_vectors', 'log_callers', 'mcp_tools', 'recent_vectors', 'sign_in_ways'];
+    expect(names).toEqual(expect.arrayContaining(expected));
   });
 
-  it('measures on a port of its own where one is set', async () => {
+  it('exports metrics only on the metrics port if one is set', async () => {
     const port = await freePort();
     await using node = await startProcess({ configuration: demo, environment: { PARLEY_METRICS_PORT: String(port) } });
     expect((await get(node, '/metrics')).status).toBe(404);
-    const own = `http://127.0.0.1:${port}`;
-    expect((await sendRequest(own, { method: 'GET', path: '/metrics' })).text).toMatch(/^# TYPE /m);
-    expect((await sendRequest(own, { method: 'GET', path: '/v1/models', headers: { 'api-key': callerKey } })).status).toBe(404);
+    const metricsUrl = `http://127.0.0.1:${port}`;
+    expect((await sendRequest(metricsUrl, { method: 'GET', path: '/metrics' })).text).toMatch(/^# TYPE /m);
+    expect((await sendRequest(metricsUrl, { method: 'GET', path: '/v1/models', headers: { 'api-key': callerKey } })).status).toBe(
+      404,
+    );
   });
 
-  it('which upstream is left alone', async () => {
+  it('reports a paused upstream in its health', async () => {
     upstream.script(refusal(429, { 'retry-after': '60' }));
     expect((await node.chat('limited', { messages: hello })).status).toBe(429);
     const { json, text } = await get(node, '/health');
@@ -84,7 +86,7 @@ describe('a node tells operators', () => {
     expect((await get(node, '/ready')).status).toBe(200);
   });
 
-  it('of every call in its log, without keys or contents', async () => {
+  it('logs every call without keys or contents', async () => {
     upstream.script(refusal(500, {}, { message: 'the upstream key canary-key is wrong' }));
     const { headers } = await node.chat('faulty', { messages: [{ role: 'user', content: 'canary of the question' }] });
     await node.untilOutput(new RegExp(String(headers['x-request-id'])));
@@ -94,21 +96,21 @@ describe('a node tells operators', () => {
   });
 });
 
-describe('HTTPS', () => {
-  /** The name in the certificate that the node shows, and the status it gives. */
-  function shown(url: string): Promise<{ name: string; status: number }> {
+describe('the HTTPS server', () => {
+  /** Returns the name in the server certificate and the response status. */
+  function getCertificate(url: string): Promise<{ name: string; status: number }> {
     return new Promise((resolve, reject) => {
       const options = { rejectUnauthorized: false, agent: false, headers: { 'api-key': callerKey } };
-      const asking = request(`${url}/v1/models`, options, (response) => {
+      const outgoing = request(`${url}/v1/models`, options, (response) => {
         const { CN: name } = (response.socket as TLSSocket).getPeerCertificate().subject;
         response.resume();
         resolve({ name: String(name), status: response.statusCode ?? 0 });
       });
-      asking.on('error', reject).end();
+      outgoing.on('error', reject).end();
     });
   }
 
-  it('is served with the files it is given, and with new ones when they change', async () => {
+  it('uses the configured certificate and reloads it if the files change', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -119,27 +121,30 @@ describe('HTTPS', () => {
     await put('first');
     await using node = await startProcess({ configuration: demo, flags: ['--tls-cert', cert, '--tls-key', key] });
     expect(node.url).toMatch(/^https:/);
-    expect(await shown(node.url)).toEqual({ name: 'first.parley.test', status: 200 });
+    expect(await getCertificate(node.url)).toEqual({ name: 'first.parley.test', status: 200 });
     await writeFile(cert, 'not a certificate');
     await node.untilOutput(/cannot reload the certificate/);
-    expect((await shown(node.url)).name).toBe('first.parley.test');
+    expect((await getCertificate(node.url)).name).toBe('first.parley.test');
     await put('second');
-    await vi.waitUntil(async () => (await shown(node.url)).name === 'second.parley.test', { interval: 50, timeout: 10_000 });
+    await vi.waitUntil(async () => (await getCertificate(node.url)).name === 'second.parley.test', {
+      interval: 50,
+      timeout: 10_000,
+    });
     expect(await readFile(key, 'utf8')).toContain('PRIVATE KEY');
   });
 
-  it('tells browsers on every response to come by HTTPS only, and plain HTTP does not', async () => {
+  it('sends Strict-Transport-Security with every response, which plain HTTP does not', async () => {
     const files = ['--tls-cert', join(fixtures, 'first-cert.pem'), '--tls-key', join(fixtures, 'first-key.pem')];
     await using node = await startProcess({ configuration: demo, flags: files });
     const strictTransportAt = (path: string, method = 'GET', body = ''): Promise<unknown> =>
       new Promise((resolve, reject) => {
         const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
         const options = { method, rejectUnauthorized: false, agent: false, headers };
-        const asking = request(`${node.url}${path}`, options, (response) => {
+        const outgoing = request(`${node.url}${path}`, options, (response) => {
           response.resume();
           resolve([response.statusCode, response.headers['strict-transport-security']]);
         });
-        asking.on('error', reject).end(body);
+        outgoing.on('error', reject).end(body);
       });
     const year = 'max-age=31536000';
     const chat = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] });
@@ -155,7 +160,7 @@ describe('HTTPS', () => {
     expect((await fetch(`${plain.url}/health`)).headers.get('strict-transport-security')).toBeNull();
   });
 
-  it('is refused with a reason where the files do not fit', async () => {
+  it('does not start if the certificate files are missing or do not match', async () => {
     const files = ['--tls-cert', join(fixtures, 'first-cert.pem'), '--tls-key', join(fixtures, 'second-key.pem')];
     const { code, stderr } = await runCommand(['serve', '--port', '0', ...files]);
     expect(code).toBe(1);

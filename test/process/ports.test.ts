@@ -15,12 +15,12 @@ async function startWith(environment: Readonly<Record<string, string>>, port = '
     file,
     JSON.stringify({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { k: { project: 'p' } } }),
   );
-  const ended = await runCommand(['serve', '--config', file, '--port', port, '--data', join(folder.path, 'data')], environment);
-  const { code, stderr } = ended;
+  const result = await runCommand(['serve', '--config', file, '--port', port, '--data', join(folder.path, 'data')], environment);
+  const { code, stderr } = result;
   return { code, lines: stderr.trim().split('\n') };
 }
 
-describe('settings that cannot be used', () => {
+describe('the error for an unusable setting', () => {
   it('names a metrics port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await listeningAt(server);
@@ -33,7 +33,7 @@ describe('settings that cannot be used', () => {
     ]);
   });
 
-  it('names a metrics port that is the port of the service', async () => {
+  it('names a metrics port that equals the service port', async () => {
     const port = String(await freePort());
     const { code, lines } = await startWith({ PARLEY_METRICS_PORT: port }, port);
     expect([code, lines]).toEqual([

@@ -26,7 +26,7 @@ describe('signals of a running node', () => {
     expect(await statusWith('the-first-key-of-this-test')).toBe(401);
   });
 
-  it('keeps the configuration in force if the one read after SIGHUP has faults', async () => {
+  it('keeps the active configuration if the one read after SIGHUP is invalid', async () => {
     await using folder = await openFolder();
     const file = join(folder.path, 'key');
     await writeFile(file, 'the-first-key-of-this-test');

@@ -27,7 +27,7 @@ async function write(name: string, text: string): Promise<string> {
 
 const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 
-it('a node that has started has neither logged nor counted a call', async () => {
+it('a started node does not log or count a call before the first request', async () => {
   await using node = await startProcess({ configuration: demo });
   const metrics = await (await fetch(`${node.url}/metrics`)).text();
   expect(metrics).toContain('process_uptime_seconds');
@@ -40,7 +40,7 @@ it('a node that has started has neither logged nor counted a call', async () => 
 });
 
 describe('a node that cannot start', () => {
-  it('prints every fault of its configuration and ends with 1', async () => {
+  it('prints every configuration error and exits with code 1', async () => {
     const file = await write(
       'typo.json',
       '{ "models": { "m": { "upstream": [], "upstreams": [{ "endpoint": "http://x.example/v1", "wieght": 2 }] } } }',
@@ -54,27 +54,27 @@ describe('a node that cannot start', () => {
     expect(stdout).not.toContain('listens');
   });
 
-  it('names a file that is not there, text that is not JSON, and a variable that is not set', async () => {
+  it('names a missing file, invalid JSON, and an undefined variable', async () => {
     const broken = await write('broken.json', '{ "models": { ');
     const unset = await write(
       'unset.yaml',
       `models:\n  m:\n    upstreams:\n      - endpoint: http://x.example/v1\n        key: \${PARLEY_TEST_UNSET}\n`,
     );
-    for (const [file, told] of [
+    for (const [file, expected] of [
       [join(temporary.path, 'none.json'), /does not exist/],
       [broken, /broken\.json/],
       [unset, /PARLEY_TEST_UNSET/],
     ] as const) {
       const { code, stderr } = await runCommand(['serve', '--config', file, '--port', '0']);
       expect(code).toBe(1);
-      expect(stderr).toMatch(told);
+      expect(stderr).toMatch(expected);
     }
   });
 
-  it('says that its port is in use, and which', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await listeningAt(taken);
-    const address = taken.address();
+  it('names its port if the port is in use', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await listeningAt(occupant);
+    const address = occupant.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
     const file = await write('demo.json', JSON.stringify(demo));
     const { code, stderr } = await runCommand([
@@ -86,7 +86,7 @@ describe('a node that cannot start', () => {
       '--data',
       join(temporary.path, 'data'),
     ]);
-    taken.close();
+    occupant.close();
     expect(code).toBe(1);
     expect(stderr).toContain(port);
     expect(stderr).toMatch(/in use/);
@@ -98,15 +98,15 @@ describe('a node that cannot start', () => {
     [['serve', '--prot', '1'], 2, /--prot/],
     [['sevre'], 2, /sevre/],
     [['serve', 'parley.json'], 2, /--config/],
-  ])('says what is wrong with %j', async (args, code, told) => {
-    const ended = await runCommand(args);
-    expect(ended.code).toBe(code);
-    expect(ended.stderr).toMatch(told);
+  ])('reports the error in the arguments %j', async (args, code, expected) => {
+    const result = await runCommand(args);
+    expect(result.code).toBe(code);
+    expect(result.stderr).toMatch(expected);
   });
 });
 
-describe('a node that starts', () => {
-  it('without a configuration serves the demo, with a key that it prints and nobody else has', async () => {
+describe('a starting node', () => {
+  it('serves the demo with a key that it prints if it has no configuration', async () => {
     await using node = await startProcess({ configuration: null });
     await node.untilOutput(/#key=\S+\n/);
     const key = /#key=(\S+)/.exec(node.output.stdout)?.[1];
@@ -125,7 +125,7 @@ describe('a node that starts', () => {
     );
   });
 
-  it('reads YAML, several files and the environment', async () => {
+  it('reads YAML, multiple files, and environment variables', async () => {
     await using upstream = await startScriptedUpstream(eventsReply(...plainReply('hi')));
     const base = await write(
       'base.yaml',
@@ -140,7 +140,7 @@ describe('a node that starts', () => {
     expect(upstream.requests[0]?.headers.authorization).toBe('Bearer from the environment');
   });
 
-  it('comes back on the same port after kill -9', async () => {
+  it('can use the port of a node that was ended with kill -9', async () => {
     const port = String(await freePort());
     for (let start = 0; start < 2; start += 1) {
       await using node = await startProcess({ configuration: demo, flags: ['--port', port] });

@@ -8,13 +8,13 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 
-/** An upstream whose stream goes on when it is told, and a node before it with one such stream open. */
+/** Starts a node with one open stream from an upstream that continues when `resume` is called. */
 async function withOpenStream(environment: Readonly<Record<string, string>> = {}) {
-  const goOn = Promise.withResolvers<void>();
+  const continuation = Promise.withResolvers<void>();
   const upstream = await startScriptedUpstream(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant', content: 'before' }));
-    await goOn.promise;
+    await continuation.promise;
     await answering.events(text(', after'), finish());
     answering.done();
   });
@@ -28,11 +28,11 @@ async function withOpenStream(environment: Readonly<Record<string, string>> = {}
     await node[Symbol.asyncDispose]();
     await upstream.close();
   };
-  return { upstream, node, reader, goOn: goOn.resolve, [Symbol.asyncDispose]: close };
+  return { upstream, node, reader, resume: continuation.resolve, [Symbol.asyncDispose]: close };
 }
 
-/** The status and body of one request over a connection that is kept. */
-function askOver(
+/** Sends a request over a keep-alive connection and returns status, body, and the `Connection` header. */
+function sendOver(
   agent: Agent,
   node: TestProcess,
   path: string,
@@ -42,41 +42,44 @@ function askOver(
   return new Promise((resolve, reject) => {
     const headers = { 'api-key': 'caller-key', ...(body !== undefined && { 'content-type': 'application/json' }), ...more };
     const method = body === undefined ? 'GET' : 'POST';
-    const asking = request(`${node.url}${path}`, { method, agent, headers }, async (response) => {
+    const outgoing = request(`${node.url}${path}`, { method, agent, headers }, async (response) => {
       let text = '';
       for await (const piece of response) text += String(piece);
       resolve({ status: response.statusCode ?? 0, text, connection: response.headers.connection });
     });
-    asking.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
+    outgoing.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
-/** A node that waits for it outlasts its test. */
+/** A drain time that is longer than the test timeout. */
 const longDrain = { PARLEY_DRAIN_MS: '600000' };
 
-describe('a node that is told to stop', () => {
-  it('ends at once where nothing is open, with 0', async () => {
+describe('a node that receives a stop signal', () => {
+  it('exits immediately with code 0 if it has no open calls', async () => {
     await using node = await startProcess({ configuration: demo, environment: longDrain });
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('by %s lets open streams end, takes no new calls, and ends with 0', async (signal) => {
-    await using open = await withOpenStream();
-    const { node, reader, goOn } = open;
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    expect((await askOver(agent, node, '/v1/models')).status).toBe(200);
-    node.kill(signal);
-    await node.untilOutput(/"msg":"stopping"/);
-    await expect(node.chat('m', { messages: hello })).rejects.toThrow();
-    goOn();
-    const { content, isDone, error } = await reader.readRest();
-    expect([content(), isDone, error]).toEqual(['before, after', true, undefined]);
-    expect(await node.ended).toMatchObject({ code: 0, signal: null });
-    agent.destroy();
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'completes open streams, rejects new connections, and exits with code 0 after %s',
+    async (signal) => {
+      await using open = await withOpenStream();
+      const { node, reader, resume } = open;
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      expect((await sendOver(agent, node, '/v1/models')).status).toBe(200);
+      node.kill(signal);
+      await node.untilOutput(/"msg":"stopping"/);
+      await expect(node.chat('m', { messages: hello })).rejects.toThrow();
+      resume();
+      const { content, isDone, error } = await reader.readRest();
+      expect([content(), isDone, error]).toEqual(['before, after', true, undefined]);
+      expect(await node.ended).toMatchObject({ code: 0, signal: null });
+      agent.destroy();
+    },
+  );
 
-  it('by SIGTERM says first that it is not ready, and takes calls a moment longer', async () => {
+  it('reports that it is not ready and accepts calls during the grace period after SIGTERM', async () => {
     await using node = await startProcess({ configuration: demo, environment: { PARLEY_LAME_DUCK_MS: '60000' } });
     const ready = () => node.sendRequest({ method: 'GET', path: '/ready' });
     expect((await ready()).status).toBe(200);
@@ -94,7 +97,7 @@ describe('a node that is told to stop', () => {
     expect((await node.ended).code).toBe(130);
   });
 
-  it('says with every answer that the connection closes, so that nobody sends on one that is reset', async () => {
+  it('closes the connection with every response, so that no client reuses it', async () => {
     const late = Promise.withResolvers<void>();
     await using upstream = await startScriptedUpstream(async (answering) => {
       await late.promise;
@@ -103,14 +106,14 @@ describe('a node that is told to stop', () => {
     const models = { ...demo.models, m: { upstreams: [{ endpoint: upstream.endpoint }] } };
     await using node = await startProcess({ configuration: { models }, environment: { PARLEY_LAME_DUCK_MS: '60000' } });
     const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
-    for (const agent of agents) expect((await askOver(agent, node, '/v1/models')).connection).toBe('keep-alive');
-    const [waiting, ...others] = agents as [Agent, ...Agent[]];
+    for (const agent of agents) expect((await sendOver(agent, node, '/v1/models')).connection).toBe('keep-alive');
+    const [waiting, ...rest] = agents as [Agent, ...Agent[]];
     const chat = (model: string, more = {}) => ({ model, messages: hello, ...more });
-    const underWay = askOver(waiting, node, '/v1/chat/completions', chat('m'));
+    const inProgress = sendOver(waiting, node, '/v1/chat/completions', chat('m'));
     await upstream.request(0);
     node.kill('SIGTERM');
     await node.untilOutput(/"lame_duck_ms":/);
-    const asked: readonly (readonly [status: number, path: string, body?: unknown, headers?: Record<string, string>])[] = [
+    const cases: readonly (readonly [status: number, path: string, body?: unknown, headers?: Record<string, string>])[] = [
       [200, '/v1/models'],
       [503, '/ready'],
       [404, '/nowhere'],
@@ -119,37 +122,37 @@ describe('a node that is told to stop', () => {
       [404, '/v1/chat/completions', chat('nobody')],
       [200, '/v1/chat/completions', chat('demo'), { expect: '100-continue' }],
     ];
-    for (const [at, [status, path, body, headers]] of asked.entries()) {
-      const answer = await askOver(others[at] as Agent, node, path, body, headers);
+    for (const [at, [status, path, body, headers]] of cases.entries()) {
+      const answer = await sendOver(rest[at] as Agent, node, path, body, headers);
       expect([path, answer.status, answer.connection]).toEqual([path, status, 'close']);
     }
     late.resolve();
-    expect(await underWay).toMatchObject({ status: 200, connection: 'close' });
+    expect(await inProgress).toMatchObject({ status: 200, connection: 'close' });
     for (const agent of agents) agent.destroy();
     node.kill('SIGINT');
     await node.ended;
   });
 
-  it('then takes none any more, while open streams go on', async () => {
+  it('rejects new connections after the grace period while open streams continue', async () => {
     await using open = await withOpenStream({ PARLEY_LAME_DUCK_MS: '200' });
-    const { node, reader, goOn } = open;
+    const { node, reader, resume } = open;
     node.kill('SIGTERM');
     await node.untilOutput(/"msg":"stopping"/);
     expect(node.output.stdout).toMatch(/"lame_duck_ms":200[\s\S]*"drain_ms":29800,"msg":"stopping"/);
     await expect(node.sendRequest({ method: 'GET', path: '/ready' })).rejects.toThrow();
-    goOn();
+    resume();
     expect((await reader.readRest()).isDone).toBe(true);
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('by SIGINT waits for nobody to look away', async () => {
+  it('has no grace period after SIGINT', async () => {
     await using node = await startProcess({ configuration: demo });
     node.kill('SIGINT');
     const { code, stdout } = await node.ended;
     expect([code, stdout]).toEqual([0, expect.not.stringContaining('lame_duck_ms')]);
   });
 
-  it('ends streams that take too long, with an event that says so', async () => {
+  it('ends streams with an error event after the drain time', async () => {
     await using open = await withOpenStream({ PARLEY_DRAIN_MS: '300' });
     const { node, reader, upstream } = open;
     node.kill('SIGTERM');
@@ -160,7 +163,7 @@ describe('a node that is told to stop', () => {
     expect((await node.ended).code).toBe(0);
   });
 
-  it('ends calls in JSON that take too long with 503 and Retry-After', async () => {
+  it('ends JSON calls with 503 and Retry-After after the drain time', async () => {
     await using upstream = await startScriptedUpstream(() => undefined, jsonReply(plainCompletion('late')));
     await using node = await startProcess({
       configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } },
@@ -175,7 +178,7 @@ describe('a node that is told to stop', () => {
     expect((await node.ended).code).toBe(0);
   });
 
-  it('twice ends at once', async () => {
+  it('exits immediately on a second signal', async () => {
     await using open = await withOpenStream(longDrain);
     const { node } = open;
     node.kill('SIGTERM');

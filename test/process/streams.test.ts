@@ -23,23 +23,23 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Memory of the node, as the system counts it. */
+/** Returns the resident memory of the node in bytes, as reported by the operating system. */
 async function residentBytes(): Promise<number> {
   const [, pages = '0'] = (await readFile(`/proc/${node.pid}/statm`, 'utf8')).split(' ');
   return Number(pages) * 4096;
 }
 
-describe('a process whose caller leaves', () => {
-  it('leaves its upstream before the head and in the middle', async () => {
+describe('a node whose client disconnects', () => {
+  it('cancels the upstream request before the response headers and during the stream', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
-    const caller = sendAndDisconnect(node.url, {
+    const client = sendAndDisconnect(node.url, {
       path: chatPath('m'),
       headers: withKey(),
       body: { messages: hello, stream: true },
     });
     const waiting = await upstream.request(index);
-    await expectClosedOnDisconnect(waiting, () => caller.disconnect());
+    await expectClosedOnDisconnect(waiting, () => client.disconnect());
 
     upstream.script(async (answering) => {
       answering.head();
@@ -51,7 +51,7 @@ describe('a process whose caller leaves', () => {
     await expectClosedOnDisconnect(streaming, () => reader.disconnect());
   });
 
-  it('lets go of a hundred callers that leave at once', async () => {
+  it('cancels the upstream requests of 100 clients that disconnect concurrently', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }));
@@ -66,8 +66,8 @@ describe('a process whose caller leaves', () => {
   });
 });
 
-describe('a process whose upstream dies', () => {
-  it('in the middle tells its caller so, and serves on', async () => {
+describe('a node whose upstream disconnects', () => {
+  it('sends an error event and continues to serve', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'half' }));
@@ -80,10 +80,10 @@ describe('a process whose upstream dies', () => {
   });
 });
 
-describe('a process whose reader is slow', () => {
-  it('stops reading its upstream and keeps its memory', async () => {
+describe('a node whose client reads slowly', () => {
+  it('stops reading from its upstream and limits its memory', async () => {
     let sentBytes = 0;
-    let isOver = false;
+    let hasEnded = false;
     const piece = toEvent(text('x'.repeat(64 * 1024)));
     upstream.script(async ({ response, received }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -92,14 +92,14 @@ describe('a process whose reader is slow', () => {
         sentBytes += piece.length;
         if (!response.write(piece)) await Promise.race([once(response, 'drain'), received.closed]);
       }
-      isOver = true;
+      hasEnded = true;
       response.end(`${toEvent(finish())}data: [DONE]\n\n`);
     });
     const beforeBytes = await residentBytes();
     const reader = await node.stream('m', { messages: hello });
     reader.pause();
     await untilStill(() => sentBytes);
-    expect(isOver).toBe(false);
+    expect(hasEnded).toBe(false);
     expect(sentBytes).toBeLessThan(48 * megabyte);
     expect((await residentBytes()) - beforeBytes).toBeLessThan(64 * megabyte);
     reader.disconnect();

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestResponse } from '#test/send-request.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, messageOf, type Rig, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
-import { attachmentsOf, startWith, TestShelves } from './rig.ts';
+import { getAttachments, startWith, TestShelves } from './rig.ts';
 
 const pages = [
   'The mill was built by monks in 1283.',
   'The weavers came in 1846 with forty looms.',
   'The flood of 1902 took the bridge.',
 ].map((text) => [{ text, size: 11 }]);
-const looksUp = (query: string) => calls(['query_document', { query }]);
+const searchReply = (query: string) => calls(['query_document', { query }]);
 
 let shelves: TestShelves;
 let reference: string;
@@ -21,33 +21,33 @@ beforeEach(async () => {
 
 afterEach(() => shelves[Symbol.asyncDispose]());
 
-function titlesOf(answered: TestResponse): (string | undefined)[] {
-  return attachmentsOf(answered).map(({ title }) => title);
+function getTitles(response: TestResponse): (string | undefined)[] {
+  return getAttachments(response).map(({ title }) => title);
 }
 
 function startAnswering(...replies: ReturnType<typeof says>[]): Promise<Rig> {
   return startWith(shelves, [reference], {}, { replies });
 }
 
-describe('the answer of an application with documents', () => {
+describe('an answer of an application with documents', () => {
   it.each<[string, string, number[]]>([
-    ['that cites a passage', 'They came in 1846 [2].', [2]],
-    ['that cites several', 'Monks [1] built it, the flood [3] took it.', [1, 3]],
-    ['in words of a passage', 'The flood of 1902 took the bridge.', [3]],
-    ['in words of none, the one most to the point', 'I see.', [1]],
-    ['that cites what there is not', 'I see [7].', [1]],
-  ])('%s has it for an attachment', async (_what, text, expected) => {
-    await using rig = await startAnswering(looksUp('Who built the mill?'), says(text));
-    const answered = await rig.chat('Who?');
-    expect(titlesOf(answered)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
-    expect(attachmentsOf(answered).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
-    expect(messageOf(answered).content).toBe(text);
-    expect(stagesOf(answered)[0]?.attachments?.map(({ title }) => title)).toEqual(
+    ['a cited passage', 'They came in 1846 [2].', [2]],
+    ['multiple cited passages', 'Monks [1] built it, the flood [3] took it.', [1, 3]],
+    ['the passage it repeats without a citation', 'The flood of 1902 took the bridge.', [3]],
+    ['the most relevant passage if it cites and repeats none', 'I see.', [1]],
+    ['the most relevant passage if it cites an unknown number', 'I see [7].', [1]],
+  ])('attaches %s', async (_what, text, expected) => {
+    await using rig = await startAnswering(searchReply('Who built the mill?'), says(text));
+    const reply = await rig.chat('Who?');
+    expect(getTitles(reply)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
+    expect(getAttachments(reply).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
+    expect(messageOf(reply).content).toBe(text);
+    expect(stagesOf(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
       [1, 2, 3].map((page) => `history.pdf, p. ${page}`),
     );
   });
 
-  it('by the demo has passages in it, and nothing of what the model is told about them', async () => {
+  it('contains passages but no prompt text if the demo model answers', async () => {
     await using rig = await startWith(
       shelves,
       [reference],
@@ -63,8 +63,8 @@ describe('the answer of an application with documents', () => {
     expect(content).not.toMatch(/Behind what you take|Note:/);
   });
 
-  it('has them between its text and its end', async () => {
-    await using rig = await startAnswering(looksUp('mill'), says('Monks ', '[', '1', '].'));
+  it('streams attachments after the text and before the finish reason', async () => {
+    await using rig = await startAnswering(searchReply('mill'), says('Monks ', '[', '1', '].'));
     const stream = await rig.service.stream('app', { messages: [user('Who?')] });
     const { chunks } = await stream.readRest();
     const deltas = chunks.flatMap(({ choices }) => choices);
@@ -75,12 +75,12 @@ describe('the answer of an application with documents', () => {
     expect(end).toBeGreaterThan(at);
   });
 
-  it('has none where nothing was looked up', async () => {
+  it('has no attachments without a search', async () => {
     await using rig = await startAnswering(says('Hello [1].'));
-    expect(attachmentsOf(await rig.chat('Hello'))).toEqual([]);
+    expect(getAttachments(await rig.chat('Hello'))).toEqual([]);
   });
 
-  it('cites by one number what several searches find', async () => {
+  it('cites a passage by one number in all searches', async () => {
     const other = await shelves.put('notes.txt', 'Bring AB-12 along.');
     const replies = [
       calls(['query_document', { query: 'AB-12', files: ['notes.txt'] }]),
@@ -88,68 +88,68 @@ describe('the answer of an application with documents', () => {
       says('Bring it [1], says [3] not.'),
     ];
     await using rig = await startWith(shelves, [reference, other], {}, { replies });
-    const answered = await rig.chat('What?');
+    const reply = await rig.chat('What?');
     const [first, second] = toldTo(rig);
     expect(first).toMatch(/^\[1\] notes\.txt\n/);
     expect(second).toMatch(/^\[2\] history\.pdf, page 1\n[\s\S]*^\[3\] history\.pdf, page 2\n[\s\S]*^\[1\] notes\.txt\n/m);
-    expect(titlesOf(answered)).toEqual(['notes.txt', 'history.pdf, p. 2']);
+    expect(getTitles(reply)).toEqual(['notes.txt', 'history.pdf, p. 2']);
   });
 
-  it('keeps what other tools attach, as it is and at once', async () => {
+  it('keeps attachments of other tools before the cited passages', async () => {
     const looksAndAsks = calls(['query_document', { query: 'mill' }], ['drawer', { query: 'Show me an attachment.' }]);
     const replies = [looksAndAsks, says('Monks [1].')];
     const configuration = { models: { drawer: { upstreams: [{ protocol: 'demo' }] } } };
     const app = { applications_as_tools: ['drawer'] };
     await using rig = await startWith(shelves, [reference], {}, { replies, app, configuration });
-    const answered = await rig.chat('Who?');
-    expect(attachmentsOf(answered).map(({ index, title }) => [index, title])).toEqual([
+    const reply = await rig.chat('Who?');
+    expect(getAttachments(reply).map(({ index, title }) => [index, title])).toEqual([
       [0, 'What I saw'],
       [1, 'history.pdf, p. 1'],
     ]);
   });
 });
 
-describe('a conversation', () => {
-  it('goes on with the numbers, and still knows the earlier ones', async () => {
+describe('a conversation about documents', () => {
+  it('continues the passage numbers and resolves numbers of earlier turns', async () => {
     const replies = [
-      looksUp('mill'),
+      searchReply('mill'),
       says('Monks [1].'),
-      looksUp('flood'),
+      searchReply('flood'),
       says('The flood [3], and once more [1].'),
       says('Again [2].'),
     ];
     await using rig = await startAnswering(...replies);
     const messages: object[] = [user('Who?')];
-    const told: string[][] = [];
+    const cited: string[][] = [];
     for (const question of ['And then?', 'And?']) {
-      const answered = await rig.chat(messages);
-      told.push(titlesOf(answered) as string[]);
-      messages.push(messageOf(answered), user(question));
+      const reply = await rig.chat(messages);
+      cited.push(getTitles(reply) as string[]);
+      messages.push(messageOf(reply), user(question));
     }
-    told.push(titlesOf(await rig.chat(messages)) as string[]);
-    expect(told).toEqual([['history.pdf, p. 1'], ['history.pdf, p. 1', 'history.pdf, p. 3'], ['history.pdf, p. 2']]);
+    cited.push(getTitles(await rig.chat(messages)) as string[]);
+    expect(cited).toEqual([['history.pdf, p. 1'], ['history.pdf, p. 1', 'history.pdf, p. 3'], ['history.pdf, p. 2']]);
   });
 
   it('gives new passages new numbers', async () => {
     const other = await shelves.put('notes.txt', 'Bring AB-12 along.');
-    const of = (file: string) => calls(['query_document', { query: 'what', files: [file] }]);
-    const replies = [of('history.pdf'), says('So [2].'), of('notes.txt'), says('And [4].')];
+    const search = (file: string) => calls(['query_document', { query: 'what', files: [file] }]);
+    const replies = [search('history.pdf'), says('So [2].'), search('notes.txt'), says('And [4].')];
     await using rig = await startWith(shelves, [reference, other], {}, { replies });
     const first = await rig.chat([user('a')]);
     const second = await rig.chat([user('a'), messageOf(first), user('b')]);
     expect(toldTo(rig).at(-1)).toMatch(/^\[4\] notes\.txt/);
-    expect(titlesOf(second)).toEqual(['notes.txt']);
+    expect(getTitles(second)).toEqual(['notes.txt']);
   });
 
-  it('that stopped for its caller cites what was looked up before', async () => {
-    const asks = { name: 'where_am_i', description: 'Tells where.', parameters: [] };
-    const replies = [looksUp('mill'), calls(['where_am_i', {}]), says('Monks built it [1].')];
-    await using rig = await startWith(shelves, [reference], {}, { replies, app: { client_toolset: [asks] } });
+  it('cites passages from before a client tool call', async () => {
+    const clientTool = { name: 'where_am_i', description: 'Tells where.', parameters: [] };
+    const replies = [searchReply('mill'), calls(['where_am_i', {}]), says('Monks built it [1].')];
+    await using rig = await startWith(shelves, [reference], {}, { replies, app: { client_toolset: [clientTool] } });
     const stopped = await rig.chat([user('Who?')]);
     expect(stopped.completion.choices[0]?.finish_reason).toBe('function_call');
-    expect(attachmentsOf(stopped)).toEqual([]);
+    expect(getAttachments(stopped)).toEqual([]);
     const result = { role: 'function', name: 'where_am_i', content: 'Here.' };
-    const answered = await rig.chat([user('Who?'), messageOf(stopped), result]);
-    expect(attachmentsOf(answered)).toMatchObject([{ title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' }]);
+    const reply = await rig.chat([user('Who?'), messageOf(stopped), result]);
+    expect(getAttachments(reply)).toMatchObject([{ title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' }]);
   });
 });

@@ -21,13 +21,13 @@ function paper(file: string): Paper {
   return { file, title: 'The manual', parts };
 }
 
-describe('a document', () => {
+describe('reading a document', () => {
   it.each([
     ['docx', 1, 2],
     ['pptx', 1, 2],
     ['md', null, null],
     ['html', null, null],
-  ])('as %s gives its text by headings and pages, and its table whole', async (format, first, second) => {
+  ])('returns text by heading and page, with an intact table, for %s', async (format, first, second) => {
     const { passages, ...rest } = await load(makeDocument(paper(`manual.${format}`)), `manual.${format}`);
     const [cleaning, errors] = passages;
     expect(rest).toEqual({ title: format === 'pptx' ? 'Cleaning' : 'The manual', format, note: undefined });
@@ -38,7 +38,7 @@ describe('a document', () => {
     expect(errors?.headings.at(-1)).toBe('Errors');
   });
 
-  it('as PDF gives pages, headings by the size of their letters, and columns', async () => {
+  it('returns pages and detects headings by font size for PDF', async () => {
     const pages = [
       [
         { text: 'The manual', size: 20 },
@@ -66,7 +66,7 @@ describe('a document', () => {
     ]);
   });
 
-  it('as XLSX has a page a sheet, without the empty rows, and dates as dates', async () => {
+  it('returns one page per sheet, without empty rows and with formatted dates, for XLSX', async () => {
     const header = ['Part', 'Since'];
     const sheets = [
       {
@@ -91,7 +91,7 @@ describe('a document', () => {
     ]);
   });
 
-  it.each([',', ';', '\t', '|'])('as CSV with %j between its values keeps quoted ones whole', async (separator) => {
+  it.each([',', ';', '\t', '|'])('keeps quoted values intact for CSV with the separator %j', async (separator) => {
     const text = [
       ['Part', 'Note'],
       ['AB-1', `"one${separator} ""two""\r\nlines"`],
@@ -104,14 +104,14 @@ describe('a document', () => {
     expect(passages.map((passage) => passage.text)).toEqual([`Part | Note\nAB-1 | one${separator} "two"\r\nlines\nAB-2 |`]);
   });
 
-  it('as CSV repeats its header wherever it is cut', async () => {
+  it('repeats the header in each passage for CSV', async () => {
     const rows = Array.from({ length: 200 }, (_, nth) => `AB-${nth},a part with a name of some length`);
     const { passages } = await load(['Part,Name', ...rows].join('\n'), 'parts.csv');
     expect(passages.length).toBeGreaterThan(5);
     for (const { text } of passages) expect(text).toMatch(/^Part \| Name\nAB-/);
   });
 
-  it('as JSON gives tables where objects are alike, lines elsewhere, under the keys as headings', async () => {
+  it('returns uniform objects as tables, other values as lines, and keys as headings for JSON', async () => {
     const value = {
       name: 'edge',
       limits: {
@@ -140,29 +140,29 @@ describe('a document', () => {
     ]);
   });
 
-  it('as plain text has headings where lines look like it, and pages at form feeds', async () => {
+  it('detects headings, and pages at form feeds, for plain text', async () => {
     const text = 'Report\n======\n\nFirst lines\nof it.\n\n1.2 The cause\n\nIt rained.\n\fLESSONS LEARNED\n\nTake AB-12 along.\n';
     const { title, passages } = await load(text, 'report.txt');
     expect(title).toBe('Report');
-    expect(passages.map(({ page, headings, text: said }) => [page, headings, said])).toEqual([
+    expect(passages.map(({ page, headings, text: content }) => [page, headings, content])).toEqual([
       [1, ['Report'], 'First lines\nof it.'],
       [1, ['Report', '1.2 The cause'], 'It rained.'],
       [2, ['LESSONS LEARNED'], 'Take AB-12 along.'],
     ]);
   });
 
-  it('as Markdown leaves code alone and knows underlined headings', async () => {
+  it('keeps code blocks and detects underlined headings for Markdown', async () => {
     const text =
       'Guide\n=====\nIntro.\n\n```sh\n# no heading\n| a | b |\n|---|---|\n```\n\nUsage\n---\n| a\\|b | c |\n|:--|--:|\n| 1 | 2 |\nafter';
     const { passages } = await load(text, 'guide.md');
-    expect(passages.map(({ headings, text: said }) => [headings, said])).toEqual([
+    expect(passages.map(({ headings, text: content }) => [headings, content])).toEqual([
       [['Guide'], 'Intro.\n```sh\n# no heading\n| a | b |\n|---|---|\n```'],
       [['Guide', 'Usage'], 'a|b | c\n1 | 2'],
       [['Guide', 'Usage'], 'after'],
     ]);
   });
 
-  it('as HTML leaves out what is not shown, and takes tables that only lay out for text', async () => {
+  it('omits invisible content and reads layout tables as text for HTML', async () => {
     const html = `<html><head><title>A &amp; B</title><style>p{}</style></head><body><script>var x = 1</script>
       <table><tr><td><h1>Top</h1><p>One<b>two</b> &lt;three&gt;</p></td></tr></table>
       <ul><li>first<li>second <i>part</i></ul><pre>a\n  b</pre><noscript>off</noscript>
@@ -175,10 +175,10 @@ describe('a document', () => {
     ]);
   });
 
-  it('as DOCX counts the pages that were shown when it was saved, where it has them', async () => {
-    const shown = '<w:r><w:lastRenderedPageBreak/><w:t>on page two</w:t></w:r>';
-    const asked = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
-    const body = `${wordParagraph('one')}${asked}<w:p>${shown}</w:p>${wordParagraph('still two')}`;
+  it('counts pages by the page breaks of the last rendering for DOCX', async () => {
+    const renderedBreak = '<w:r><w:lastRenderedPageBreak/><w:t>on page two</w:t></w:r>';
+    const explicitBreak = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
+    const body = `${wordParagraph('one')}${explicitBreak}<w:p>${renderedBreak}</w:p>${wordParagraph('still two')}`;
     const { passages } = await load(makeDocxFromBody(body), 'a.docx');
     expect(passages.map(({ page, text }) => [page, text])).toEqual([
       [1, 'one'],
@@ -186,18 +186,18 @@ describe('a document', () => {
     ]);
   });
 
-  it('as PPTX comes in the order it is shown, with notes', async () => {
+  it('follows the presentation order and includes notes for PPTX', async () => {
     const deck = makeDocument(paper('a.pptx'));
     const { unzipSync } = await import('fflate');
     const files = unzipSync(deck);
     const space = 'xmlns:p="p" xmlns:a="a"';
     const note = `<p:notes ${space}><p:sp><p:ph type="body"/><a:p><a:t>say it slowly</a:t></a:p></p:sp><p:sp><p:ph type="sldNum"/><a:p><a:t>7</a:t></a:p></p:sp></p:notes>`;
     const relations = '<Relationships><Relationship Id="rId1" Target="../notesSlides/notesSlide1.xml"/></Relationships>';
-    const shown = Buffer.from(files['ppt/presentation.xml'] ?? []).toString();
-    const turned = shown.replace('rId1', 'rIdX').replace('rId2', 'rId1').replace('rIdX', 'rId2');
+    const presentation = Buffer.from(files['ppt/presentation.xml'] ?? []).toString();
+    const reordered = presentation.replace('rId1', 'rIdX').replace('rId2', 'rId1').replace('rIdX', 'rId2');
     const bytes = makeZip({
       ...files,
-      'ppt/presentation.xml': turned,
+      'ppt/presentation.xml': reordered,
       'ppt/notesSlides/notesSlide1.xml': note,
       'ppt/slides/_rels/slide1.xml.rels': relations,
     });

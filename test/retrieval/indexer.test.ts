@@ -11,14 +11,14 @@ import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-do
 import { LetterEmbedder, until } from './library.ts';
 
 const text = 'A first paragraph.\n\nAnother one.';
-/** Of more passages than are embedded in one step. */
+/** A text with more passages than one embedding batch. */
 const longText = Array.from({ length: 80 }, (_, nth) => `# Part ${nth}\n\nabc ${nth}`).join('\n\n');
 
 let fresh: FreshDatabase;
 let database: OpenDatabase;
 let index: SqlPassageIndex;
 let blobs: MemoryBlobs;
-let faults: string[];
+let errors: string[];
 const opened: DocumentIndexer[] = [];
 
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
   database = await fresh.open();
   index = new SqlPassageIndex(database.database);
   blobs = new MemoryBlobs();
-  faults = [];
+  errors = [];
 });
 
 afterEach(async () => {
@@ -35,28 +35,33 @@ afterEach(async () => {
   await fresh[Symbol.asyncDispose]();
 });
 
-interface Given {
+interface IndexerOptions {
   readonly owner?: string;
   readonly index?: PassageIndex;
   readonly clock?: Clock;
   readonly maxBytes?: number;
 }
 
-function indexerOf({ owner = 'node', clock = systemClock, maxBytes = 100_000, ...given }: Given = {}): DocumentIndexer {
+function createIndexer({
+  owner = 'node',
+  clock = systemClock,
+  maxBytes = 100_000,
+  ...options
+}: IndexerOptions = {}): DocumentIndexer {
   const indexer = new DocumentIndexer({
-    ...{ index: given.index ?? index, blobs, clock, owner },
+    ...{ index: options.index ?? index, blobs, clock, owner },
     bounds: { ...defaultDocumentBounds, maxBytes },
-    reportError: (message) => faults.push(message),
+    reportError: (message) => errors.push(message),
   });
   opened.push(indexer);
   return indexer;
 }
 
-/** Holds back one work's claims until `ended`: another node does the work before them. */
+/** Delays the claims of one kind of work until `ended` resolves, so that another node does the work first. */
 class LateClaims extends SqlPassageIndex {
   readonly claiming = Promise.withResolvers<void>();
   readonly ended = Promise.withResolvers<void>();
-  /** After the last work, which makes the vectors. */
+  /** Resolves when the lease for creating vectors is released, which is the last step. */
   readonly released = Promise.withResolvers<void>();
   readonly #work: string;
 
@@ -79,7 +84,7 @@ class LateClaims extends SqlPassageIndex {
   }
 }
 
-function vectorsOf(document: string, embedder: LetterEmbedder): Promise<number> {
+function countVectors(document: string, embedder: LetterEmbedder): Promise<number> {
   return index.countVectors({ document, model: embedder.model });
 }
 
@@ -87,183 +92,185 @@ async function read(indexer: DocumentIndexer, file: IndexedFile, embedder = new 
   return indexer.requestIndexing(file, embedder).done;
 }
 
-describe('a file', () => {
-  it('can be searched by its words first, and by its vectors in the end', async () => {
+describe('a file in the document index', () => {
+  it('is searchable by words first and by vectors later', async () => {
     const embedder = new LetterEmbedder();
     const gate = Promise.withResolvers<void>();
     embedder.gate = gate.promise;
-    const document = await read(indexerOf(), blobs.file('a.md', longText), embedder);
+    const document = await read(createIndexer(), blobs.file('a.md', longText), embedder);
     expect(document).toMatchObject({ format: 'md', passages: 80, failure: undefined });
     expect(await index.searchWords('part 77', [document.id], 1)).toHaveLength(1);
-    expect(await vectorsOf(document.id, embedder)).toBe(0);
+    expect(await countVectors(document.id, embedder)).toBe(0);
     gate.resolve();
-    await until(async () => (await vectorsOf(document.id, embedder)) === 80);
-    expect(embedder.asked).toHaveLength(80);
-    expect(embedder.asked[77]).toBe('Part 0 › Part 77\nabc 77');
+    await until(async () => (await countVectors(document.id, embedder)) === 80);
+    expect(embedder.inputs).toHaveLength(80);
+    expect(embedder.inputs[77]).toBe('Part 0 › Part 77\nabc 77');
   });
 
-  it('is read once, however often and by however many it is asked for', async () => {
-    const indexer = indexerOf();
+  it('is read once for repeated and concurrent requests', async () => {
+    const indexer = createIndexer();
     const file = blobs.file('a.txt', text);
     const embedder = new LetterEmbedder();
     const documents = await Promise.all([1, 2, 3].map(() => read(indexer, file, embedder)));
     expect(new Set(documents.map(({ id }) => id)).size).toBe(1);
-    await until(async () => (await vectorsOf(documents[0]?.id ?? '', embedder)) === 1);
+    await until(async () => (await countVectors(documents[0]?.id ?? '', embedder)) === 1);
     await read(indexer, file, embedder);
     expect(blobs.reads).toHaveLength(1);
-    expect(embedder.asked).toHaveLength(1);
+    expect(embedder.inputs).toHaveLength(1);
   });
 
-  it('of the same content as another is the same document, of another format it is not', async () => {
-    const indexer = indexerOf();
+  it('shares a document with a file of the same content and format', async () => {
+    const indexer = createIndexer();
     const embedder = new LetterEmbedder();
     const one = await read(indexer, blobs.file('a/one.md', longText), embedder);
     const same = await read(indexer, blobs.file('b/two.md', longText, 'another bucket'), embedder);
     const other = await read(indexer, blobs.file('c/two.txt', longText), embedder);
     expect(same).toEqual(one);
     expect(other.id).not.toBe(one.id);
-    await until(async () => (await vectorsOf(one.id, embedder)) === 80);
-    expect(embedder.asked.filter((asked) => asked.endsWith('abc 77'))).toHaveLength(1);
+    await until(async () => (await countVectors(one.id, embedder)) === 80);
+    expect(embedder.inputs.filter((input) => input.endsWith('abc 77'))).toHaveLength(1);
   });
 
-  it('of the same content as another is read once, also where both are read at the same time', async () => {
-    const indexer = indexerOf();
+  it('is read once with another file of the same content, even concurrently', async () => {
+    const indexer = createIndexer();
     const embedder = new LetterEmbedder();
-    const [ahead, asked] = [blobs.file('one.md', longText), blobs.file('two.md', longText)];
-    const readings = [indexer.requestIndexing(ahead, embedder, 'ahead'), indexer.requestIndexing(asked, embedder)];
+    const [prefetched, requested] = [blobs.file('one.md', longText), blobs.file('two.md', longText)];
+    const readings = [indexer.requestIndexing(prefetched, embedder, 'ahead'), indexer.requestIndexing(requested, embedder)];
     const [one, two] = await Promise.all(readings.map(({ done }) => done));
     expect(two).toEqual(one);
     expect(await index.read(one?.id ?? '', 0, 999)).toHaveLength(80);
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
-  it('that cannot be read keeps the reason, and is not read again', async () => {
+  it('stores the reason if it cannot be read, and is not read again', async () => {
     const file = blobs.file('a.json', '{');
-    const first = await read(indexerOf(), file);
+    const first = await read(createIndexer(), file);
     expect(first.failure).toContain('It is not JSON');
-    expect(await read(indexerOf(), file)).toEqual(first);
+    expect(await read(createIndexer(), file)).toEqual(first);
     expect(blobs.reads).toHaveLength(1);
   });
 
-  it('that is too large is not even fetched', async () => {
-    const document = await read(indexerOf({ maxBytes: 2_000_000 }), blobs.file('a.txt', 'x'.repeat(3_000_000)));
+  it('is not fetched if it is too large', async () => {
+    const document = await read(createIndexer({ maxBytes: 2_000_000 }), blobs.file('a.txt', 'x'.repeat(3_000_000)));
     expect(document.failure).toBe('It has 2.9 MB; documents of up to 1.9 MB are read.');
     expect(blobs.reads).toEqual([]);
   });
 
-  it('that is gone is told so, and looked for again later', async () => {
+  it('fails without a stored result if it was deleted', async () => {
     const file = blobs.file('a.txt', text);
     blobs.contents.clear();
-    expect(await read(indexerOf(), file)).toMatchObject({
+    expect(await read(createIndexer(), file)).toMatchObject({
       id: '',
       failure: 'It was deleted or replaced while it was to be read.',
     });
     expect(await index.findContent(file.blob)).toBeUndefined();
   });
 
-  it('of another length than the index of files says is not read', async () => {
-    const document = await read(indexerOf(), { ...blobs.file('a.txt', text), contentLength: 5 });
+  it('fails if its length differs from the length in the file index', async () => {
+    const document = await read(createIndexer(), { ...blobs.file('a.txt', text), contentLength: 5 });
     expect(document.failure).toBe('It is longer than the index of files says.');
   });
 
-  it('whose store fails is tried again when it is asked for again', async () => {
-    let isAway = true;
+  it('is read on the next request if the store failed', async () => {
+    let isUnavailable = true;
     const shaky = new Proxy(index, {
       get(target, name) {
         const value = Reflect.get(target, name);
-        if (name === 'find' && isAway) return () => Promise.reject(new Error('away'));
+        if (name === 'find' && isUnavailable) return () => Promise.reject(new Error('away'));
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const indexer = indexerOf({ index: shaky });
+    const indexer = createIndexer({ index: shaky });
     const file = blobs.file('a.txt', text);
     await expect(read(indexer, file)).rejects.toThrow('away');
-    expect(faults).toEqual(['Failed to read a document']);
-    isAway = false;
+    expect(errors).toEqual(['Failed to read a document']);
+    isUnavailable = false;
     expect((await read(indexer, file)).passages).toBe(1);
   });
 });
 
-describe('what somebody waits for', () => {
-  it('is read before what is read ahead, also where it was to be read ahead', async () => {
+describe('a file that a request waits for', () => {
+  it('is read before prefetched files, even if it was queued as one', async () => {
     blobs.hold();
-    const indexer = indexerOf();
+    const indexer = createIndexer();
     const embedder = new LetterEmbedder();
     const files = [1, 2, 3, 4].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
-    const ahead = files.slice(0, 3).map((file) => indexer.requestIndexing(file, embedder, 'ahead'));
-    await until(() => ahead[0]?.hasStarted === true);
-    const asked = [files[3], files[2]].map((file) => indexer.requestIndexing(file as IndexedFile, embedder));
-    await until(() => asked[0]?.hasStarted === true);
-    expect(ahead.map(({ hasStarted: hasBegun }) => hasBegun)).toEqual([true, false, false]);
+    const prefetched = files.slice(0, 3).map((file) => indexer.requestIndexing(file, embedder, 'ahead'));
+    await until(() => prefetched[0]?.hasStarted === true);
+    const requested = [files[3], files[2]].map((file) => indexer.requestIndexing(file as IndexedFile, embedder));
+    await until(() => requested[0]?.hasStarted === true);
+    expect(prefetched.map(({ hasStarted }) => hasStarted)).toEqual([true, false, false]);
     blobs.release();
-    await Promise.all([...ahead, ...asked].map(({ done }) => done));
-    expect(asked[1]).toBe(ahead[2]);
+    await Promise.all([...prefetched, ...requested].map(({ done }) => done));
+    expect(requested[1]).toBe(prefetched[2]);
     const order = blobs.reads.map((blob) => files.findIndex((file) => file.blob === blob) + 1);
     expect(order).toHaveLength(4);
     expect(order.indexOf(4)).toBeLessThan(order.indexOf(2));
   });
 
-  it('gets its vectors before what is read ahead', async () => {
+  it('receives its vectors before prefetched files', async () => {
     const gate = Promise.withResolvers<void>();
     const embedder = new LetterEmbedder();
     embedder.gate = gate.promise;
-    const indexer = indexerOf();
-    const ahead = await indexer.requestIndexing(blobs.file('a.md', longText), embedder, 'ahead').done;
-    const asked = await read(indexer, blobs.file('b.txt', 'Waited for.'), embedder);
+    const indexer = createIndexer();
+    const prefetched = await indexer.requestIndexing(blobs.file('a.md', longText), embedder, 'ahead').done;
+    const requested = await read(indexer, blobs.file('b.txt', 'Waited for.'), embedder);
     gate.resolve();
-    await until(async () => (await vectorsOf(ahead.id, embedder)) === 80 && (await vectorsOf(asked.id, embedder)) === 1);
-    expect(embedder.asked.indexOf('Waited for.')).toBeLessThanOrEqual(64);
+    await until(
+      async () => (await countVectors(prefetched.id, embedder)) === 80 && (await countVectors(requested.id, embedder)) === 1,
+    );
+    expect(embedder.inputs.indexOf('Waited for.')).toBeLessThanOrEqual(64);
   });
 });
 
-describe('a restart', () => {
-  it('keeps what was read, and goes on with the vectors where it stopped', async () => {
+describe('a restart of the document indexer', () => {
+  it('retains read documents and continues with the missing vectors', async () => {
     const file = blobs.file('a.md', longText);
     const first = new LetterEmbedder();
-    const before = indexerOf();
+    const before = createIndexer();
     const { id } = await read(before, file, first);
-    await until(async () => (await vectorsOf(id, first)) >= 32);
+    await until(async () => (await countVectors(id, first)) >= 32);
     await before.close();
-    const done = await vectorsOf(id, first);
+    const done = await countVectors(id, first);
     const second = new LetterEmbedder();
-    await read(indexerOf(), file, second);
-    await until(async () => (await vectorsOf(id, second)) === 80);
-    expect(second.asked).toHaveLength(80 - done);
+    await read(createIndexer(), file, second);
+    await until(async () => (await countVectors(id, second)) === 80);
+    expect(second.inputs).toHaveLength(80 - done);
     expect(blobs.reads).toHaveLength(1);
     const runs = await index.vectors({ document: id, model: 'letters' });
     expect(runs.reduce((sum, { vectors }) => sum + vectors.length, 0)).toBe(80 * 4);
   });
 
-  it('makes vectors anew for another model, and keeps those of the first', async () => {
-    const indexer = indexerOf();
+  it('creates vectors for a second model and retains the vectors of the first', async () => {
+    const indexer = createIndexer();
     const [one, other] = [new LetterEmbedder('one'), new LetterEmbedder('other')];
     const file = blobs.file('a.txt', text);
     const { id } = await read(indexer, file, one);
     await read(indexer, file, other);
-    await until(async () => (await vectorsOf(id, one)) === 1 && (await vectorsOf(id, other)) === 1);
+    await until(async () => (await countVectors(id, one)) === 1 && (await countVectors(id, other)) === 1);
     expect(blobs.reads).toHaveLength(1);
   });
 
-  it('in the middle of reading begins that document anew', async () => {
+  it('reads a document again if it was interrupted during reading', async () => {
     const file = blobs.file('a.md', longText);
-    const { id, passages } = await read(indexerOf(), file);
+    const { id, passages } = await read(createIndexer(), file);
     const content = await index.findContent(file.blob);
     await index.begin(id, content ?? '');
     await index.addPassages({ id, title: '' }, [{ nth: 0, page: null, headings: [], text: 'half' }]);
     expect(await index.find(id)).toBeUndefined();
-    const again = await read(indexerOf(), file);
+    const again = await read(createIndexer(), file);
     expect(again).toMatchObject({ id, passages });
     expect((await index.read(id, 0, 99)).map((passage) => passage.text)).not.toContain('half');
   });
 
-  it('comes to nothing for who asks when the node has stopped', async () => {
-    const indexer = indexerOf();
+  it('rejects requests after the node has stopped', async () => {
+    const indexer = createIndexer();
     await indexer.close();
     await expect(read(indexer, blobs.file('a.txt', text))).rejects.toThrow('the node stops');
   });
 
-  it('while a file waits tells those who wait', async () => {
-    const indexer = indexerOf();
+  it('rejects requests whose files are still waiting', async () => {
+    const indexer = createIndexer();
     const waiting = [1, 2, 3].map((nth) => read(indexer, blobs.file(`${nth}.md`, `${longText} ${nth}`)));
     const outcomes = Promise.allSettled(waiting);
     await indexer.close();
@@ -271,39 +278,39 @@ describe('a restart', () => {
   });
 });
 
-describe('two nodes', () => {
-  it('read a document once between them', async () => {
+describe('two nodes that index documents', () => {
+  it('read a shared document only once', async () => {
     await using second = await fresh.open();
     const file = blobs.file('a.md', longText);
     const embedder = new LetterEmbedder();
-    const nodes = [indexerOf({ owner: 'one' }), indexerOf({ owner: 'two', index: new SqlPassageIndex(second.database) })];
+    const nodes = [createIndexer({ owner: 'one' }), createIndexer({ owner: 'two', index: new SqlPassageIndex(second.database) })];
     const [one, two] = await Promise.all(nodes.map((node) => read(node, file, embedder)));
     expect(two).toEqual(one);
     expect(one?.passages).toBe(80);
-    await until(async () => (await vectorsOf(one?.id ?? '', embedder)) === 80);
-    expect(embedder.asked).toHaveLength(80);
+    await until(async () => (await countVectors(one?.id ?? '', embedder)) === 80);
+    expect(embedder.inputs).toHaveLength(80);
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  it.each(['read', 'vectors'])('do not do again what the other ended just before the claim "%s …"', async (work) => {
+  it.each(['read', 'vectors'])('do not repeat work that the other node finished just before the claim "%s …"', async (work) => {
     await using second = await fresh.open();
     const late = new LateClaims(second.database, work);
     const embedder = new LetterEmbedder();
     const file = blobs.file('a.md', longText);
-    const reading = read(indexerOf({ owner: 'two', index: late }), file, embedder);
+    const reading = read(createIndexer({ owner: 'two', index: late }), file, embedder);
     await late.claiming.promise;
-    const one = await read(indexerOf({ owner: 'one' }), file, embedder);
-    await until(async () => (await vectorsOf(one.id, embedder)) === 80);
+    const one = await read(createIndexer({ owner: 'one' }), file, embedder);
+    await until(async () => (await countVectors(one.id, embedder)) === 80);
     late.ended.resolve();
     expect(await reading).toEqual(one);
     await late.released.promise;
-    expect(embedder.asked).toHaveLength(80);
-    expect(await vectorsOf(one.id, embedder)).toBe(80);
+    expect(embedder.inputs).toHaveLength(80);
+    expect(await countVectors(one.id, embedder)).toBe(80);
   });
 
-  it('do not wait for ever for one that died', async () => {
+  it('wait for the lease of a dead node only until it expires', async () => {
     const file = blobs.file('a.txt', text);
-    const { id } = await read(indexerOf({ owner: 'dead' }), file);
+    const { id } = await read(createIndexer({ owner: 'dead' }), file);
     await index.drop(id);
     let nowMs = 1_000_000;
     let slept = 0;
@@ -313,31 +320,31 @@ describe('two nodes', () => {
     };
     const clock = { nowMs: () => nowMs, epochMs: () => nowMs, sleep };
     await index.claim({ name: `read ${id}`, owner: 'dead', nowMs, untilMs: nowMs + 60_000 });
-    expect((await read(indexerOf({ owner: 'alive', clock }), file)).passages).toBe(1);
+    expect((await read(createIndexer({ owner: 'alive', clock }), file)).passages).toBe(1);
     expect(slept).toBeGreaterThan(59_000);
   });
 });
 
-describe('a model of vectors that fails', () => {
-  it('is left alone for a minute, and words are found meanwhile', async () => {
+describe('an embedding model that fails', () => {
+  it('receives no requests for a minute, during which word search works', async () => {
     let nowMs = 1_000_000;
-    const indexer = indexerOf({ clock: { ...systemClock, epochMs: () => nowMs } });
+    const indexer = createIndexer({ clock: { ...systemClock, epochMs: () => nowMs } });
     const embedder = new LetterEmbedder();
-    embedder.fault = new Error('no tokens left');
+    embedder.error = new Error('no tokens left');
     const files = [1, 2].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
     const documents = await Promise.all(files.map((file) => read(indexer, file, embedder)));
-    await until(() => faults.length > 0);
+    await until(() => errors.length > 0);
     for (const { id } of documents) expect(await index.searchWords('paragraph', [id], 9)).toHaveLength(1);
-    embedder.fault = undefined;
+    embedder.error = undefined;
     nowMs += 59_000;
     await Promise.all(files.map((file) => read(indexer, file, embedder)));
     const other = new LetterEmbedder('other');
     await read(indexer, blobs.file('3.txt', `${text} 3`), other);
-    await until(() => other.asked.length === 1);
-    expect(embedder.asked).toEqual([]);
+    await until(() => other.inputs.length === 1);
+    expect(embedder.inputs).toEqual([]);
     nowMs += 2000;
     await Promise.all(files.map((file) => read(indexer, file, embedder)));
-    await until(() => embedder.asked.length === 2);
-    expect(faults).toEqual(['Failed to create vectors with letters']);
+    await until(() => embedder.inputs.length === 2);
+    expect(errors).toEqual(['Failed to create vectors with letters']);
   });
 });

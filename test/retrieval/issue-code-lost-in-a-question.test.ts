@@ -32,7 +32,7 @@ it.each([
   'Was bedeutet der Fehler e-4103, und was ist zu tun?',
   'What does the error mean where config.maxPressure is wrong?',
   'Que signifie l’erreur de AX-77/b ?',
-])('what names something exactly finds it first: %s', async (query) => {
+])('ranks the passage with an exact code first for the question: %s', async (query) => {
   await using rig = await startWith(shelves, references, { query });
   await rig.chat(query);
   expect(toldTo(rig)[0]).toMatch(/^\[1\] manual-13\.md — Manual 13 › More\nE4103: oil is low\./);

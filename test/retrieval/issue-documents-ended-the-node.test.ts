@@ -7,11 +7,11 @@ import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
 import { LetterEmbedder } from './library.ts';
-import { faultOf, load } from './loading.ts';
+import { getReadError, load } from './loading.ts';
 
 const megabyte = 1024 ** 2;
 
-/** A PDF of one page, whose content unpacks to as many bytes as are told. */
+/** Creates a PDF of one page whose content decompresses to `bytes` spaces. */
 function pdfBomb(bytes: number): Buffer {
   const content = deflateSync(Buffer.alloc(bytes, ' '));
   const parts = [
@@ -22,17 +22,17 @@ function pdfBomb(bytes: number): Buffer {
   return Buffer.concat([Buffer.from(parts.join('')), content, Buffer.from('\nendstream endobj trailer<</Root 1 0 R>>')]);
 }
 
-describe('a PDF', () => {
-  it('of 240 kB that unpacks to 250 MB is given up, and told why', async () => {
+describe('reading a PDF', () => {
+  it('is given up with a reason if 240 kB decompress to 250 MB', async () => {
     const bomb = pdfBomb(250 * megabyte);
     expect(bomb.length).toBeLessThan(300_000);
-    expect(await faultOf(load(bomb, 'a.pdf', { maxMemoryMb: 256 }))).toBe(
+    expect(await getReadError(load(bomb, 'a.pdf', { maxMemoryMb: 256 }))).toBe(
       'Reading it was given up: it needs more than 256 MiB to be read; split it into smaller files.',
     );
   });
 });
 
-describe('the documents of one user', () => {
+describe('documents of one user that exceed the memory limit', () => {
   let fresh: FreshDatabase;
   let database: Awaited<ReturnType<FreshDatabase['open']>>;
 
@@ -46,7 +46,7 @@ describe('the documents of one user', () => {
     await fresh[Symbol.asyncDispose]();
   });
 
-  it('wait in line, and those of others do not', async () => {
+  it('do not delay documents of other users', async () => {
     const blobs = new MemoryBlobs();
     const index = new SqlPassageIndex(database.database);
     const indexer = new DocumentIndexer({

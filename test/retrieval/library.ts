@@ -1,10 +1,10 @@
 import type { TextEmbedder } from '../../src/tools/retrieval/deployment-embedder.ts';
 
-/** Vectors of the letters a to d in a text, and what was asked for. It can be held up and made to fail. */
+/** Embeds a text by its counts of the letters a to d. Records its inputs, can be delayed, and can fail. */
 export class LetterEmbedder implements TextEmbedder {
   readonly model: string;
-  readonly asked: string[] = [];
-  fault: Error | undefined;
+  readonly inputs: string[] = [];
+  error: Error | undefined;
   gate: Promise<void> = Promise.resolve();
 
   constructor(model = 'letters') {
@@ -14,8 +14,8 @@ export class LetterEmbedder implements TextEmbedder {
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     await this.gate;
     signal.throwIfAborted();
-    if (this.fault !== undefined) throw this.fault;
-    this.asked.push(...texts);
+    if (this.error !== undefined) throw this.error;
+    this.inputs.push(...texts);
     return texts.map((text) => toUnit([...'abcd'].map((letter) => text.split(letter).length - 1)));
   }
 }
@@ -25,7 +25,7 @@ function toUnit(values: readonly number[]): Float32Array {
   return Float32Array.from(values, (value) => value / length);
 }
 
-/** Resolves once it is so. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Resolves once the condition holds. Checks it every 5 ms. */
+export async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

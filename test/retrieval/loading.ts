@@ -2,21 +2,25 @@ import { type DocumentBounds, defaultDocumentBounds, loadDocument } from '../../
 
 type Loaded = ReturnType<typeof loadDocument>;
 
-/** Reads a document as the service does, with a name and bounds of the test's own. */
+/** Reads a document as the service does, with its own name and bounds. */
 export function load(
   content: string | Uint8Array,
   name: string,
   bounds: Partial<DocumentBounds> & { contentType?: string; signal?: AbortSignal } = {},
 ): Loaded {
   const bytes = Uint8Array.from(typeof content === 'string' ? Buffer.from(content) : content);
-  const { contentType = 'application/octet-stream', ...given } = bounds;
-  return loadDocument(bytes, { name, contentType }, { ...defaultDocumentBounds, signal: new AbortController().signal, ...given });
+  const { contentType = 'application/octet-stream', ...overrides } = bounds;
+  return loadDocument(
+    bytes,
+    { name, contentType },
+    { ...defaultDocumentBounds, signal: new AbortController().signal, ...overrides },
+  );
 }
 
-/** What is thrown for a document that cannot be read. */
-export async function faultOf(loading: Loaded): Promise<string> {
+/** Returns the error message for a document that cannot be read. */
+export async function getReadError(loading: Loaded): Promise<string> {
   return loading.then(
     ({ passages }) => `it was read: ${passages.length} passages`,
-    (thrown: Error) => thrown.message,
+    (error: Error) => error.message,
   );
 }

@@ -5,38 +5,38 @@ import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
-describeOnEach('the index of passages', (node) => {
+describeOnEach('SqlPassageIndex', (node) => {
   const index = () => new SqlPassageIndex(node.database);
   const other = () => new SqlPassageIndex(node.otherDatabase);
 
-  function documentOf(passages: number, fields: Partial<IndexedDocument> = {}): IndexedDocument {
+  function createDocument(passages: number, fields: Partial<IndexedDocument> = {}): IndexedDocument {
     const id = randomUUID();
     return { id, title: 'Manual', format: 'md', passages, tokens: 7, note: undefined, failure: undefined, ...fields };
   }
 
-  function passageOf(text: string, nth = 0, headings: readonly string[] = []): Passage {
+  function createPassage(text: string, nth = 0, headings: readonly string[] = []): Passage {
     return { nth, page: null, headings, text };
   }
 
-  /** A document with a passage for each text. */
+  /** Stores a document with one passage for each text. */
   async function put(texts: readonly string[], fields: Partial<IndexedDocument> = {}): Promise<IndexedDocument> {
-    const document = documentOf(texts.length, fields);
+    const document = createDocument(texts.length, fields);
     await index().begin(document.id, `content of ${document.id}`);
     await index().addPassages(
       document,
-      texts.map((text, nth) => passageOf(text, nth)),
+      texts.map((text, nth) => createPassage(text, nth)),
     );
     await index().finish(document);
     return document;
   }
 
-  async function found(text: string, documents: readonly IndexedDocument[], limit = 9): Promise<number[]> {
+  async function search(text: string, documents: readonly IndexedDocument[], limit = 9): Promise<number[]> {
     const ids = documents.map(({ id }) => id);
     return (await index().searchWords(text, ids, limit)).map(({ nth }) => nth);
   }
 
-  it('shows a document once it is whole, on every node at once', async () => {
-    const document = documentOf(2, { note: 'Page 3 is empty.', title: 'Größe "x" \u{1f600}' });
+  it('shows a document on all nodes once it is complete', async () => {
+    const document = createDocument(2, { note: 'Page 3 is empty.', title: 'Größe "x" \u{1f600}' });
     const passages = [
       { nth: 0, page: 1, headings: ['A', 'B "c"'], text: 'one\ntwo' },
       { nth: 1, page: null, headings: [], text: '猫' },
@@ -51,52 +51,52 @@ describeOnEach('the index of passages', (node) => {
     expect(await other().read(document.id, 1, 99)).toEqual([passages[1]]);
   });
 
-  it('keeps why a document could not be read', async () => {
-    const document = documentOf(0, { failure: 'It is empty.' });
+  it('stores the reason if a document could not be read', async () => {
+    const document = createDocument(0, { failure: 'It is empty.' });
     await index().begin(document.id, 'content');
     await index().finish(document);
     expect(await other().find(document.id)).toEqual(document);
   });
 
-  it('begins anew without what an earlier attempt left', async () => {
-    const document = documentOf(1);
+  it('discards the passages and vectors of an unfinished attempt when indexing restarts', async () => {
+    const document = createDocument(1);
     await index().begin(document.id, 'content');
-    await index().addPassages(document, [passageOf('an old word', 0), passageOf('an old word', 1)]);
+    await index().addPassages(document, [createPassage('an old word', 0), createPassage('an old word', 1)]);
     await index().addVectors({ document: document.id, model: 'm' }, { first: 0, count: 1, vectors: Float32Array.of(1) });
     await index().begin(document.id, 'content');
-    await index().addPassages(document, [passageOf('a new word', 0)]);
+    await index().addPassages(document, [createPassage('a new word', 0)]);
     await index().finish(document);
     expect(await index().read(document.id, 0, 9)).toHaveLength(1);
-    expect(await found('old', [document])).toEqual([]);
+    expect(await search('old', [document])).toEqual([]);
     expect(await index().countVectors({ document: document.id, model: 'm' })).toBe(0);
   });
 
-  it('says so when a document was dropped before it was whole', async () => {
-    const document = documentOf(1);
+  it('returns false from finish if the document was dropped before', async () => {
+    const document = createDocument(1);
     await index().begin(document.id, 'content');
     await other().drop(document.id);
     expect(await index().finish(document)).toBe(false);
     expect(await index().find(document.id)).toBeUndefined();
   });
 
-  it('finds words in any form, and where they stand in titles and headings', async () => {
-    const document = documentOf(4, { title: 'Handbook of kettles' });
+  it('finds inflected and differently cased words, also in titles and headings', async () => {
+    const document = createDocument(4, { title: 'Handbook of kettles' });
     await index().begin(document.id, 'content');
     await index().addPassages(document, [
-      passageOf('Cleaning the filters is easy.', 0),
-      passageOf('It whistles.', 1, ['Daily use']),
-      passageOf('Call the service.', 2, ['Warranty']),
-      passageOf('Größe und Maß', 3),
+      createPassage('Cleaning the filters is easy.', 0),
+      createPassage('It whistles.', 1, ['Daily use']),
+      createPassage('Call the service.', 2, ['Warranty']),
+      createPassage('Größe und Maß', 3),
     ]);
     await index().finish(document);
-    expect(await found('how do I clean a filter?', [document])).toEqual([0]);
-    expect(await found('warranties', [document])).toEqual([2]);
-    expect(await found('GROSSE größe', [document])).toEqual([3]);
-    expect(await found('kettle', [document])).toHaveLength(4);
-    expect(await found('giraffe', [document])).toEqual([]);
+    expect(await search('how do I clean a filter?', [document])).toEqual([0]);
+    expect(await search('warranties', [document])).toEqual([2]);
+    expect(await search('GROSSE größe', [document])).toEqual([3]);
+    expect(await search('kettle', [document])).toHaveLength(4);
+    expect(await search('giraffe', [document])).toEqual([]);
   });
 
-  it('finds codes however they are written, and scripts without spaces', async () => {
+  it('finds codes with different punctuation, and words in scripts without spaces', async () => {
     const document = await put([
       'Order AB-1234/x today',
       'Order AB-1235/x today',
@@ -104,21 +104,21 @@ describeOnEach('the index of passages', (node) => {
       '清洗咖啡机的过滤器',
       '第二章',
     ]);
-    expect((await found('ab1234x', [document]))[0]).toBe(0);
-    expect((await found('AB 1235/X', [document]))[0]).toBe(1);
-    expect((await found('what is lb-07.edge', [document]))[0]).toBe(2);
-    expect(await found('3.5', [document])).toEqual([2]);
-    expect(await found('过滤器', [document])).toEqual([3]);
+    expect((await search('ab1234x', [document]))[0]).toBe(0);
+    expect((await search('AB 1235/X', [document]))[0]).toBe(1);
+    expect((await search('what is lb-07.edge', [document]))[0]).toBe(2);
+    expect(await search('3.5', [document])).toEqual([2]);
+    expect(await search('过滤器', [document])).toEqual([3]);
   });
 
-  it('puts first what has the rarer words, and more of them', async () => {
+  it('ranks passages with rarer and more matching words first', async () => {
     const common = Array.from({ length: 8 }, (_, nth) => `machine number ${nth} hums in the hall`);
     const document = await put([...common, 'the machine has a valve', 'a valve leaks on the machine near the boiler']);
-    expect((await found('machine valve boiler', [document])).slice(0, 2)).toEqual([9, 8]);
-    expect(await found('machine valve boiler', [document], 1)).toEqual([9]);
+    expect((await search('machine valve boiler', [document])).slice(0, 2)).toEqual([9, 8]);
+    expect(await search('machine valve boiler', [document], 1)).toEqual([9]);
   });
 
-  it('says what share of the question a passage has', async () => {
+  it('returns which share of the question words a passage contains', async () => {
     const document = await put(['the valve of the boiler', 'a valve']);
     const hits = await index().searchWords('Which valve is on the boiler?', [document.id], 9);
     expect(hits.map(({ nth, matchedShare: share }) => [nth, share])).toEqual([
@@ -127,7 +127,7 @@ describeOnEach('the index of passages', (node) => {
     ]);
   });
 
-  it('looks in these documents only', async () => {
+  it('searches only the specified documents', async () => {
     const mine = await put(['the secret word']);
     const theirs = await put(['the secret word']);
     const hits = await index().searchWords('secret', [mine.id], 9);
@@ -146,13 +146,13 @@ describeOnEach('the index of passages', (node) => {
     '\ud800',
     'the of and',
     '\\ % _',
-  ])('takes %j for words and nothing else', async (text) => {
+  ])('treats %j as plain words', async (text) => {
     const document = await put(['some words']);
-    expect(await found(text, [document])).toEqual([]);
-    expect(await found(`${text} words`, [document])).toEqual([0]);
+    expect(await search(text, [document])).toEqual([]);
+    expect(await search(`${text} words`, [document])).toEqual([0]);
   });
 
-  it('keeps vectors by model, in the order of the passages', async () => {
+  it('stores vectors per model and returns them in passage order', async () => {
     const key = { document: randomUUID(), model: 'm' };
     const second = { first: 2, count: 1, vectors: Float32Array.of(5, -6) };
     const first = { first: 0, count: 2, vectors: Float32Array.of(0.1, 2, 3, 4).subarray(0, 4) };
@@ -165,7 +165,7 @@ describeOnEach('the index of passages', (node) => {
     expect(await other().countVectors({ ...key, model: 'n' })).toBe(0);
   });
 
-  it('gives a lease to one, until its time is over or it is given back', async () => {
+  it('grants a lease to one owner until it expires or is released', async () => {
     const name = randomUUID();
     const claim = (owner: string, nowMs: number) => index().claim({ name, owner, nowMs, untilMs: nowMs + 10 });
     const race = await Promise.all(
@@ -185,38 +185,38 @@ describeOnEach('the index of passages', (node) => {
     expect(await claim(winner, 22)).toBe(true);
   });
 
-  it('sweeps out what no stored file has any more, and what was left unfinished', async () => {
+  it('deletes documents that no stored file has, and unfinished documents', async () => {
     const files = new SqlFileIndex(node.database);
     const blobs = [randomUUID(), randomUUID()];
-    const [kept, gone, unfinished] = [await put(['kept word']), await put(['gone word']), documentOf(1)];
+    const [referenced, orphaned, unfinished] = [await put(['kept word']), await put(['gone word']), createDocument(1)];
     const stored = { bucket: randomUUID(), contentType: 'text/plain', contentLength: 1, createdAtMs: 1, updatedAtMs: 1 };
     for (const [at, blob] of blobs.entries()) {
       await files.put({ ...stored, path: `file ${at}`, etag: blob, blob }, undefined, 100);
-      await index().recordContent(blob, `content of ${[kept, gone][at]?.id}`);
+      await index().recordContent(blob, `content of ${[referenced, orphaned][at]?.id}`);
     }
     await index().begin(unfinished.id, 'content of nothing');
-    await index().addPassages(unfinished, [passageOf('unfinished')]);
+    await index().addPassages(unfinished, [createPassage('unfinished')]);
     await index().sweep();
-    expect(await index().find(gone.id)).toEqual(gone);
+    expect(await index().find(orphaned.id)).toEqual(orphaned);
     expect(await index().read(unfinished.id, 0, 9)).toEqual([]);
     await files.delete(stored.bucket, 'file 1', undefined);
     await index().sweep();
-    expect(await index().find(kept.id)).toEqual(kept);
-    expect(await found('word', [kept, gone])).toHaveLength(1);
-    expect(await index().find(gone.id)).toBeUndefined();
-    expect(await index().findContent(blobs[0] ?? '')).toBe(`content of ${kept.id}`);
+    expect(await index().find(referenced.id)).toEqual(referenced);
+    expect(await search('word', [referenced, orphaned])).toHaveLength(1);
+    expect(await index().find(orphaned.id)).toBeUndefined();
+    expect(await index().findContent(blobs[0] ?? '')).toBe(`content of ${referenced.id}`);
     expect(await index().findContent(blobs[1] ?? '')).toBeUndefined();
   });
 
-  it('holds and drops thousands of passages', async () => {
-    const document = documentOf(2300);
+  it('stores, searches, and drops thousands of passages', async () => {
+    const document = createDocument(2300);
     await index().begin(document.id, 'content');
-    const passages = Array.from({ length: 2300 }, (_, nth) => passageOf(`passage number ${nth} of many`, nth));
+    const passages = Array.from({ length: 2300 }, (_, nth) => createPassage(`passage number ${nth} of many`, nth));
     await index().addPassages(document, passages);
     await index().finish(document);
-    expect((await found('number 1777', [document]))[0]).toBe(1777);
+    expect((await search('number 1777', [document]))[0]).toBe(1777);
     await index().drop(document.id);
-    expect(await found('number 1777', [document])).toEqual([]);
+    expect(await search('number 1777', [document])).toEqual([]);
     expect(await index().read(document.id, 0, 9999)).toEqual([]);
     expect(await put(['after it']).then(({ id }) => index().find(id))).toBeDefined();
   });

@@ -14,7 +14,7 @@ import { TestShelves } from './rig.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
 
-interface Listed {
+interface ListedDocument {
   readonly name: string;
   readonly state: string;
   readonly [field: string]: unknown;
@@ -22,15 +22,15 @@ interface Listed {
 
 let shelves: TestShelves;
 let service: TestService;
-let faults: string[];
+let errors: string[];
 
 async function start(options: ServiceOptions = {}, configuration: object = {}): Promise<void> {
-  const noteFault = (message: string): number => faults.push(message);
-  service = await startService({ models, ...configuration }, { ...shelves.options, reportError: noteFault, ...options });
+  const recordError = (message: string): number => errors.push(message);
+  service = await startService({ models, ...configuration }, { ...shelves.options, reportError: recordError, ...options });
 }
 
 beforeEach(async () => {
-  faults = [];
+  errors = [];
   shelves = await TestShelves.open();
 });
 
@@ -48,25 +48,25 @@ function ask(id = `applications/${ownBucket}/app`, key?: string): Promise<TestRe
   return show(service, `/v1/deployments/${id}/documents`, key);
 }
 
-async function documents(id?: string, key?: string): Promise<readonly Listed[]> {
+async function documents(id?: string, key?: string): Promise<readonly ListedDocument[]> {
   const { status, json } = await ask(id, key);
   expect(status).toBe(200);
-  return (json as { data: Listed[] }).data;
+  return (json as { data: ListedDocument[] }).data;
 }
 
-async function statesOf(): Promise<string[]> {
+async function getStates(): Promise<string[]> {
   return (await documents()).map(({ state }) => state);
 }
 
-const blobOf = (nth: number): string => shelves.files.all[nth]?.blob ?? '';
+const getBlob = (nth: number): string => shelves.files.all[nth]?.blob ?? '';
 
 describe('saving an application', () => {
-  it('begins to read its documents, and does not wait for them', async () => {
+  it('starts to read its documents and does not wait for them', async () => {
     await start();
     shelves.blobs.hold();
     const references = [await shelves.put('a.txt', 'First text.', ownBucket), await shelves.put('b.txt', 'Second.', ownBucket)];
     expect((await saveWith(references)).status).toBe(201);
-    await until(async () => (await statesOf())[0] === 'indexing');
+    await until(async () => (await getStates())[0] === 'indexing');
     expect(await documents()).toEqual([
       {
         name: 'a.txt',
@@ -86,39 +86,39 @@ describe('saving an application', () => {
       },
     ]);
     shelves.blobs.release();
-    await until(async () => (await statesOf()).every((state) => state === 'ready'));
+    await until(async () => (await getStates()).every((state) => state === 'ready'));
     expect((await documents())[1]).toMatchObject({ searchable: true, passages: { done: 1, total: 1 } });
-    expect(shelves.blobs.reads).toEqual([blobOf(0), blobOf(1)]);
+    expect(shelves.blobs.reads).toEqual([getBlob(0), getBlob(1)]);
   });
 
-  it('reads them without anybody asking how far it is', async () => {
+  it('reads its documents without a progress request', async () => {
     await start();
     const reference = await shelves.put('a.txt', 'First text.', ownBucket);
     await saveWith([reference]);
-    await until(async () => (await shelves.index.findContent(blobOf(0))) !== undefined);
+    await until(async () => (await shelves.index.findContent(getBlob(0))) !== undefined);
   });
 
-  it('works where the files cannot be looked up, which is noted and tried again by who asks', async () => {
-    let isAway = true;
+  it('succeeds if the file index is unavailable, and a later progress request reads the documents', async () => {
+    let isUnavailable = true;
     const { files, blobs } = shelves;
-    const shaky = {
+    const unreliable = {
       find: async (bucket: string, path: string) =>
-        isAway ? Promise.reject(createStoreError('gone')) : files.find(bucket, path),
+        isUnavailable ? Promise.reject(createStoreError('gone')) : files.find(bucket, path),
       findAll: async (places: Parameters<typeof files.findAll>[0]) =>
-        isAway ? Promise.reject(createStoreError('gone')) : files.findAll(places),
+        isUnavailable ? Promise.reject(createStoreError('gone')) : files.findAll(places),
     };
-    await start({ files: { index: shaky as never, blobs } });
+    await start({ files: { index: unreliable as never, blobs } });
     const reference = await shelves.put('a.txt', 'First text.', ownBucket);
     expect((await saveWith([reference])).status).toBe(201);
-    await until(() => faults.includes('cannot index documents ahead of use'));
+    await until(() => errors.includes('cannot index documents ahead of use'));
     expect((await ask()).status).toBe(503);
-    isAway = false;
-    await until(async () => (await statesOf())[0] === 'ready');
+    isUnavailable = false;
+    await until(async () => (await getStates())[0] === 'ready');
   });
 });
 
-describe('how far documents are', () => {
-  it('says why one has failed, and what of another could not be read', async () => {
+describe('the documents endpoint of an application', () => {
+  it('returns the reason for each failed document', async () => {
     await start();
     const references = [
       await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
@@ -128,7 +128,7 @@ describe('how far documents are', () => {
     ];
     expect((await saveWith(references)).status).toBe(201);
     await shelves.files.delete(ownBucket, 'gone away 猫.txt', undefined);
-    await until(async () => (await statesOf()).every((state) => state === 'ready' || state === 'failed'));
+    await until(async () => (await getStates()).every((state) => state === 'ready' || state === 'failed'));
     expect((await documents()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
       ['scanned.pdf', 'failed', 'It has no text: it seems to be scanned, and pictures are not read.'],
@@ -137,7 +137,7 @@ describe('how far documents are', () => {
     ]);
   });
 
-  it('is told to those who may use the application, where the files lie to its maker and administrators alone', async () => {
+  it('lists documents to users of the application, and file references only to its owner and administrators', async () => {
     const keys = {
       'caller-key': { project: 'test' },
       staff: { project: 'staff', role: 'staff' },
@@ -156,51 +156,51 @@ describe('how far documents are', () => {
     expect((await ask(id, 'unknown')).status).toBe(401);
   });
 
-  it('is nothing for deployments without documents', async () => {
+  it('returns an empty list for a deployment without documents', async () => {
     await start();
     expect((await ask('demo')).json).toEqual({ object: 'list', data: [] });
   });
 
-  it('is known where another node has read them, and goes on here where that one stopped', async () => {
+  it('reports documents as ready after a restart without reading them again', async () => {
     await start();
     const reference = await shelves.put('a.txt', 'Text.', ownBucket);
     await saveWith([reference]);
-    await until(async () => (await statesOf())[0] === 'ready');
+    await until(async () => (await getStates())[0] === 'ready');
     await service.close();
     await start();
     await saveWith([reference]);
-    expect(await statesOf()).toEqual(['ready']);
+    expect(await getStates()).toEqual(['ready']);
     expect(shelves.blobs.reads).toHaveLength(1);
   });
 });
 
-describe('a process', () => {
-  it('reads the documents of a configuration when it comes into force, and of its first when it starts', async () => {
+describe('a running node', () => {
+  it('reads the documents of configured applications at the start and after a reload', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'parley-progress-'));
     const flags = ['--data', folder.path];
-    const fileOf = (name: string) => `files/${ownBucket}/${name}`;
-    const appWith = (...names: string[]) => quickApp({ document_relative_url: names.map(fileOf) });
-    const known = () => countDocuments(join(folder.path, 'parley.db'));
+    const getFileReference = (name: string) => `files/${ownBucket}/${name}`;
+    const createApp = (...names: string[]) => quickApp({ document_relative_url: names.map(getFileReference) });
+    const countIndexed = () => countDocuments(join(folder.path, 'parley.db'));
     {
       await using node = await startProcess({ configuration: { models }, flags });
       for (const name of ['one.txt', 'two.md']) {
         const body = Array.from({ length: 60 }, (_, nth) => `# Part ${nth}\n\n${name} ${nth}`).join('\n\n');
-        const asking = { method: 'PUT', path: `/v1/${fileOf(name)}`, headers: { 'api-key': 'caller-key' }, body };
-        expect((await node.sendRequest(asking)).status).toBe(200);
+        const request = { method: 'PUT', path: `/v1/${getFileReference(name)}`, headers: { 'api-key': 'caller-key' }, body };
+        expect((await node.sendRequest(request)).status).toBe(200);
       }
-      await node.configure({ models, applications: { app: appWith('one.txt') } });
-      await until(() => known() > 0);
+      await node.configure({ models, applications: { app: createApp('one.txt') } });
+      await until(() => countIndexed() > 0);
     }
-    const read = known();
-    await using node = await startProcess({ configuration: { models, applications: { app: appWith('two.md') } }, flags });
-    await until(() => known() > read);
+    const read = countIndexed();
+    await using node = await startProcess({ configuration: { models, applications: { app: createApp('two.md') } }, flags });
+    await until(() => countIndexed() > read);
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0 });
     expect(node.output.stdout + node.output.stderr).not.toMatch(/"level":"error"/);
   }, 60_000);
 });
 
-/** What is in the index of a node, as its database has it. */
+/** Returns the number of complete documents in the database of a node. */
 function countDocuments(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true });
   const row = database.prepare('select count(*) as count from indexed_documents where is_whole = 1').get();

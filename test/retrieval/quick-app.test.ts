@@ -8,14 +8,14 @@ import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, quickApp, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
 import { until } from './library.ts';
-import { attachmentsOf, startWith, TestShelves } from './rig.ts';
+import { getAttachments, startWith, TestShelves } from './rig.ts';
 import { heldEmbedder, wordEmbedder } from './word-embedder.ts';
 
 const pages = [
   [{ text: 'The mill was built by monks in 1283.', size: 11 }],
   [{ text: 'The weavers came in 1846 with forty looms.', size: 11 }],
 ];
-/** More than is shown whole: sections of three passages each. */
+/** A document that is too long to be shown in full. Each section has three passages. */
 const long = Array.from({ length: 120 }, (_, nth) => {
   const filler = 'Some words that fill the passage up to its end and say nothing of importance to anybody. '.repeat(5);
   return `## Section ${nth}\n\n${filler}\n\nThe code of room ${nth} is ZX-${1000 + nth}.\n\n${filler}`;
@@ -29,19 +29,19 @@ beforeEach(async () => {
 
 afterEach(() => shelves[Symbol.asyncDispose]());
 
-describe('documents that are small', () => {
-  it('are shown to the model whole, and the passages to the point to the user with their page', async () => {
+describe('small documents of a quick app', () => {
+  it('are given to the model in full, and cited passages to the user with their page', async () => {
     const references = [await shelves.put('history.pdf', makePdf(pages)), await shelves.put('notes/a.txt', 'Bring AB-12 along.')];
     await using rig = await startWith(shelves, references, { query: 'Who built the mill?' });
-    const answered = await rig.chat('Who built the mill?');
+    const response = await rig.chat('Who built the mill?');
     expect(rig.offered(0).map(({ function: { name } }) => name)).toEqual(['query_document']);
     expect(rig.offered(0)[0]?.function.description).toContain('history.pdf, a.txt');
-    const told = toldTo(rig)[0] ?? '';
-    expect(told).toMatch(/^\[1\] history\.pdf, page 1\nThe mill was built by monks in 1283\./);
-    expect(told).toContain('history.pdf, page 2\nThe weavers came in 1846 with forty looms.');
-    expect(told).toContain('a.txt\nBring AB-12 along.');
-    expect(told).toContain('such as [1]');
-    expect(attachmentsOf(answered)[0]).toEqual({
+    const result = toldTo(rig)[0] ?? '';
+    expect(result).toMatch(/^\[1\] history\.pdf, page 1\nThe mill was built by monks in 1283\./);
+    expect(result).toContain('history.pdf, page 2\nThe weavers came in 1846 with forty looms.');
+    expect(result).toContain('a.txt\nBring AB-12 along.');
+    expect(result).toContain('such as [1]');
+    expect(getAttachments(response)[0]).toEqual({
       index: 0,
       type: 'text/markdown',
       title: 'history.pdf, p. 1',
@@ -49,19 +49,19 @@ describe('documents that are small', () => {
       reference_type: 'text/plain',
       reference_url: 'files/bucket/history.pdf#page=1',
     });
-    const [stage] = stagesOf(answered);
+    const [stage] = stagesOf(response);
     expect(stage).toMatchObject({ name: 'query_document', status: 'completed' });
     expect(stage?.attachments?.[0]).toMatchObject({ title: 'history.pdf, p. 1' });
-    expect(answered.completion.choices[0]?.message.content).toBe('Done.');
+    expect(response.completion.choices[0]?.message.content).toBe('Done.');
   });
 
-  it('can be asked for by name', async () => {
+  it('can be selected by name', async () => {
     const references = [
       await shelves.put('a/same.txt', 'first'),
       await shelves.put('b/same.txt', 'second'),
       await shelves.put('c.txt', 'third'),
     ];
-    const asking = [
+    const replies = [
       calls(
         ['query_document', { query: 'x', files: ['A/SAME.txt'] }],
         ['query_document', { query: 'x', files: 'c.txt' }],
@@ -70,8 +70,8 @@ describe('documents that are small', () => {
       ),
       says('Done.'),
     ];
-    await using rig = await startWith(shelves, references, {}, { replies: asking });
-    const answered = await rig.chat('look');
+    await using rig = await startWith(shelves, references, {}, { replies });
+    const response = await rig.chat('look');
     const [one, two, three, four] = toldTo(rig);
     expect(one).toContain('a/same.txt\nfirst');
     expect(one).not.toContain('second');
@@ -80,52 +80,52 @@ describe('documents that are small', () => {
     expect(three).toContain('There is no document named d.txt');
     expect(three).toContain('a/same.txt, b/same.txt, c.txt');
     expect(four).toContain("arguments must have required property 'query'");
-    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
+    expect(stagesOf(response).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
   });
 });
 
-describe('documents that are large', () => {
-  it('are searched: the model gets numbered passages with what stands around them', async () => {
+describe('large documents of a quick app', () => {
+  it('are searched, and the model receives numbered passages', async () => {
     const reference = await shelves.put('rooms.md', long);
     await using rig = await startWith(shelves, [reference], { query: 'code ZX-1077' });
-    const answered = await rig.chat('What is ZX-1077?');
-    const told = toldTo(rig)[0] ?? '';
-    expect(told).toMatch(/^\[1\] rooms\.md — Section 0 › Section 77\n|^\[1\] rooms\.md — Section 77\n/);
-    expect(told).toContain('The code of room 77 is ZX-1077.');
-    expect(told.match(/^\[\d+\]/gm)?.length).toBeLessThanOrEqual(12);
-    expect(told.length).toBeLessThan(20_000);
-    const [first, ...others] = stagesOf(answered)[0]?.attachments ?? [];
+    const response = await rig.chat('What is ZX-1077?');
+    const result = toldTo(rig)[0] ?? '';
+    expect(result).toMatch(/^\[1\] rooms\.md — Section 0 › Section 77\n|^\[1\] rooms\.md — Section 77\n/);
+    expect(result).toContain('The code of room 77 is ZX-1077.');
+    expect(result.match(/^\[\d+\]/gm)?.length).toBeLessThanOrEqual(12);
+    expect(result.length).toBeLessThan(20_000);
+    const [first, ...rest] = stagesOf(response)[0]?.attachments ?? [];
     expect(first).toMatchObject({ title: 'rooms.md', reference_url: 'files/bucket/rooms.md' });
     expect(first?.data).toContain('ZX-1077');
-    expect(others.length + 1).toBe(told.match(/^\[\d+\]/gm)?.length);
-    expect(attachmentsOf(answered)).toEqual([first]);
+    expect(rest.length + 1).toBe(result.match(/^\[\d+\]/gm)?.length);
+    expect(getAttachments(response)).toEqual([first]);
   });
 
-  it('are those of many small passages as well', async () => {
+  it('include documents with many small passages', async () => {
     const reference = await shelves.put(
       'rooms.md',
       Array.from({ length: 150 }, (_, nth) => `# Room ${nth}\n\nkey ${nth}`).join('\n\n'),
     );
     await using rig = await startWith(shelves, [reference], { query: 'room 77' });
-    const answered = await rig.chat('Room 77?');
+    const response = await rig.chat('Room 77?');
     expect(toldTo(rig)[0]).toContain('key 77');
-    expect(stagesOf(answered)[0]?.attachments?.length).toBeLessThanOrEqual(12);
+    expect(stagesOf(response)[0]?.attachments?.length).toBeLessThanOrEqual(12);
   });
 
-  it('are waited for until they are found by what they mean, which a stage tells', async () => {
+  it('are searched after their vectors are ready, with progress in a stage', async () => {
     const reference = await shelves.put('rooms.md', long);
     const { embedder, release } = heldEmbedder();
     await using rig = await startWith(shelves, [reference], { query: 'code ZX-1077' }, { options: { embedder } });
     const stream = await rig.service.stream('app', { messages: [user('What is ZX-1077?')] });
-    let told = '';
+    let output = '';
     for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
-      told += JSON.stringify(event);
-      if (/Preparing the search by meaning: 0 of \d+ passages\./.test(told)) release();
+      output += JSON.stringify(event);
+      if (/Preparing the search by meaning: 0 of \d+ passages\./.test(output)) release();
     }
     expect(toldTo(rig)[0]).not.toContain('Searched by words only');
   });
 
-  it('are searched by words only where vectors cannot be made, which the model is told', async () => {
+  it('are searched by words if vectors cannot be created, with a note to the model', async () => {
     const reference = await shelves.put('rooms.md', long);
     const { embedder, fail } = heldEmbedder();
     fail();
@@ -135,48 +135,48 @@ describe('documents that are large', () => {
     expect(toldTo(rig)[0]).toContain('ZX-1077');
   });
 
-  it('give as many passages as is set, those that follow each other as one, and what fits less not at all', async () => {
+  it('return passages within the configured count, score, and size', async () => {
     const reference = await shelves.put('rooms.md', long);
-    const found = async (retrieval: object, query: string) => {
+    const search = async (retrieval: object, query: string) => {
       await using rig = await startWith(shelves, [reference], { query }, { app: { retrieval } });
       await rig.chat(query);
-      return { told: toldTo(rig)[0] ?? '', count: toldTo(rig)[0]?.match(/^\[\d+\]/gm)?.length ?? 0 };
+      return { result: toldTo(rig)[0] ?? '', count: toldTo(rig)[0]?.match(/^\[\d+\]/gm)?.length ?? 0 };
     };
-    const many = await found({}, 'What is the code of the room?');
-    const few = await found({ passages: 2 }, 'What is the code of the room?');
-    const none = await found({ minScore: 1 }, 'Which giraffe has the code of the room?');
-    const short = await found({ maxBytes: 2000 }, 'What is the code of the room?');
+    const many = await search({}, 'What is the code of the room?');
+    const few = await search({ passages: 2 }, 'What is the code of the room?');
+    const none = await search({ minScore: 1 }, 'Which giraffe has the code of the room?');
+    const short = await search({ maxBytes: 2000 }, 'What is the code of the room?');
     expect([many.count, few.count, none.count]).toEqual([12, 2, 0]);
-    expect(none.told).toMatch(/^Nothing in the documents fits this question\./);
-    expect(Buffer.byteLength(short.told)).toBeLessThanOrEqual(2000);
+    expect(none.result).toMatch(/^Nothing in the documents fits this question\./);
+    expect(Buffer.byteLength(short.result)).toBeLessThanOrEqual(2000);
   });
 
-  it('that have nothing to the point give nothing', async () => {
+  it('return no passages without a relevant match', async () => {
     const reference = await shelves.put('rooms.md', long);
     await using rig = await startWith(shelves, [reference], { query: 'giraffe' });
-    const answered = await rig.chat('giraffes?');
+    const response = await rig.chat('giraffes?');
     expect(toldTo(rig)[0]).toMatch(/^Nothing in the documents fits this question\./);
-    expect(attachmentsOf(answered)).toEqual([]);
+    expect(getAttachments(response)).toEqual([]);
   });
 
-  it('never give more than the model may be shown', async () => {
+  it('return no more than the maximum size of tool results', async () => {
     const reference = await shelves.put('rooms.md', long);
     const configuration = { tools: { maxResultBytes: 3000 } };
     await using rig = await startWith(shelves, [reference], { query: 'words of room 77' }, { configuration });
     await rig.chat('look');
-    const told = toldTo(rig)[0] ?? '';
-    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(3000);
-    expect(told).not.toContain('[Cut here');
-    expect(told).toMatch(/^\[1\]/);
+    const result = toldTo(rig)[0] ?? '';
+    expect(Buffer.byteLength(result)).toBeLessThanOrEqual(3000);
+    expect(result).not.toContain('[Cut here');
+    expect(result).toMatch(/^\[1\]/);
   });
 });
 
-describe('what cannot be had', () => {
-  it('is named before anything else, and the rest works', async () => {
+describe('an unavailable document of a quick app', () => {
+  it('is reported in the first stage, and the remaining documents are used', async () => {
     const references = ['files/bucket/gone%20away.txt', await shelves.put('here.txt', 'I am here.'), 'files/bucket/../x'];
     await using rig = await startWith(shelves, references, { query: 'who' });
-    const answered = await rig.chat('look');
-    const [first, second, third] = stagesOf(answered);
+    const response = await rig.chat('look');
+    const [first, second, third] = stagesOf(response);
     expect(first).toMatchObject({ name: 'files/bucket/gone%20away.txt', status: 'failed' });
     expect(first?.content).toBe('No file is stored at this path. It may have been moved or deleted.');
     expect(second).toMatchObject({ name: 'files/bucket/../x', status: 'failed' });
@@ -184,45 +184,45 @@ describe('what cannot be had', () => {
     expect(toldTo(rig)[0]).toContain('I am here.');
   });
 
-  it('leaves an application that answers without its documents', async () => {
+  it('does not prevent an answer if it is the only document', async () => {
     await using rig = await startWith(shelves, ['files/bucket/gone.txt'], {}, { replies: [says('Hello.')] });
-    const answered = await rig.chat('hello');
-    expect(stagesOf(answered)).toMatchObject([{ status: 'failed' }]);
+    const response = await rig.chat('hello');
+    expect(stagesOf(response)).toMatchObject([{ status: 'failed' }]);
     expect(rig.offered()).toEqual([]);
-    expect(answered.completion.choices[0]?.message.content).toBe('Hello.');
+    expect(response.completion.choices[0]?.message.content).toBe('Hello.');
   });
 
-  it('is told to the model and the user where a document is broken', async () => {
+  it('is reported to the model and the user if it is damaged', async () => {
     const references = [await shelves.put('broken.pdf', '%PDF-1.7 oh'), await shelves.put('good.txt', 'All is well.')];
     await using rig = await startWith(shelves, references, { query: 'how is it?' });
-    const answered = await rig.chat('look');
+    const response = await rig.chat('look');
     expect(toldTo(rig)[0]).toContain('All is well.');
     const note = 'Note: broken.pdf cannot be read. The file is damaged: it cannot be read as PDF.';
     expect(toldTo(rig)[0]).toContain(note);
-    expect(stagesOf(answered)[0]?.content).toContain(note);
+    expect(stagesOf(response)[0]?.content).toContain(note);
   });
 
-  it('is a failed stage where all are broken', async () => {
+  it('fails the search stage if all documents are unreadable', async () => {
     await using rig = await startWith(shelves, [await shelves.put('empty.txt', '')], { query: 'how is it?' });
-    const answered = await rig.chat('look');
-    expect(stagesOf(answered)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
+    const response = await rig.chat('look');
+    expect(stagesOf(response)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
     expect(toldTo(rig)[0]).toBe('empty.txt cannot be read. It is empty: there is no text in it.');
   });
 
-  it('is told where a file is deleted after the application found it', async () => {
+  it('is reported if its file is deleted after the application resolved it', async () => {
     const references = [await shelves.put('Größe 猫.txt', 'Text.'), await shelves.put('good.txt', 'All is well.')];
     shelves.blobs.contents.delete(shelves.files.all[0]?.blob ?? '');
     await using rig = await startWith(shelves, references, { query: 'how is it?' });
     await rig.chat('look');
-    const told = 'Note: Größe 猫.txt cannot be read. It was deleted or replaced while it was to be read.';
-    expect(toldTo(rig)[0]).toContain(told);
+    const expectedNote = 'Note: Größe 猫.txt cannot be read. It was deleted or replaced while it was to be read.';
+    expect(toldTo(rig)[0]).toContain(expectedNote);
     expect(toldTo(rig)[0]).toContain('All is well.');
   });
 
-  it('are all files where the store is away, or there is none', async () => {
+  it('is reported in a failed stage if the file store is unavailable or not configured', async () => {
     const reference = await shelves.put('a.txt', 'text');
-    const away = { findAll: () => Promise.reject(createStoreError('gone')) } as never;
-    const options = { files: { index: away, blobs: shelves.blobs } };
+    const unavailable = { findAll: () => Promise.reject(createStoreError('gone')) } as never;
+    const options = { files: { index: unavailable, blobs: shelves.blobs } };
     await using rig = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options });
     expect(stagesOf(await rig.chat('hello'))).toMatchObject([
       { name: 'Documents', status: 'failed', content: 'The index of stored files is unavailable. Try again later.' },
@@ -233,8 +233,8 @@ describe('what cannot be had', () => {
   });
 });
 
-describe('what the user attaches', () => {
-  it('goes to the model as it is, with an index or without, and leaves the documents alone', async () => {
+describe('an attachment of the user', () => {
+  it('is sent to the model unchanged and does not affect the documents', async () => {
     const reference = await shelves.put('Größe 猫.txt', 'Bring AB-12 along.');
     await using rig = await startWith(shelves, [reference], { query: 'Bring AB-12?' });
     const attachments = [
@@ -242,19 +242,19 @@ describe('what the user attaches', () => {
       { title: 'gone', type: 'application/pdf', url: 'files/bucket/gone%20%E7%8C%AB.pdf' },
       { index: 2, type: 'text/plain', data: '' },
     ];
-    const asking = { role: 'user', content: 'What?', custom_content: { attachments } };
-    const answered = await rig.chat([asking]);
-    expect(answered.status).toBe(200);
+    const userMessage = { role: 'user', content: 'What?', custom_content: { attachments } };
+    const response = await rig.chat([userMessage]);
+    expect(response.status).toBe(200);
     expect(JSON.stringify(rig.sent(0))).toContain('Größe');
     expect(toldTo(rig)[0]).toMatch(/^\[1\] Größe 猫\.txt\nBring AB-12 along\./);
-    expect(attachmentsOf(answered)).toMatchObject([
+    expect(getAttachments(response)).toMatchObject([
       { index: 0, title: 'Größe 猫.txt', reference_url: 'files/bucket/Gr%C3%B6%C3%9Fe%20%E7%8C%AB.txt' },
     ]);
   });
 });
 
-describe('an application that a user made', () => {
-  it('reads the files of its owner, and nobody else’s', async () => {
+describe('an application that a user saved', () => {
+  it('reads only files of its owner', async () => {
     const applications = new MemoryApplicationStore();
     const [owned, foreign] = [getBucket('key:maker'), getBucket('key:test')];
     const references = [
@@ -270,7 +270,7 @@ describe('an application that a user made', () => {
       { query: 'text' },
       { options, configuration: { keys: { maker: { project: 'maker' } } } },
     );
-    const made = {
+    const savedApplication = {
       id,
       owner: 'key:maker',
       entry: { ...entry, features: {}, dependencies: [] } as never,
@@ -278,18 +278,18 @@ describe('an application that a user made', () => {
       createdAtMs: 1,
       updatedAtMs: 1,
     };
-    await applications.put(made, undefined);
-    const answered = await rig.service.chat(id, { messages: [user('look')] }, { 'api-key': 'maker' });
-    expect(answered.status).toBe(200);
-    expect(stagesOf(answered)[0]).toMatchObject({ name: references[1], status: 'failed' });
-    expect(stagesOf(answered)[0]?.content).toContain('files of its owner');
+    await applications.put(savedApplication, undefined);
+    const response = await rig.service.chat(id, { messages: [user('look')] }, { 'api-key': 'maker' });
+    expect(response.status).toBe(200);
+    expect(stagesOf(response)[0]).toMatchObject({ name: references[1], status: 'failed' });
+    expect(stagesOf(response)[0]?.content).toContain('files of its owner');
     expect(toldTo(rig)[0]).toContain('The owner’s text.');
-    expect(answered.text).not.toContain('Secret of another');
+    expect(response.text).not.toContain('Secret of another');
   });
 });
 
-describe('asked before its documents were read, an application', () => {
-  it('tells how far it is, waits, and answers', async () => {
+describe('an application whose documents are not indexed yet', () => {
+  it('reports progress, waits, and answers', async () => {
     shelves.blobs.hold();
     const references = [await shelves.put('one.txt', 'First text.'), await shelves.put('two.txt', 'Second text.')];
     await using rig = await startWith(shelves, references, { query: 'text' });
@@ -302,14 +302,14 @@ describe('asked before its documents were read, an application', () => {
     expect(toldTo(rig)[0]).toContain('Second text.');
   });
 
-  it('goes on reading for others when its caller leaves', async () => {
+  it('continues to read documents after the client disconnects', async () => {
     shelves.blobs.hold();
     const reference = await shelves.put('one.txt', 'First text.');
     const blob = shelves.files.all[0]?.blob ?? '';
     await using rig = await startWith(shelves, [reference], { query: 'text' });
-    const leaving = rig.service.chatAndDisconnect('app', { messages: [user('look')] });
+    const abandonedCall = rig.service.chatAndDisconnect('app', { messages: [user('look')] });
     await until(() => rig.model.requests.length === 1);
-    leaving.disconnect();
+    abandonedCall.disconnect();
     await until(() => rig.service.inFlightCalls.size === 0);
     shelves.blobs.release();
     await until(async () => (await shelves.index.findContent(blob)) !== undefined);
@@ -317,8 +317,8 @@ describe('asked before its documents were read, an application', () => {
   });
 });
 
-describe('a restart', () => {
-  it('keeps the index', async () => {
+describe('a restart of the service', () => {
+  it('keeps the document index', async () => {
     const reference = await shelves.put('one.txt', 'First text.');
     for (let start = 0; start < 2; start += 1) {
       await using rig = await startWith(shelves, [reference], { query: 'text' });
@@ -332,7 +332,7 @@ describe('a restart', () => {
 describe('the configured embedding model', () => {
   const models = { vectors: { type: 'embedding', userRoles: ['nobody has it'], upstreams: [{ protocol: 'demo' }] } };
 
-  it('makes the vectors, as the service itself', async () => {
+  it('creates the vectors with the identity of the service', async () => {
     const reference = await shelves.put('rooms.md', long.slice(0, 3000));
     const configuration = { models, retrieval: { embeddingModel: 'vectors' } };
     await using rig = await startWith(shelves, [reference], { query: 'room' }, { configuration });
@@ -346,24 +346,24 @@ describe('the configured embedding model', () => {
     expect(run?.vectors.length).toBe((run?.count ?? 0) * wordEmbedder.dimensions);
   });
 
-  it('that fails leaves the words', async () => {
-    const faults: string[] = [];
+  it('does not prevent a search by words if it fails', async () => {
+    const errors: string[] = [];
     const reference = await shelves.put('rooms.md', long);
     const broken = { vectors: { type: 'embedding', upstreams: [{ endpoint: 'http://127.0.0.1:9/v1' }], maxRetryAttempts: 1 } };
     const configuration = { models: broken, retrieval: { embeddingModel: 'vectors' } };
-    const options = { reportError: (message: string) => faults.push(message) };
-    const asks = calls(['query_document', { query: 'ZX-1077' }]);
-    const replies = [asks, says('Done.'), asks, says('Done.')];
+    const options = { reportError: (message: string) => errors.push(message) };
+    const searchCall = calls(['query_document', { query: 'ZX-1077' }]);
+    const replies = [searchCall, says('Done.'), searchCall, says('Done.')];
     await using rig = await startWith(shelves, [reference], {}, { configuration, options, replies });
     await rig.chat('look');
-    await until(() => faults.some((message) => message.includes('Failed to create vectors with vectors vectors')));
+    await until(() => errors.some((message) => message.includes('Failed to create vectors with vectors vectors')));
     await rig.chat('look');
     expect(toldTo(rig)[0]).toContain('The code of room 77 is ZX-1077.');
   });
 });
 
-describe('a process of its own', () => {
-  it('answers from a file that was uploaded, with the model of the demo', async () => {
+describe('a separate service process', () => {
+  it('answers from an uploaded file with the demo model', async () => {
     const bucket = getBucket('key:test');
     const document_relative_url = `files/${bucket}/travel.docx`;
     await using node = await startProcess({
@@ -379,8 +379,8 @@ describe('a process of its own', () => {
       'content-type': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
     };
     expect((await node.sendRequest({ method: 'PUT', path: `/v1/${document_relative_url}`, headers, body })).status).toBe(200);
-    const answered = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
-    expect(answered.completion.choices[0]?.message.content).toContain('140 euros');
-    expect(attachmentsOf(answered)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);
+    const response = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
+    expect(response.completion.choices[0]?.message.content).toContain('140 euros');
+    expect(getAttachments(response)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);
   }, 60_000);
 });

@@ -12,7 +12,7 @@ import { computeDocumentId } from '../../src/tools/retrieval/indexing/read-conte
 import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
 import { wordEmbedder } from './word-embedder.ts';
 
-/** Stored files and the index of what stands in them; services may come and go. */
+/** Stored files and their passage index, which outlive a service. */
 export class TestShelves implements AsyncDisposable {
   readonly files = new MemoryFileIndex();
   readonly blobs = new MemoryBlobs();
@@ -31,7 +31,7 @@ export class TestShelves implements AsyncDisposable {
     return new TestShelves(fresh, await fresh.open());
   }
 
-  /** Stores a file; gives its reference. */
+  /** Stores a file and returns its reference. */
   async put(path: string, content: string | Uint8Array, bucket = 'bucket'): Promise<string> {
     const file = this.blobs.file(path, content, bucket);
     await this.files.put({ ...file, contentType: 'text/plain' }, undefined, Number.MAX_SAFE_INTEGER);
@@ -57,17 +57,22 @@ export class TestShelves implements AsyncDisposable {
   }
 }
 
-interface Given {
+interface StartOptions {
   readonly replies?: readonly Reply[];
-  /** More settings of the application. */
+  /** Additional settings of the application. */
   readonly app?: object;
   readonly options?: ServiceOptions;
   readonly configuration?: Record<string, unknown>;
 }
 
-/** A quick app over these files whose model asks for `query` and then says "Done.". */
-export function startWith(shelves: TestShelves, references: readonly string[], args: object, given: Given = {}): Promise<Rig> {
-  const { replies = [calls(['query_document', args]), says('Done.')], app = {}, options = {}, configuration = {} } = given;
+/** Starts a quick app over these files. By default, its model calls `query_document` with `args` and then answers "Done.". */
+export function startWith(
+  shelves: TestShelves,
+  references: readonly string[],
+  args: object,
+  overrides: StartOptions = {},
+): Promise<Rig> {
+  const { replies = [calls(['query_document', args]), says('Done.')], app = {}, options = {}, configuration = {} } = overrides;
   return startRig({
     app: { document_relative_url: [...references], ...app },
     replies,
@@ -76,6 +81,6 @@ export function startWith(shelves: TestShelves, references: readonly string[], a
   });
 }
 
-export function attachmentsOf(answered: TestResponse): readonly ResponseAttachment[] {
-  return messageOf(answered).custom_content?.attachments ?? [];
+export function getAttachments(response: TestResponse): readonly ResponseAttachment[] {
+  return messageOf(response).custom_content?.attachments ?? [];
 }

@@ -3,7 +3,7 @@ import type { Embedder } from '#domain/tools/embedder.ts';
 
 const dimensions = 4096;
 
-/** Texts are near if they share words: fast, and alike in every run. */
+/** A fast, deterministic embedder. Texts that share words have similar vectors. */
 export const wordEmbedder: Embedder = {
   model: 'words',
   dimensions,
@@ -18,11 +18,11 @@ function toVector(text: string): Float32Array {
   return vector.map((value) => value / length);
 }
 
-/** The same that answers a search only once it is told to, as one with a lot to do. */
+/** Creates a word embedder whose batches of more than one text wait for `release`. Models a busy deployment. */
 export function heldEmbedder() {
   const gate = Promise.withResolvers<void>();
   gate.promise.catch(() => undefined);
-  const held: Embedder = {
+  const gated: Embedder = {
     ...wordEmbedder,
     model: 'held words',
     async embed(texts, signal) {
@@ -30,5 +30,5 @@ export function heldEmbedder() {
       return wordEmbedder.embed(texts, signal);
     },
   };
-  return { embedder: held, release: () => gate.resolve(), fail: () => gate.reject(new Error('on purpose')) };
+  return { embedder: gated, release: () => gate.resolve(), fail: () => gate.reject(new Error('on purpose')) };
 }

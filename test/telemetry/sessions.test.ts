@@ -29,7 +29,7 @@ const message = (user_id: string) => ({
 });
 const response = { path: '/v1/responses', body: { model: 'demo', input: 'Hello', store: false, prompt_cache_key: id } };
 
-describe('the session of a call', () => {
+describe('the recorded session of a call', () => {
   it.each([
     ['the header of Claude Code', { ...chat, headers: { 'x-claude-code-session-id': id } }],
     ['metadata of Claude Code', message(JSON.stringify({ device_id: 'd', account_uuid: '', session_id: id }))],
@@ -37,13 +37,13 @@ describe('the session of a call', () => {
     ['the header of Codex', { ...chat, headers: { session_id: id } }],
     ['the cache key of Codex', response],
     ['x-conversation-id', { ...chat, headers: { 'x-conversation-id': id } }],
-  ])('is recorded from %s', async (_from, asking) => {
-    const headers = { ...withKey(), ...('headers' in asking ? asking.headers : {}) };
-    const { status } = await service.sendRequest({ ...asking, headers });
+  ])('is read from %s', async (_from, request) => {
+    const headers = { ...withKey(), ...('headers' in request ? request.headers : {}) };
+    const { status } = await service.sendRequest({ ...request, headers });
     expect([status, telemetry.records.at(-1)?.session]).toEqual([200, id]);
   });
 
-  it('holds for the calls inside an application', async () => {
+  it('applies to inner calls of an application', async () => {
     const before = telemetry.records.length;
     const body = { model: 'quick', messages: hello };
     await service.sendRequest({ ...chat, headers: { ...withKey(), 'x-conversation-id': id }, body });
@@ -55,9 +55,9 @@ describe('the session of a call', () => {
     ['text with a space', { ...chat, headers: { 'x-conversation-id': 'a b' } }],
     ['JSON without an id', message('{"session_id":{}}')],
     ['no id', chat],
-  ])('is absent for %s', async (_from, asking) => {
-    const headers = { ...withKey(), ...('headers' in asking ? asking.headers : {}) };
-    const { status } = await service.sendRequest({ ...asking, headers });
+  ])('is absent for %s', async (_from, request) => {
+    const headers = { ...withKey(), ...('headers' in request ? request.headers : {}) };
+    const { status } = await service.sendRequest({ ...request, headers });
     expect([status, telemetry.records.at(-1)?.session]).toEqual([200, undefined]);
   });
 });
