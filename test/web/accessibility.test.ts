@@ -4,7 +4,7 @@ import { type PageHouse, startPageHouse } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 let house: PageHouse;
-/** For the test that stops an answer of the demo model. */
+/** Uses a slow demo model, for the test that stops an answer. */
 let paced: PageHouse;
 
 beforeAll(async () => {
@@ -17,19 +17,19 @@ afterAll(async () => {
   await house[Symbol.asyncDispose]();
 });
 
-describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => {
-  it('nothing keeps anyone out: signing in', async () => {
+describe.each(looks)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
+  it('has no accessibility violations on the sign-in form', async () => {
     const { page } = await house.openAt('/', options);
     await page.getByLabel('Key').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
-  it('nothing keeps anyone out or runs out of the window: a conversation with everything, the choice, consent', async () => {
+  it('has no accessibility violations or overflow in a chat, the model picker, and the consent page', async () => {
     const { page, say, answer } = await house.open('demo', options);
     expect(await violations(page)).toEqual([]);
     await say(`Show me everything ${'long'.repeat(60)}`);
     await answer();
-    expect(await overhang(page), 'nothing runs out of the window at the side').toBe(0);
+    expect(await overhang(page), 'the page has no horizontal overflow').toBe(0);
     await page.locator('.stages > summary').click();
     for (const stage of await page.locator('.stage > summary').all()) await stage.click();
     await page.locator('.usage > summary').click();
@@ -49,8 +49,8 @@ describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => 
   });
 });
 
-describe('by keyboard alone', () => {
-  it('a deployment is chosen, asked, stopped and asked again', async () => {
+describe('the chat page with a keyboard only', () => {
+  it('lets a user choose a deployment, send a message, stop the answer, and send another message', async () => {
     const { page, answer } = await paced.open('assistant');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
@@ -76,7 +76,7 @@ describe('by keyboard alone', () => {
     expect(await answer()).toContain('{"colour":"red"}');
   });
 
-  it('the first stop leads past the conversations to the message', async () => {
+  it('offers a skip link to the message field as the first focusable element', async () => {
     const { page } = await house.open('demo');
     await page.locator(':is(a, button, input)').first().focus();
     await page.keyboard.press('Enter');
@@ -84,7 +84,7 @@ describe('by keyboard alone', () => {
   });
 });
 
-/** Leaves the dialog, and presses its button before the event of its end comes. */
+/** Closes the dialog and presses its button before the browser dispatches the close event. */
 const openAgainAtOnce = `(async () => {
   const first = document.querySelector('.picker-dialog');
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
@@ -96,10 +96,10 @@ const openAgainAtOnce = `(async () => {
   return document.querySelector('.picker-dialog')?.open ?? false;
 })()`;
 
-describe('what lies over the rest', () => {
+describe('dialogs and the sidebar drawer', () => {
   const focused = '(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()';
 
-  it('on a phone the drawer keeps the focus, Escape closes it, and the focus goes back', async () => {
+  it('keeps the focus in the drawer on a phone and returns it when Escape closes the drawer', async () => {
     const { page } = await house.open('demo', { viewport: { width: 390, height: 800 } });
     await page.getByRole('button', { name: 'Show chats' }).focus();
     await page.keyboard.press('Enter');
@@ -123,7 +123,7 @@ describe('what lies over the rest', () => {
     expect(await page.evaluate(focused)).toBe('Show chats');
   });
 
-  it('the choice of a deployment gives the focus back on Escape, and to the message on a choice', async () => {
+  it('returns the focus from the model picker after Escape and moves it to the message field after a choice', async () => {
     const { page } = await house.open('demo');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
@@ -138,14 +138,14 @@ describe('what lies over the rest', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
   });
 
-  it('the choice of a deployment opens again although the browser has not told yet that it was left', async () => {
+  it('reopens the model picker before the browser dispatches its close event', async () => {
     const { page } = await house.open('demo');
     await page.locator('.picker').click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(openAgainAtOnce)).toBe(true);
   });
 
-  it('a question that is not changed after all gives the focus back', async () => {
+  it('returns the focus to the edit button if the user cancels the edit', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Count to 2');
     await answer();
@@ -156,8 +156,8 @@ describe('what lies over the rest', () => {
   });
 });
 
-describe('who listens', () => {
-  it('is told when an answer begins and ends, and nothing in between', async () => {
+describe('the status region for screen readers', () => {
+  it('announces only the start and the end of an answer', async () => {
     const { page, say, answer } = await house.open('demo');
     await page.evaluate(`{
       globalThis.heard = [];
@@ -170,7 +170,7 @@ describe('who listens', () => {
     expect(await page.locator('.thread [aria-live], .thread [role=log], .thread [role=alert]').count()).toBe(0);
   });
 
-  it('in German hears German', async () => {
+  it('announces in German on a German page', async () => {
     const { page, say } = await house.open('demo', { locale: 'de-DE' });
     await say('Hello');
     await page.getByRole('status').getByText('Demo antwortet.').or(page.getByRole('status').getByText('vollständig')).waitFor();

@@ -44,8 +44,8 @@ const choose = async (page: Page, title: string, choice: string) => {
 
 const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-describe('the list of conversations', () => {
-  it('is renamed and pinned on every device, also what is open elsewhere', async () => {
+describe('the chat list', () => {
+  it('syncs renamed and pinned chats across devices, including an open chat', async () => {
     await chat('Boats');
     await chat('Trains', { updatedAtMs: Date.now() - 40 * 86_400_000 });
     const one = await house.openAt(`/#key=${callerKey}`);
@@ -75,7 +75,7 @@ describe('the list of conversations', () => {
     expect([one.troubles, two.troubles]).toEqual(Array(2).fill({ outside: [], faults: [] }));
   });
 
-  it('keeps what is archived apart, where it is found and brought back from', async () => {
+  it('lists archived chats separately and lets the user find and unarchive them', async () => {
     await chat('Old plans');
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await choose(page, 'Old plans', 'Archive');
@@ -94,7 +94,7 @@ describe('the list of conversations', () => {
     await expect.poll(async () => (await stored(true)).length).toBe(0);
   });
 
-  it('is sorted by tags, by keyboard alone', async () => {
+  it('filters by tags that were added with the keyboard only', async () => {
     await chat('Gardens');
     await chat('Bread');
     const { page } = await house.openAt(`/#key=${callerKey}`);
@@ -118,7 +118,7 @@ describe('the list of conversations', () => {
     await expect.poll(async () => (await stored()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 
-  it('has what is begun or opened, whatever was searched for before', async () => {
+  it('shows new and opened chats despite an earlier search', async () => {
     await chat('Gardens');
     await chat('Bread');
     const { page, say, answer } = await house.openAt(`/#key=${callerKey}`);
@@ -127,7 +127,7 @@ describe('the list of conversations', () => {
     await page.getByRole('link', { name: 'Bread' }).waitFor();
     await search.fill('garden');
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
-    // What was found and is opened leaves the search as it was, to go on with the next.
+    // Opening a result keeps the search, so that the user can open the next result.
     await page.getByRole('link', { name: 'Gardens' }).click();
     await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
     expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
@@ -142,7 +142,7 @@ describe('the list of conversations', () => {
     expect([await search.inputValue(), await heads.first().textContent()]).toEqual(['', 'Where am I?']);
   });
 
-  it.each(looks)('keeps nobody out with its choices: %s', async (_look, options) => {
+  it.each(looks)('has no accessibility violations with open menus and dialogs: %s', async (_look, options) => {
     await chat('Gardens', { tags: ['home'] });
     const { page } = await house.openAt(`/#key=${callerKey}`, options);
     await page.locator('.starter').first().waitFor();

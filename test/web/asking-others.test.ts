@@ -39,8 +39,8 @@ afterAll(async () => {
 
 const names = '.picker-body .option-name';
 
-describe('among three hundred deployments', () => {
-  it('favourites and those used last stand first, kinds are told apart, prices and sizes are told', async () => {
+describe('the model picker with 300 deployments', () => {
+  it('lists favorites and recently used deployments first, filters by kind, and shows prices and context sizes', async () => {
     const { page, say, answer, troubles } = await house.browser.open(`${crowded.url}/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     const open = async () => {
@@ -75,7 +75,7 @@ describe('among three hundred deployments', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it.each(looks)('%s: versions of a model stand together, each to choose', async (look, options) => {
+  it.each(looks)('groups the versions of a model and lets the user choose each of them: %s', async (look, options) => {
     const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('searchbox', { name: 'Search models and applications' }).fill('novel');
@@ -92,7 +92,7 @@ describe('among three hundred deployments', () => {
     expect([look, await page.locator('.option-version[aria-current]').textContent()]).toEqual([look, '9']);
   });
 
-  it.each(looks)('%s: the choice is readable', async (_look, options) => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('radio', { name: 'Accept files' }).check({ force: true });
@@ -101,8 +101,8 @@ describe('among three hundred deployments', () => {
   });
 });
 
-describe('an answer of somebody else', () => {
-  it('is another version, stands beside the first, and one of them is gone on with', async () => {
+describe('an answer from another model', () => {
+  it('appears as another version next to the first, and the user can continue with one of them', async () => {
     const { page, say, answer, troubles } = await house.open('scripted');
     house.upstream.script(eventsReply(...plainReply('Of the one.')));
     await say('Who are you?');
@@ -134,7 +134,7 @@ describe('an answer of somebody else', () => {
   });
 
   it.each(looks)(
-    '%s: comes beside those of others who were asked at once, and one of them is gone on with',
+    'appears next to the answers of other recipients of the same message, and the user can continue with one of them: %s',
     async (look, options) => {
       const { page, say, troubles } = await house.open('demo', options);
       const message = page.locator('#message');
@@ -173,7 +173,7 @@ describe('an answer of somebody else', () => {
       expect(asked.map((body) => body.includes('Count to 12'))).toEqual([true, true]);
       held[0]?.resolve();
       await sides.filter({ hasText: 'Ended.' }).waitFor();
-      // One more is under way, so there is something to stop.
+      // One more answer is in progress, so the stop button is available.
       await page.getByRole('button', { name: 'Stop' }).click();
       await sides.filter({ hasText: 'You stopped this answer.' }).waitFor();
       held[1]?.resolve();
@@ -186,7 +186,7 @@ describe('an answer of somebody else', () => {
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
       expect(await sides.count()).toBe(0);
-      // A touch would bring up a keyboard over what is read.
+      // On a phone, focusing the field would open the on-screen keyboard over the answer.
       if (look !== 'phone') expect(await page.evaluate('document.activeElement.id')).toBe('message');
       await say('Hello');
       await page.locator('.reply[aria-label="Demo"] .actions').waitFor();
@@ -194,7 +194,7 @@ describe('an answer of somebody else', () => {
     },
   );
 
-  it('comes to one message behind an @, and the conversation stays with whom it was', async () => {
+  it('is requested for one message with an @ mention, and the chat keeps its model', async () => {
     const { page, answer, say } = await house.open('demo');
     await page.locator('#message').pressSequentially('@scri');
     await page.getByRole('listbox', { name: 'Recipients of this message' }).getByRole('option', { name: 'Scripted' }).waitFor();
@@ -217,7 +217,7 @@ describe('an answer of somebody else', () => {
   });
 });
 
-it('A rating is kept with the id of its answer, and a word on it; one that is not kept is told', async () => {
+it('stores a rating and its comment with the response ID and shows an error if saving fails', async () => {
   const { page, say, answer, reload, troubles } = await house.open('demo');
   await say('Hello');
   await answer();

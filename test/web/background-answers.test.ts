@@ -28,7 +28,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** What a program asks for; gives how the model is to answer it. */
+/** Creates a background response through the API. Returns its ID and the scripted answer of the model. */
 async function askInBackground(input: string, fields: object = {}) {
   const body = { model: 'scripted', input, background: true, ...fields };
   const { json } = await house.service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
@@ -54,8 +54,8 @@ function openAt(id = '', options = {}): Promise<TestPage> {
 
 const state = (page: Page, words: string) => page.locator('.reply .state-mark', { hasText: words });
 
-describe('answers in the background', () => {
-  it('are found by who has some, followed as they come, and gone on from', async () => {
+describe('background answers', () => {
+  it('are listed for the user, stream to the page, and continue in a chat', async () => {
     const { answering } = await askInBackground('Tell me of the sea', { instructions: 'Be short.' });
     const { page, say, troubles } = await house.openAt(`/#key=${callerKey}`);
     await page.getByRole('link', { name: 'Background answers' }).click();
@@ -87,7 +87,7 @@ describe('answers in the background', () => {
     expect(troubles.outside).toEqual([]);
   });
 
-  it('are followed again where the connection broke off, without a word twice', async () => {
+  it('resume after a lost connection without repeated text', async () => {
     const { id, answering } = await askInBackground('Count');
     const { page } = await openAt();
     await answering.events(text('one '));
@@ -121,7 +121,7 @@ describe('answers in the background', () => {
     await page.getByText('This answer was not found').waitFor();
   });
 
-  it('that failed say why', async () => {
+  it('show the error and the partial text if they failed', async () => {
     const { id, answering } = await askInBackground('Break');
     await answering.events(text('Half '));
     await answering.destroyConnection();
@@ -131,7 +131,7 @@ describe('answers in the background', () => {
     await page.locator('.reply > .markdown', { hasText: 'Half' }).waitFor();
   });
 
-  it.each(looks)('are without a fault of accessibility: %s', async (_name, options) => {
+  it.each(looks)('have no accessibility violations or overflow: %s', async (_name, options) => {
     const { id, answering } = await askInBackground(
       'What is a very long question that does not fit into one line of a phone, nor of most lists?',
     );

@@ -21,8 +21,8 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 const get = (url: string) => house.service.app.inject({ url });
 
-describe('the operator’s page', () => {
-  it.each(looks)('has their name, mark, colour and notice, and keeps nobody out: %s', async (look, options) => {
+describe('the page with an operator’s branding', () => {
+  it.each(looks)('shows the name, logo, color, and notice, and has no accessibility violations: %s', async (look, options) => {
     const opened = await house.openAt('/', options);
     await opened.page.getByLabel('Key').waitFor();
     expect(await opened.page.title()).toBe(name);
@@ -50,7 +50,7 @@ describe('the operator’s page', () => {
     expect(opened.troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('has a manifest under that name, and a logo that runs no script when it is opened', async () => {
+  it('has a manifest with the configured name and serves the logo so that it runs no scripts', async () => {
     const manifest = (await get('/manifest.webmanifest')).json();
     expect(manifest).toMatchObject({ name, display: 'standalone', start_url: './' });
     const logo = await get('/brand/logo');
@@ -59,7 +59,7 @@ describe('the operator’s page', () => {
   });
 });
 
-it('A page of nobody’s is Parley’s, without a logo of its own', async () => {
+it('shows the default name and logo of Parley without branding', async () => {
   await using plain = await startPageHouse();
   const { page: opened, troubles } = await plain.openAt('/');
   await opened.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();

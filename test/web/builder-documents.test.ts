@@ -29,7 +29,7 @@ afterEach(async () => {
   await shelves[Symbol.asyncDispose]();
 });
 
-it.each(looks)('How far the documents of an application are is shown as they are read, %s', async (_look, options) => {
+it.each(looks)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
   shelves.blobs.hold();
   const references = [
     await shelves.put('Größe und Maß 猫.md', longText, ownBucket),
@@ -51,7 +51,7 @@ it.each(looks)('How far the documents of an application are is shown as they are
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('What a model would be told of the documents is tried before they are saved', async () => {
+it('tests a search of the documents before they are saved', async () => {
   const reference = await shelves.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
   await store(service, 'app', quickApp({ document_relative_url: [reference] }));
   const { page } = await openEditor('app', { browser, service });

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const path = (what: string, name: string): string => `/v1/${what}/applications/${ownBucket}/${name}`;
 
-it('An answer of the test chat becomes a case, which finds what a change breaks', async () => {
+it('turns an answer of the test chat into a case that detects a regression', async () => {
   await store(service, 'guide', weather('city'));
   const { page, troubles } = await openEditor('guide', { browser, service });
   await page.getByRole('button', { name: 'Test chat' }).click();
@@ -81,7 +81,7 @@ it('An answer of the test chat becomes a case, which finds what a change breaks'
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('Before roles may use an application, its cases are offered', async () => {
+it('suggests an evaluation before the user shares an application with roles', async () => {
   await store(service, 'offer', weather('city'));
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
@@ -96,7 +96,7 @@ it('Before roles may use an application, its cases are offered', async () => {
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('Cases are written, read from a table, and deleted; what is none is told', async () => {
+it('creates cases, imports them from a table, deletes them, and shows errors in invalid cases', async () => {
   await store(service, 'written', weather('city'));
   const { page } = await openEditor('written', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
@@ -129,7 +129,7 @@ it('Cases are written, read from a table, and deleted; what is none is told', as
   expect(await cases.locator('.case-name').allTextContents()).toEqual(['Two 1 check', 'Three 0 checks']);
 });
 
-it('A case is written in a form, without a line of JSON', async () => {
+it('creates and edits a case in the form', async () => {
   await store(service, 'form', weather('city'));
   const { page, troubles } = await openEditor('form', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
@@ -176,7 +176,7 @@ it('A case is written in a form, without a line of JSON', async () => {
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it.each(looks)('%s: the evaluation is readable, and nothing hangs over', async (name, options) => {
+it.each(looks)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {
   const app = `look-${name.replaceAll(/\W/g, '')}`;
   await store(service, app, weather('city'));
   const input = 'What is the weather in a town with a name of many syllables, which is told in full?';

@@ -28,7 +28,7 @@ const run = () => ({});
 const inputSchema = { type: 'object', properties: { path: { type: 'string' }, from: { type: 'integer' } }, required: ['path'] };
 
 it.each(['light', 'dark'] as const)(
-  'The live tools of a server are ticked, and ticks outlive its failure (%s)',
+  'lists the live tools of a server and keeps the selected tools if the server fails (%s)',
   async (colorScheme) => {
     let isLocked = true;
     const server = await startSessions(

@@ -5,7 +5,7 @@ import type { TestBrowser, TestPage } from './support.ts';
 
 const longestStepMs = 20_000;
 
-/** Saves an application of the one who signs in. */
+/** Saves an application in the bucket of the signed-in user. */
 export async function store(service: Pick<TestService, 'sendRequest'>, name: string, entry: object): Promise<void> {
   const path = `/v1/applications/${ownBucket}/${name}`;
   const { status, text } = await service.sendRequest({ method: 'PUT', path, headers: withKey(), body: entry });
@@ -18,7 +18,7 @@ interface Opening {
   readonly options?: BrowserContextOptions | undefined;
 }
 
-/** The editor of an application that is stored. */
+/** Opens the editor of a stored application. */
 export async function openEditor(name: string, { browser, service, options }: Opening): Promise<TestPage> {
   const opened = await browser.open(`${service.url}/#key=${callerKey}`, options);
   opened.page.setDefaultTimeout(longestStepMs);

@@ -49,7 +49,7 @@ async function openTest(name: string, options?: Parameters<typeof openEditor>[1]
   return { ...opened, panel: opened.page.locator('.test-chat'), trace: opened.page.locator('.trace') };
 }
 
-it('The chat beside the form shows what the model was sent, what the tools did, and what it cost', async () => {
+it('shows in the test chat the model requests, the tool runs, and the cost', async () => {
   const { page, say, answer, panel, trace, troubles } = await openTest('shop');
   await say('What do you have?');
   expect(await answer()).toContain('There is a lamp.');
@@ -87,7 +87,7 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('What is tested is what is saved', async () => {
+it('requires the application to be saved before a test message is sent', async () => {
   model.script(says('Kind.'));
   const { page, say, answer, panel } = await openTest('kept');
   await page.getByLabel(/^Instructions/).fill('Be kinder.');
@@ -102,7 +102,7 @@ it('What is tested is what is saved', async () => {
   expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kinder.' }, { content: 'Hello' }]);
 });
 
-it('A run that fails shows how far it came, and the whole is read by keyboard alone', async () => {
+it('shows the steps of a failed run and lets the user read them with the keyboard', async () => {
   model.script(calls(['find', {}]), ({ response }) => void response.writeHead(400).end('{"error":{"message":"Too long."}}'));
   const { page, say, panel, trace } = await openTest('shop');
   await say('Go on.');
@@ -121,8 +121,8 @@ it('A run that fails shows how far it came, and the whole is read by keyboard al
   await trace.getByRole('button', { name: 'Copied' }).waitFor();
 });
 
-describe('nobody is kept out', () => {
-  it.each(looks)('in the look %s', async (_look, options) => {
+describe('the test chat', () => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page, say, answer, trace } = await openTest('shop', options);
     expect(await violations(page)).toEqual([]);
     await say(`What do you have? ${'long'.repeat(60)}`);
@@ -134,7 +134,7 @@ describe('nobody is kept out', () => {
     await page.getByLabel(/^Instructions/).waitFor();
   });
 
-  it('in German', async () => {
+  it('shows its trace in German on a German page', async () => {
     const { page } = await openEditor('shop', { browser, service, options: { locale: 'de-DE' } });
     await page.getByRole('button', { name: 'Testgespräch' }).click();
     await page.locator('#message').fill('Was gibt es?');

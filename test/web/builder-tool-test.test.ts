@@ -35,46 +35,43 @@ function webApi(url: string): object {
   return { type: 'rest-api', name: 'Items', tools };
 }
 
-it.each(looks)(
-  'An operation of a web API is tried as it stands in the form, which need not be saved: %s',
-  async (look, options) => {
-    let status = 200;
-    const asked: string[] = [];
-    const api = await startWebServer(({ url }) => {
-      asked.push(new URL(url).search);
-      return Response.json({ name: 'Lamp' }, { status });
-    });
-    const name = `items-${look}`;
-    await store(service, name, quickApp({ web_api_toolset: [webApi('http://127.0.0.1:1')] }, { displayName: 'Items' }));
-    const { page, troubles } = await openEditor(name, { browser, service, options });
-    await page.locator('summary', { hasText: 'Finds an item.' }).click();
-    await page
-      .getByLabel('method_url')
-      .or(page.getByLabel(/^Address/))
-      .first()
-      .fill(`${api.url}/items`);
-    await page.locator('.tool-test summary').click();
-    const test = page.locator('.tool-test-body');
-    expect(await test.getByLabel('mode').count()).toBe(0);
-    await test.getByRole('button', { name: 'Run' }).click();
-    expect(asked).toEqual([]);
-    await test.getByLabel('Number of the item').fill('7');
-    await test.getByRole('button', { name: 'Run' }).click();
-    await test.getByText(/^It answered after/).waitFor();
-    await test.getByText('"Lamp"').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    status = 503;
-    await test.getByRole('button', { name: 'Run' }).click();
-    await test.getByText(/^It failed after/).waitFor();
-    await test.locator('pre', { hasText: '503' }).waitFor();
-    expect(asked).toEqual(['?mode=brief&id=7', '?mode=brief&id=7']);
-    expect(await violations(page)).toEqual([]);
-    expect(troubles).toEqual({ outside: [], faults: [] });
-  },
-);
+it.each(looks)('tests an operation of a web API with the unsaved values of the form: %s', async (look, options) => {
+  let status = 200;
+  const asked: string[] = [];
+  const api = await startWebServer(({ url }) => {
+    asked.push(new URL(url).search);
+    return Response.json({ name: 'Lamp' }, { status });
+  });
+  const name = `items-${look}`;
+  await store(service, name, quickApp({ web_api_toolset: [webApi('http://127.0.0.1:1')] }, { displayName: 'Items' }));
+  const { page, troubles } = await openEditor(name, { browser, service, options });
+  await page.locator('summary', { hasText: 'Finds an item.' }).click();
+  await page
+    .getByLabel('method_url')
+    .or(page.getByLabel(/^Address/))
+    .first()
+    .fill(`${api.url}/items`);
+  await page.locator('.tool-test summary').click();
+  const test = page.locator('.tool-test-body');
+  expect(await test.getByLabel('mode').count()).toBe(0);
+  await test.getByRole('button', { name: 'Run' }).click();
+  expect(asked).toEqual([]);
+  await test.getByLabel('Number of the item').fill('7');
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It answered after/).waitFor();
+  await test.getByText('"Lamp"').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+  status = 503;
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It failed after/).waitFor();
+  await test.locator('pre', { hasText: '503' }).waitFor();
+  expect(asked).toEqual(['?mode=brief&id=7', '?mode=brief&id=7']);
+  expect(await violations(page)).toEqual([]);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
 
-it('An operation in the obsolete form is tried too', async () => {
+it('tests an operation in the obsolete form', async () => {
   const asked: string[] = [];
   const api = await startWebServer(({ url }) => {
     asked.push(new URL(url).search);
@@ -107,7 +104,7 @@ it('An operation in the obsolete form is tried too', async () => {
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('A live tool of a server is tried before it is ticked, and one that takes long is stopped', async () => {
+it('tests a live tool before it is selected and stops a slow test run', async () => {
   let isSlow = false;
   const read = {
     ...echo,
@@ -143,7 +140,7 @@ it('A live tool of a server is tried before it is ticked, and one that takes lon
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('Another deployment is asked as the application would', async () => {
+it('tests a deployment that the application uses as a tool', async () => {
   await store(service, 'asks', quickApp({ applications_as_tools: ['model'] }, { displayName: 'Asks' }));
   const { page, troubles } = await openEditor('asks', { browser, service });
   await page.locator('.tool-test summary', { hasText: 'Test Model' }).click();

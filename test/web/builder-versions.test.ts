@@ -26,7 +26,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Three versions: the first with other instructions and starters, the second with another name. */
+/** Stores three versions. The first has other instructions and starters, the second another name. */
 async function storeThree(name: string): Promise<void> {
   await store(service, name, quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }, { displayName: 'Shop' }));
   const second = [...instructions.slice(0, 5), 'Say <b>prices</b>.'].join('\n');
@@ -38,7 +38,7 @@ async function stored(name: string): Promise<unknown> {
   return (await show(service, `/v1/applications/${ownBucket}/${name}`)).json;
 }
 
-it('What an application was before is listed, compared, and put in force again once that was asked', async () => {
+it('lists and compares earlier versions and restores one after a confirmation', async () => {
   await storeThree('shop');
   const { page, troubles } = await openEditor('shop', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).click();
@@ -85,7 +85,7 @@ it('What an application was before is listed, compared, and put in force again o
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('What was saved elsewhere meanwhile is not restored over, and what may differ unseen is said', async () => {
+it('does not overwrite a newer version from elsewhere and reports versions without visible differences', async () => {
   await store(service, 'raced', quickApp({}, { displayName: 'Raced' }));
   await store(service, 'raced', quickApp({}, { displayName: 'Raced' }));
   const { page } = await openEditor('raced', { browser, service });
@@ -99,7 +99,7 @@ it('What was saved elsewhere meanwhile is not restored over, and what may differ
   expect(await stored('raced')).toMatchObject({ displayName: 'From elsewhere' });
 });
 
-it('Versions are compared and restored by keyboard alone', async () => {
+it('compares and restores versions with the keyboard only', async () => {
   await storeThree('keyed');
   const { page } = await openEditor('keyed', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).focus();
@@ -120,8 +120,8 @@ it('Versions are compared and restored by keyboard alone', async () => {
   await expect.poll(() => stored('keyed')).toMatchObject({ displayName: 'Shop' });
 });
 
-describe('nobody is kept out', () => {
-  it.each(looks)('in the look %s', async (_look, options) => {
+describe('the versions of an application', () => {
+  it.each(looks)('have no accessibility violations or overflow: %s', async (_look, options) => {
     await storeThree('seen');
     const { page } = await openEditor('seen', { browser, service, options });
     await page.locator('summary', { hasText: /^Versions$/ }).click();

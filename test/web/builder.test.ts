@@ -48,11 +48,11 @@ async function begin(page: Page, name: string): Promise<void> {
 async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
-  // Whoever saved stays where they are.
+  // Saving must not move the focus.
   expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Sav(e|ing…)$/);
 }
 
-/** The kind of tools of this name, unfolded. */
+/** Unfolds the section of tools with this name and returns it. */
 async function unfold(page: Page, name: string) {
   const section = page.locator('.builder-tools', { has: page.locator('summary', { hasText: new RegExp(`^${name}`) }) });
   await section.locator('> summary').click();
@@ -69,7 +69,7 @@ async function stored(name: string): Promise<Record<string, unknown> & { applica
   return answer.json as Awaited<ReturnType<typeof stored>>;
 }
 
-it('Three templates to begin with can be saved as they are', async () => {
+it('offers three templates that can be saved unchanged', async () => {
   const { page, troubles } = await openBuilder();
   const templates = page.locator('.template strong');
   await templates.first().waitFor();
@@ -89,7 +89,7 @@ it('Three templates to begin with can be saved as they are', async () => {
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('An application with nothing but what is needed is made, tried, changed and deleted', async () => {
+it('creates, opens, changes, and deletes an application with only the required fields', async () => {
   const { page, say, answer, troubles } = await openBuilder();
   await begin(page, 'Oslo guide');
   await page.getByRole('button', { name: 'Add a starter' }).click();
@@ -130,7 +130,7 @@ it('shows a save warning next to its field', async () => {
   await page.getByText('names a deployment that does not exist, or is not open to you').waitFor();
 });
 
-it('What the service refuses is shown at its field, in the form and beside the JSON', async () => {
+it('shows validation errors at their fields in the form and next to the JSON', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Faulty');
   const servers = await unfold(page, 'MCP servers');
@@ -156,7 +156,7 @@ it('What the service refuses is shown at its field, in the form and beside the J
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Mended');
 });
 
-it('A secret is written and never shown again; it stays where it is not touched, and is not copied', async () => {
+it('never shows a stored secret, keeps it if the field is not changed, and omits it from exports and copies', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Secretive');
   const servers = await unfold(page, 'MCP servers');
@@ -192,7 +192,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   await page.locator('.builder-refusal').getByText('Authorization › Token').waitFor();
 
   await page.getByRole('link', { name: 'All applications' }).click();
-  // The editor has an input of files as well.
+  // The editor has a file input too.
   await page.getByRole('button', { name: 'New application' }).waitFor();
   await page
     .locator('input[type=file]')
@@ -201,7 +201,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   expect(await page.getByLabel('Description').first().inputValue()).toBe('With a secret.');
 });
 
-it('A new application is saved once it has a name, and is not left unsaved without a question', async () => {
+it('saves a new application only with a name and asks before the user leaves unsaved changes', async () => {
   const { page } = await openBuilder();
   await page.getByRole('button', { name: 'New application' }).click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -222,7 +222,7 @@ it('A new application is saved once it has a name, and is not left unsaved witho
   await page.getByRole('link', { name: 'Named at last', exact: true }).waitFor();
 });
 
-it('What is typed while a new application gets its id is not lost', async () => {
+it('keeps text that is typed while a new application gets its ID', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Quick hands');
   await page.evaluate(`addEventListener('hashchange', (event) => {
@@ -244,7 +244,7 @@ it('What is typed while a new application gets its id is not lost', async () => 
   expect((await stored('quick-hands')).description).toBe('Typed at once');
 });
 
-it('What was changed elsewhere is not written over unasked', async () => {
+it('asks before it overwrites changes from elsewhere', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Shared');
   await save(page);
@@ -260,7 +260,7 @@ it('What was changed elsewhere is not written over unasked', async () => {
   expect((await stored('shared')).description).toBe('From here');
 });
 
-it('Tools are put together: by name, by conditions, out of an OpenAPI document, from a file', async () => {
+it('adds tools by name, by conditions, and from an OpenAPI document, and documents from files', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Toolbox');
   const others = await unfold(page, 'Deployments as tools');
@@ -328,7 +328,7 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
 });
 
-it.each(looks)('Operations of a web API are lines that unfold, and an added one is unfolded, %s', async (look, options) => {
+it.each(looks)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
   const operation = (name: string, method: string) => {
     const description = `What it does, at length: ${'and more '.repeat(20)}`;
     const open_ai_tool = { type: 'function', function: { name, description, parameters: { type: 'object' } } };
@@ -356,7 +356,7 @@ it.each(looks)('Operations of a web API are lines that unfold, and an added one 
   expect(await violations(page)).toEqual([]);
 });
 
-it('A place of an address that no parameter fills is said at once, with the way to make it; a new parameter waits for its name', async () => {
+it('reports a URL placeholder without a parameter immediately, offers to add it, and accepts a new parameter once it has a name', async () => {
   const { page } = await openBuilder();
   await begin(page, 'Places');
   expect(await page.locator('label', { hasText: /^Instructions/ }).innerText()).toBe('Instructions');
@@ -375,7 +375,7 @@ it('A place of an address that no parameter fills is said at once, with the way 
   await web.getByText('but no parameter fills it').waitFor({ state: 'detached' });
 });
 
-it('A web API in the obsolete form, and in the further ones, is shown where it was saved so, and only there', async () => {
+it('shows a web API in the obsolete form, and further web APIs, only where they were saved', async () => {
   const api = { auth_info: null, tool_endpoints: [] };
   const properties = { instructions: 'Help.', model: 'demo', temperature: 0, web_api_toolset_alternative: [api] };
   const entry = {
@@ -397,8 +397,8 @@ it('A web API in the obsolete form, and in the further ones, is shown where it w
   await further.getByRole('button', { name: 'Add another web API' }).waitFor();
 });
 
-describe('nobody is kept out', () => {
-  it.each(looks)('in the look %s', async (_look, options) => {
+describe('the editor of applications', () => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await openBuilder(options);
     expect(await violations(page)).toEqual([]);
     await begin(page, `Look ${'long'.repeat(30)}`);
@@ -416,7 +416,7 @@ describe('nobody is kept out', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it('in German', async () => {
+  it('is translated to German', async () => {
     const { page } = await openBuilder({ locale: 'de-DE' });
     await page.getByRole('button', { name: 'Neue Anwendung' }).click();
     await page.getByLabel(/^Anweisungen/).fill('Hilf.');
@@ -425,14 +425,14 @@ describe('nobody is kept out', () => {
   });
 });
 
-it('Where nothing is kept for users, the page says so', async () => {
+it('says so if the service does not store applications', async () => {
   await using bare = await startService({ models });
   const { page } = await openBuilder({}, bare.url);
   await page.getByText('does not store applications').waitFor();
   expect(await page.getByRole('button', { name: 'New application' }).count()).toBe(0);
 });
 
-it('What another user saved is never talked to unasked, and is marked with who shared it wherever one chooses', async () => {
+it('never selects another user’s application by default and shows who shared it in every list', async () => {
   const place = pathOf('trap', bucketOfProject('bob'));
   const trap = quickApp({}, { displayName: '- Demo', userRoles: ['default'] });
   expect((await saveThrough(service, place, trap, { 'api-key': 'bob' })).status).toBe(201);

@@ -29,8 +29,8 @@ async function picture({ page }: TestPage, name: string): Promise<void> {
   if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png` });
 }
 
-describe('an answer that was cut at its token limit', { timeout: 60_000 }, () => {
-  it('goes on by one press, as one answer, as often as it is cut', async () => {
+describe('an answer that reached its token limit', { timeout: 60_000 }, () => {
+  it('continues as one answer each time the user presses Continue', async () => {
     house.upstream.script(
       cutAnswer('It was the best ', 'of times, it was the wor'),
       cutAnswer('times, it was ', 'the worst of times, it was the age of'),
@@ -53,7 +53,7 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
     await page.getByText('it was the age of wisdom.').waitFor();
     expect(await answer()).toBe('It was the best of times, it was the worst of times, it was the age of wisdom.');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
-    // One answer: neither the parts nor what asked for them are seen.
+    // The page shows one answer, without the separate parts and the requests to continue.
     expect([await page.locator('.question').count(), await page.locator('.reply').count()]).toEqual([1, 1]);
     expect(await page.locator('.branches').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Continue', exact: true }).count()).toBe(0);
@@ -73,7 +73,7 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
     expect(troubles).toEqual(clean);
   });
 
-  it('goes on where it was stopped, and where it broke off, without losing what was there', async () => {
+  it('continues after the user stopped it or the connection failed, and keeps its text', async () => {
     house.upstream.script(
       async (answering) => {
         answering.head();
@@ -99,7 +99,7 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
   });
 });
 
-it('The demo goes on with what it was cut at, until it is through', async () => {
+it('continues a truncated answer of the demo model until it is complete', async () => {
   const opened = await house.open('demo');
   const { page, say, answer } = opened;
   await page.getByRole('button', { name: 'Chat settings' }).click();
@@ -117,8 +117,8 @@ it('The demo goes on with what it was cut at, until it is through', async () => 
   expect(said).toBe(all);
 });
 
-describe('an answer that is changed', { timeout: 60_000 }, () => {
-  it('has the words of the user in its place, marked, with the original beside it', async () => {
+describe('an edited answer', { timeout: 60_000 }, () => {
+  it('replaces the original, is marked as edited, and keeps the original as another version', async () => {
     house.upstream.script(eventsReply(...plainReply('Paris is in **Spain**.')));
     const one = await house.open('scripted');
     const { page, say, answer, troubles } = one;
@@ -158,14 +158,14 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     await say('Sure?');
     await page.getByText('Yes.').waitFor();
     expect(lastMessages()).toMatchObject([{}, { role: 'assistant', content: 'Paris is in **France**.' }, { content: 'Sure?' }]);
-    // What follows stays with the version that it follows.
+    // Later messages stay with the version that they follow.
     await page.getByRole('button', { name: 'Edit this answer' }).first().click();
     await page.getByText('The messages after this answer stay with that version.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(troubles).toEqual(clean);
   });
 
-  it('is the same on another device, in a shared link and in the file that it is exported to', async () => {
+  it('appears on another device, in a shared link, and in an exported file', async () => {
     house.upstream.script(eventsReply(...plainReply('Lyon.')));
     const one = await house.open('scripted');
     await one.say('The capital of France?');

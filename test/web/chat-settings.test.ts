@@ -11,7 +11,7 @@ async function asked({ page, say, answer }: TestPage, text: string): Promise<Rec
   return request.postDataJSON();
 }
 
-it('What is set for a conversation goes with each of its questions, and is kept as a preset for others', {
+it('sends the settings of a chat with each of its messages and saves them as a preset', {
   timeout: 90_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
@@ -60,7 +60,7 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-/** A service that describes itself. */
+/** Starts a web service that publishes its OpenAPI document. */
 async function startWeather() {
   const app = fastify();
   await app.register(fastifySwagger, { openapi: { info: { title: 'Weather', version: '1' } } });
@@ -71,7 +71,7 @@ async function startWeather() {
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), [Symbol.asyncDispose]: () => app.close() };
 }
 
-it('Tools of the service are chosen for a conversation with a model; one that is gone is told plainly', {
+it('lets the user choose tools for a chat with a model and shows an error if a tool no longer exists', {
   timeout: 90_000,
 }, async () => {
   await using weather = await startWeather();
@@ -113,7 +113,7 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   await page.getByText('A tool selected for this chat is no longer available.').waitFor();
   await page.getByText('Open the chat settings, apply them again').waitFor();
 
-  // An application has tools of its own.
+  // An application brings its own tools, so the group is missing.
   await page.evaluate("location.hash = '#/?with=app'");
   await page.locator('.picker', { hasText: 'Elsewhere' }).waitFor();
   await open();
@@ -122,7 +122,7 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('How long a model thinks is chosen where it says that it does, and told to none that does not', {
+it('offers the reasoning effort only for models that support it, and sends it only to them', {
   timeout: 90_000,
 }, async () => {
   const upstreams = [{ protocol: 'demo' }];
@@ -161,7 +161,7 @@ it('How long a model thinks is chosen where it says that it does, and told to no
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
   expect(await asked(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'high' });
-  // The same conversation goes on with one that would refuse it.
+  // Continues the chat with a model that would reject the parameter.
   await page.locator('.picker').click();
   await page.getByRole('dialog').getByText('Plain', { exact: true }).click();
   expect(await asked(opened, 'Count to 3')).not.toHaveProperty('reasoning_effort');

@@ -10,7 +10,7 @@ import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
 upstreamsAreOdd();
 
 let house: PageHouse;
-/** For tests that act while the demo model answers. */
+/** Uses a slow demo model, for tests that act while it answers. */
 let paced: PageHouse;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const photo = fileURLToPath(new URL('../../docs/images/chat-phone.png', import.m
 const nothing = { outside: [], faults: [] };
 
 describe('signing in', () => {
-  it('takes the key out of the link and out of the address', async () => {
+  it('reads the key from the link and removes it from the address', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     expect(page.url()).not.toContain(callerKey);
@@ -40,7 +40,7 @@ describe('signing in', () => {
     await page.locator('#message').waitFor();
   });
 
-  it('asks for a key, refuses a wrong one in words, and ends with signing out', async () => {
+  it('asks for a key, shows an error for a wrong key, and clears the session after sign-out', async () => {
     const { page } = await house.openAt('/');
     await page.getByLabel('Key').fill('wrong');
     await page.keyboard.press('Enter');
@@ -55,8 +55,8 @@ describe('signing in', () => {
   });
 });
 
-describe('a conversation with the demo', () => {
-  it('shows everything: steps, text, an attachment, controls, tokens', async () => {
+describe('a chat with the demo model', () => {
+  it('shows stages, text, an attachment, controls, and token usage', async () => {
     const { page, say, answer, troubles } = await house.open('demo');
     await say('Show me everything');
     expect(await answer()).toContain('one that went well');
@@ -70,7 +70,7 @@ describe('a conversation with the demo', () => {
     expect(troubles).toEqual(nothing);
   });
 
-  it('fills in a form, and says what is wrong with it before anything is sent', async () => {
+  it('validates a form before it is sent and shows the sent values', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Show me controls');
     await answer();
@@ -89,7 +89,7 @@ describe('a conversation with the demo', () => {
     expect(await kept.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 
-  it('is stopped, keeps what came, and is asked again as another version', async () => {
+  it('keeps the partial text of a stopped answer and offers other versions after an edit or a retry', async () => {
     const { page, say, answer } = await paced.open('demo');
     await say('Count to 900');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
@@ -110,7 +110,7 @@ describe('a conversation with the demo', () => {
     expect(await page.locator('.question-text').textContent()).toBe('Count to 900');
   });
 
-  it('survives a reload in mid-stream with what had come, and can be found', async () => {
+  it('keeps the partial answer after a reload, and the search finds the chat', async () => {
     const { page, say, reload } = await paced.open('demo');
     await say('Count to 901');
     await page.locator('.markdown').getByText('40 41').waitFor();
@@ -127,7 +127,7 @@ describe('a conversation with the demo', () => {
     await page.locator('.question-text').getByText('Count to 901').waitFor();
   });
 
-  it('continued in two tabs keeps what either said', async () => {
+  it('keeps the messages of both tabs if it continues in two tabs', async () => {
     const { page, say, answer, reload } = await house.open('demo');
     await say('Count to 2');
     await answer();
@@ -149,7 +149,7 @@ describe('a conversation with the demo', () => {
     expect(asked).toEqual(['Count to 2', 'Count to 3', 'Count to 4']);
   });
 
-  it('goes on while another is read', async () => {
+  it('continues to stream while the user reads another chat', async () => {
     const { page, say, answer } = await paced.open('demo');
     await say('Count to 60');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
@@ -165,12 +165,12 @@ describe('a conversation with the demo', () => {
     expect(await answer()).toMatch(/^1 2 3 .*59 60$/);
   });
 
-  it('has room for what matters on a phone', async () => {
+  it('fits on a phone and moves rarely used actions to the command palette', async () => {
     const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 780 } });
     const message = page.locator('#message');
     const empty = (await message.boundingBox())?.height;
     await message.fill('A');
-    // A name that is long does not make the empty message two lines high.
+    // A long placeholder must not make the empty field two lines high.
     await message.evaluate((field: { placeholder: string }) => {
       field.placeholder = 'Message somebody whose name is longer than a phone is wide';
     });
@@ -188,7 +188,7 @@ describe('a conversation with the demo', () => {
       ),
     );
     expect(save?.y).toBeLessThan((name?.y ?? 0) + (name?.height ?? 0));
-    // Code is asked for at a desk; the palette has it everywhere.
+    // The header has no button for code on a phone, but the command palette has the command.
     expect(await page.getByRole('button', { name: 'Use from code' }).count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('combobox').fill('use from');
@@ -196,14 +196,14 @@ describe('a conversation with the demo', () => {
     await page.getByRole('dialog').getByText('Call with').waitFor();
   });
 
-  it('takes files by choosing, and sends them along', async () => {
+  it('uploads chosen files and sends them with the message', async () => {
     const { page, say, answer } = await house.open('demo');
     const buffer = Buffer.from('Employees get 30 days of vacation a year. The canteen serves lunch at noon.');
     await page.locator('input[type=file]').setInputFiles({ name: 'handbook.txt', mimeType: 'text/plain', buffer });
     await page.getByText('handbook.txt').waitFor();
     await say('How many vacation days do employees get?');
     expect(await answer()).toContain('30 days of vacation');
-    // Who sent a text knows what it says; a picture is known by how it looks.
+    // Text files start collapsed because their sender knows them. Images are shown.
     await page.locator('.question').getByRole('button', { name: 'handbook.txt', expanded: false }).click();
     await page.locator('.question').getByText('The canteen serves lunch').waitFor();
     await page.locator('input[type=file]').setInputFiles(photo);
@@ -213,21 +213,21 @@ describe('a conversation with the demo', () => {
   });
 });
 
-describe('what fails', () => {
+describe('an error', () => {
   async function failing(deployment: string): Promise<TestPage> {
     const opened = await house.open(deployment);
     await opened.say('Hello');
     return opened;
   }
 
-  it('is said in words with what helps', async () => {
+  it('is explained with a suggestion if the rate limit is reached', async () => {
     house.upstream.script(refusal(429, { 'retry-after': '20' }));
     const { page } = await failing('scripted');
     await page.getByText('There are too many requests right now.').waitFor();
     await page.getByText('Try again in 20 seconds.').waitFor();
   });
 
-  it('in mid-stream keeps what came, and trying again mends it', async () => {
+  it('keeps the partial answer if the stream breaks, and a retry succeeds', async () => {
     house.upstream.script(
       async (answering) => {
         answering.head();
@@ -244,7 +244,7 @@ describe('what fails', () => {
     expect(await page.locator('.fault').count()).toBe(0);
   });
 
-  it('for a key that holds no more leads to signing in', async () => {
+  it('offers to sign in again if the key is no longer valid', async () => {
     await using other = await startPageHouse();
     const { page, say } = await other.open('demo');
     other.service.reload({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'test' } } });
@@ -254,9 +254,9 @@ describe('what fails', () => {
   });
 });
 
-describe('an odd answer', () => {
+describe('an unusual answer', () => {
   it.each([
-    ['nothing at all', [delta({ role: 'assistant' }), finish()]],
+    ['no content', [delta({ role: 'assistant' }), finish()]],
     [
       'controls with broken schemas',
       [
@@ -298,7 +298,7 @@ describe('an odd answer', () => {
         finish(),
       ],
     ],
-  ])('with %s does not take the page with it', async (_what, events) => {
+  ])('with %s does not break the page', async (_what, events) => {
     house.upstream.script(eventsReply(...events));
     const { page, say, answer, troubles } = await house.open('raw');
     await say('Hello');
@@ -315,7 +315,7 @@ describe('files', () => {
     transfer.items.add(new File(['The canteen serves lunch at noon.'], '${name}', { type: 'text/plain' }));
     `;
 
-  it('come by dropping anywhere and by pasting, and are taken away again', async () => {
+  it('are added by drag and drop and by paste, and can be removed', async () => {
     const { page } = await house.open('demo');
     await page.evaluate(`${transferOf('held.txt')}
       document.querySelector('.wordmark').dispatchEvent(new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
@@ -331,7 +331,7 @@ describe('files', () => {
     await page.getByText('dropped.txt').waitFor({ state: 'detached' });
   });
 
-  it('too large to go along say so where the service keeps none', async () => {
+  it('show an error if they are too large and the service does not store files', async () => {
     const { page } = await house.open('demo');
     const buffer = Buffer.alloc(600 * 1024, 'x');
     await page.locator('input[type=file]').setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer });
@@ -340,8 +340,8 @@ describe('files', () => {
   });
 });
 
-describe('a long conversation', () => {
-  it('of 200 messages is opened whole, goes on, and is taken along', async () => {
+describe('a long chat', () => {
+  it('of 200 messages opens completely, continues, and can be downloaded', async () => {
     const opened = await house.open('demo');
     const { page, say, answer } = opened;
     const textOf = (at: number): string => `**Answer** ${at}\n\n- a\n- b`;

@@ -2,7 +2,7 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
-/** The page with its conversations in a database. */
+/** A page fixture whose chats are stored in a database. */
 export interface ChatsHouse extends PageHouse {
   readonly database: ResponseDatabase;
 }

@@ -27,7 +27,7 @@ const countKept = `new Promise((resolve) => {
   };
 })`;
 
-/** What a page left in the browser that knew of no server. */
+/** Creates the database of a page version that did not sync with the server. */
 const keepAsBefore = `new Promise((resolve) => {
   const opening = indexedDB.open('parley key:test', 1);
   opening.onupgradeneeded = () => {
@@ -48,8 +48,8 @@ const keepAsBefore = `new Promise((resolve) => {
   };
 })`;
 
-describe('conversations on the server', () => {
-  it('are there on another device, which goes on with them, and both see both', async () => {
+describe('chats on the server', () => {
+  it('sync between two devices that both continue the same chat', async () => {
     const one = await house.open('demo');
     await one.say('Hello from the first');
     await one.answer();
@@ -64,7 +64,7 @@ describe('conversations on the server', () => {
     expect([one.troubles, two.troubles]).toEqual(Array(2).fill({ outside: [], faults: [] }));
   });
 
-  it('that this browser had alone are brought up once, and found there by any word', async () => {
+  it('are uploaded from a browser that stored them locally, and the search finds their text', async () => {
     const here = await house.openAt('/health');
     await here.page.evaluate(keepAsBefore);
     await here.page.goto(`${house.service.url}/#key=${callerKey}`);
@@ -75,7 +75,7 @@ describe('conversations on the server', () => {
     await there.page.locator('.reply', { hasText: 'The needle' }).waitFor();
   });
 
-  it('are prepared for a search once the page is open, before anybody enters the field', async () => {
+  it('are prepared for the search after the page opens, before the user focuses the search field', async () => {
     const { page } = await house.openAt('/health');
     const asked: string[] = [];
     page.on('request', (request) => request.url().includes('/v1/chats?query=') && asked.push(request.url()));
@@ -85,7 +85,7 @@ describe('conversations on the server', () => {
       .toEqual(['false', 'true']);
   });
 
-  it('are prepared for a search as one begins it, and nothing is said to be missing before all was looked through', async () => {
+  it('are loaded for the search when the user focuses the field, and “No results” appears only after the search is complete', async () => {
     const body = {
       title: 'Harvest',
       updatedAtMs: 1,
@@ -111,7 +111,7 @@ describe('conversations on the server', () => {
     await page.locator('.sidebar-empty', { hasText: 'No results for' }).waitFor();
   });
 
-  it('are written on without a network, and sent when it is back', async () => {
+  it('are stored locally while the service is unreachable, and uploaded afterwards', async () => {
     const { page, say, answer } = await house.open('demo');
     await page.route('**/v1/chat**', (route) => route.abort());
     await say('Written offline');
@@ -121,7 +121,7 @@ describe('conversations on the server', () => {
     await expect.poll(titles, { timeout: 15_000 }).toContain('Written offline');
   });
 
-  it('leave nothing in the browser of one who signs out', async () => {
+  it('are removed from the browser after sign-out', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('The last words');
     await answer();
@@ -131,7 +131,7 @@ describe('conversations on the server', () => {
     expect(await titles()).toContain('The last words');
   });
 
-  it('that are deleted on one device go on the other', async () => {
+  it('disappear on one device after they are deleted on another', async () => {
     const one = await house.open('demo');
     await one.say('To be deleted');
     await one.answer();
@@ -146,7 +146,7 @@ describe('conversations on the server', () => {
     expect(await titles()).not.toContain('To be deleted');
   });
 
-  it('are all deleted at once, on every device', async () => {
+  it('are deleted on every device by “Delete all chats”', async () => {
     const one = await house.open('demo');
     await one.say('One of many');
     await one.answer();
@@ -160,7 +160,7 @@ describe('conversations on the server', () => {
     expect(await titles()).toEqual([]);
   });
 
-  it('come back from a browser to a server that has lost them', async () => {
+  it('are uploaded again from the browser if the server has lost them', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Kept in two places');
     await answer();

@@ -21,11 +21,11 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Whole views, what is around others, and what shows nothing without a service. */
+/** Components that are complete views, wrap other components, or show no content without a service. */
 const unseen = ['lazy-view', 'deployment-name'];
 
-describe('the page of components', () => {
-  it.each(looks)('shows them with nothing that axe finds: %s', async (_look, options) => {
+describe('the component gallery', () => {
+  it.each(looks)('shows the components without accessibility violations: %s', async (_look, options) => {
     const { page, troubles } = await browser.open(address, options);
     await page.getByRole('heading', { name: 'Answers' }).waitFor();
     await page.locator('.markdown .formula').waitFor();
@@ -38,7 +38,7 @@ describe('the page of components', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('shows every token, and changes with the display that is chosen', async () => {
+  it('shows every design token and applies the chosen display settings', async () => {
     const { page } = await browser.open(address);
     await page.getByText('space-7').waitFor();
     const tokens =
@@ -49,7 +49,7 @@ describe('the page of components', () => {
     expect(await page.evaluate('document.documentElement.dataset.textSize')).toBe('largest');
   });
 
-  it('has every part that views share', () => {
+  it('includes every shared component', () => {
     const shown = globSync('components/*.tsx', { cwd: web }).map((file) => readFileSync(web + file, 'utf8'));
     const parts = globSync('src/parts/*.tsx', { cwd: web }).map((file) => file.replace(/^.*\/|\.tsx$/g, ''));
     const missing = parts.filter((part) => !part.startsWith('use-') && !unseen.includes(part));
@@ -57,7 +57,7 @@ describe('the page of components', () => {
     expect(parts.length).toBeGreaterThan(10);
   });
 
-  it('is in no build', () => {
+  it('is not part of the build', () => {
     const built = globSync('dist/**/*.{html,js}', { cwd: web });
     expect(built.length).toBeGreaterThan(10);
     const strays = built.filter((file) => /Components of the page|type-scale/.test(readFileSync(web + file, 'utf8')));

@@ -19,7 +19,7 @@ const status = async () => {
   return (json as { accepted: boolean }).accepted;
 };
 
-it('What needs consent is marked where deployments are chosen', async () => {
+it('marks deployments that need consent in the model picker', async () => {
   const { page } = await house.open('demo');
   await page.locator('.picker').click();
   await page.locator('.option', { hasText: 'Mailbox' }).getByText('Asks for permission first').waitFor();
@@ -27,7 +27,7 @@ it('What needs consent is marked where deployments are chosen', async () => {
   expect(await page.getByText('Asks for permission first').count()).toBe(1);
 });
 
-it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
+it('links from a step without consent to the consent form and back, retries the message, and lets the user withdraw the consent', async () => {
   const { page, answer, troubles } = await house.open('assistant');
   await page
     .locator('.banner')
@@ -64,7 +64,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('Who agrees in the conversation needs nothing more: the question is asked again by itself', async () => {
+it('retries the message automatically after the user agrees in the chat', async () => {
   const { page, answer } = await house.open('assistant');
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
   await answer();
@@ -76,7 +76,7 @@ it('Who agrees in the conversation needs nothing more: the question is asked aga
   await house.service.sendRequest({ method: 'DELETE', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
 });
 
-it('Declining and putting off store nothing', async () => {
+it('stores no consent if the user declines or chooses “Later”', async () => {
   const { page } = await house.open('assistant');
   await page.getByRole('button', { name: 'Later' }).click();
   expect(await page.locator('.banner').count()).toBe(0);
@@ -86,7 +86,7 @@ it('Declining and putting off store nothing', async () => {
   expect(await status()).toBe(false);
 });
 
-it('A refusal for want of consent has the form, and the question is asked again by itself', async () => {
+it('shows the consent form after a rejected call and retries the message automatically', async () => {
   await using strict = await startPageHouse({ consent: { directCalls: 'require' } });
   const { page, say, answer } = await strict.open('mailbox');
   await say('Hello');
@@ -105,13 +105,13 @@ it('A refusal for want of consent has the form, and the question is asked again 
   expect(await page.locator('.question').count()).toBe(1);
 });
 
-it('A form of nobody is said in words', async () => {
+it('explains that a deployment of a consent form does not exist', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/consent/nobody'");
   await page.getByRole('alert').getByText('This model or application is no longer available.').waitFor();
 });
 
-it('A form that was accepted says so, and can be withdrawn there', async () => {
+it('shows on the consent form that the user accepted it, and offers to withdraw', async () => {
   const { page } = await house.open('assistant');
   await page.evaluate("location.hash = '#/consent/assistant'");
   await page.getByRole('button', { name: 'Accept' }).click();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** The shell takes no dictation: this browser hears what the test says, on this machine for some languages. */
+/** Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `here` on the device and reports the text that the test passes. */
 const hearing = (here: readonly string[]) => `{
   globalThis.heard = [];
   globalThis.SpeechRecognition = class extends EventTarget {
@@ -31,7 +31,7 @@ const hearing = (here: readonly string[]) => `{
   };
 }`;
 
-/** Where the settings let it be heard. */
+/** Selects in the settings where speech is recognized. */
 async function choose(page: Page, where: string): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });
   const isPhone = await drawer.isVisible();
@@ -56,42 +56,45 @@ async function openHearing(here: readonly string[], options = {}): Promise<TestP
 
 const written = (page: Page) => page.locator('#message').inputValue();
 
-describe('a message that is dictated', { timeout: 60_000 }, () => {
-  it.each(looks)('is heard on this machine, behind what is written, until it is sent or stopped: %s', async (look, options) => {
-    const opened = await openHearing(['en'], options);
-    const { page } = opened;
-    expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
-    await choose(page, 'On this device');
-    await page.locator('#message').fill('Dear all,');
-    await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.getByText('Your speech becomes text on this device.').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    const folder = process.env.PICTURES;
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
-    await page.evaluate("sayAloud('count to', ' three')");
-    await expect.poll(() => written(page)).toBe('Dear all, count to three');
-    await page.getByRole('button', { name: 'Stop dictating' }).click();
-    await page.evaluate("sayAloud('count to', ' four')");
-    expect(await written(page)).toBe('Dear all, count to three');
+describe('dictation', { timeout: 60_000 }, () => {
+  it.each(looks)(
+    'appends the speech to the message on this device until the message is sent or the user stops it: %s',
+    async (look, options) => {
+      const opened = await openHearing(['en'], options);
+      const { page } = opened;
+      expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
+      await choose(page, 'On this device');
+      await page.locator('#message').fill('Dear all,');
+      await page.getByRole('button', { name: 'Dictate' }).click();
+      await page.getByText('Your speech becomes text on this device.').waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await overhang(page)).toBe(0);
+      const folder = process.env.PICTURES;
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
+      await page.evaluate("sayAloud('count to', ' three')");
+      await expect.poll(() => written(page)).toBe('Dear all, count to three');
+      await page.getByRole('button', { name: 'Stop dictating' }).click();
+      await page.evaluate("sayAloud('count to', ' four')");
+      expect(await written(page)).toBe('Dear all, count to three');
 
-    await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.evaluate("sayAloud('and out')");
-    await expect.poll(() => written(page)).toBe('Dear all, count to three and out');
-    await page.keyboard.press('Escape');
-    await page.locator('#message').press('Enter');
-    await page.locator('.question', { hasText: 'Dear all, count to three and out' }).waitFor();
-    await page.evaluate("sayAloud('too late')");
-    expect(await written(page)).toBe('');
-    await page.getByRole('button', { name: 'Dictate' }).waitFor();
-    expect(await page.evaluate('heard')).toEqual([
-      ['en', true],
-      ['en', true],
-    ]);
-    expect(opened.troubles).toEqual({ outside: [], faults: [] });
-  });
+      await page.getByRole('button', { name: 'Dictate' }).click();
+      await page.evaluate("sayAloud('and out')");
+      await expect.poll(() => written(page)).toBe('Dear all, count to three and out');
+      await page.keyboard.press('Escape');
+      await page.locator('#message').press('Enter');
+      await page.locator('.question', { hasText: 'Dear all, count to three and out' }).waitFor();
+      await page.evaluate("sayAloud('too late')");
+      expect(await written(page)).toBe('');
+      await page.getByRole('button', { name: 'Dictate' }).waitFor();
+      expect(await page.evaluate('heard')).toEqual([
+        ['en', true],
+        ['en', true],
+      ]);
+      expect(opened.troubles).toEqual({ outside: [], faults: [] });
+    },
+  );
 
-  it('goes to the maker of the browser only where the user said so in the settings, who is told what that means', async () => {
+  it('uses the service of the browser’s maker only after the user allows it, and shows a notice about it', async () => {
     const { page } = await openHearing([]);
     await choose(page, 'On this device');
     await page.getByRole('button', { name: 'Display and notifications' }).click();

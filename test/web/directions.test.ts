@@ -26,8 +26,8 @@ function readDirections(page: Page, selector: string): Promise<unknown> {
 
 const arabic = 'مرحبا بالعالم';
 
-describe('text in the conversation', { timeout: 60_000 }, () => {
-  it('has the direction of its first letter, block by block', async () => {
+describe('text in a chat', { timeout: 60_000 }, () => {
+  it('gets its direction from the first letter of each block', async () => {
     const text = [
       `# ${arabic}`,
       `${arabic} (\`a(b)\`).`,
@@ -60,7 +60,7 @@ describe('text in the conversation', { timeout: 60_000 }, () => {
     expect(await readDirections(page, '.question-text')).toEqual(['rtl']);
   });
 
-  it('is written in its direction, in the composer and where a question is changed', async () => {
+  it('gets its direction in the message field and in the editor of a question', async () => {
     const { page } = await answerWith('Yes.', arabic);
     expect(await readDirections(page, '#message')).toEqual(['ltr']);
     await page.locator('#message').fill(arabic);

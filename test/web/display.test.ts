@@ -12,14 +12,14 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** A style of an element of the page as it is drawn, in pixels where it is a size. */
+/** Returns a computed style of an element. Sizes are in pixels. */
 const styleOf = (page: Page, selector: string, name: string) =>
   page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).getPropertyValue('${name}')`);
 
 const sizeOf = async (page: Page, selector: string, name: string): Promise<number> =>
   Number.parseFloat(String(await styleOf(page, selector, name)));
 
-/** Texts without a contrast of 7:1, as axe measures it. */
+/** Returns the HTML of texts whose contrast is below 7:1, measured by axe. */
 async function faintTexts(page: Page): Promise<unknown> {
   await violations(page);
   return await page.evaluate(`axe.run({ runOnly: ['color-contrast-enhanced'] })
@@ -36,8 +36,8 @@ async function openDisplay({ page }: TestPage, isPhone: boolean): Promise<void> 
 const choose = (page: Page, group: string, value: string) =>
   page.getByRole('dialog').getByRole('group', { name: group }).getByLabel(value, { exact: true }).check();
 
-describe('how the page is drawn', { timeout: 60_000 }, () => {
-  it.each(looks)('is chosen in a dialog, seen at once and kept: %s', async (look, options) => {
+describe('the display settings', { timeout: 60_000 }, () => {
+  it.each(looks)('apply immediately and are stored: %s', async (look, options) => {
     const opened = await house.open('demo', options);
     const { page } = opened;
     await opened.say('Show me a table');
@@ -66,7 +66,7 @@ describe('how the page is drawn', { timeout: 60_000 }, () => {
     expect(opened.troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('follows the system where nothing is chosen, also when it changes its mind', async () => {
+  it('follow the system settings and their changes if the user chose no value', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`, { contrast: 'more', reducedMotion: 'reduce' });
     await page.locator('#message').waitFor();
     const marks = () => page.evaluate('({ ...document.documentElement.dataset })');

@@ -1,16 +1,16 @@
 import type { Page } from 'playwright-core';
 
-/** What was put into the page, counted: no machine is too slow for that. */
+/** Counts of the elements that were added to the page. Unlike durations, they do not depend on the speed of the machine. */
 export interface DrawnElements {
-  /** All elements that were added, those too that are gone. */
+  /** Number of added elements, including elements that were removed later. */
   readonly added: number;
-  /** The most that were added between two frames. */
+  /** Maximum number of elements that were added between two frames. */
   readonly mostInFrame: number;
-  /** Those that were added anywhere but in the last question and its answer. */
+  /** Number of elements that were added outside the last question and its answer. */
   readonly elsewhere: number;
 }
 
-/** Counts what is added to the conversation between now and the end of `act`. */
+/** Counts the elements that are added to the chat until `act` has ended. */
 export async function drawnElements(page: Page, act: () => Promise<void>): Promise<DrawnElements> {
   await page.evaluate(begin);
   await act();
@@ -50,7 +50,7 @@ const begin = `(() => {
   };
 })()`;
 
-/** Resolves when the last answer is whole and drawn; the page looks itself, so that nothing else is asked of it meanwhile. */
+/** Resolves when the last answer is complete and rendered. The page polls its own state, so that no other request disturbs the measurement. */
 export async function isWhole(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
     const look = () => {

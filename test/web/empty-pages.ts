@@ -7,9 +7,9 @@ const usualPermissions = ['clipboard-write'];
 const maxStepMs = 30_000;
 
 /**
- * Pages, each for one test at a time, in a browser context that holds no data. A page whose test passed is emptied and taken by a
- * later test with the same options. It stays at an address of its service: the next load then happens in the same renderer process
- * and needs half the CPU time, as scripts are compiled already.
+ * Pool of pages in browser contexts without data. One test uses a page at a time. After a test has passed, the pool deletes the data
+ * of its page and lends the page to a later test with the same options. The page stays at an address of its service. So the next load
+ * happens in the same renderer process, whose scripts are compiled, and needs half the CPU time.
  */
 export class EmptyPages {
   readonly #browser: Browser;
@@ -42,7 +42,7 @@ export class EmptyPages {
   }
 
   async #make(options: BrowserContextOptions): Promise<Page> {
-    // Requests of a worker pass by what a test does to those of the page.
+    // Routes of a page do not apply to requests of its service worker.
     const serviceWorkers = 'block';
     const context = await this.#browser.newContext({
       locale: 'en-GB',
@@ -55,8 +55,8 @@ export class EmptyPages {
 }
 
 /**
- * Deletes what the page keeps. Returns whether the page is as new. It is not if its service has ended, so that no address of that can
- * be opened, or if a test replaced its clock.
+ * Deletes the data of the page. Returns whether the page can be used again. It cannot if its service has ended, because none of its
+ * addresses can be opened, or if a test replaced its clock.
  */
 async function empty(page: Page, origin: string): Promise<boolean> {
   const context = page.context();
@@ -64,7 +64,7 @@ async function empty(page: Page, origin: string): Promise<boolean> {
   await Promise.all([...others.map((each) => each.close()), page.unrouteAll({ behavior: 'ignoreErrors' })]);
   for (const heard of ['request', 'pageerror', 'console', 'dialog'] as const) page.removeAllListeners(heard);
   page.once('dialog', (question) => void question.accept());
-  // Session storage is only within reach of its origin, and must be cleared after the page has written to it for the last time.
+  // Only scripts of its origin can clear the session storage, and only after the page has written to it for the last time.
   const left = await page.goto(`${origin}/nothing-here`).catch(() => null);
   if (left === null) return false;
   const hasOwnClock = await page.evaluate(`sessionStorage.clear(), !String(Date).includes('[native code]')`);

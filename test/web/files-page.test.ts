@@ -50,8 +50,8 @@ async function contentOf(path: string): Promise<string> {
   return (await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
 }
 
-describe('the page of files', () => {
-  it('goes into folders and back, with what lies in each', async () => {
+describe('the files page', () => {
+  it('shows the files of each folder and navigates into folders and back', async () => {
     const { page, troubles } = await open();
     expect(await names(page)).toEqual(['notes.txt', 'trips']);
     await page.getByRole('link', { name: 'Open the folder trips' }).click();
@@ -69,7 +69,7 @@ describe('the page of files', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('stores what is chosen into the folder that is open, and asks before it replaces', async () => {
+  it('uploads chosen files to the open folder and asks before it replaces a file', async () => {
     const { page } = await open('/trips/oslo');
     const input = page.locator('.files input[type=file]');
     await input.setInputFiles([file('new one.txt', 'new'), file('plan.txt', 'another plan')]);
@@ -85,7 +85,7 @@ describe('the page of files', () => {
     expect(await contentOf('trips/oslo/plan.txt')).toBe('another plan');
   });
 
-  it('stores what is dropped, and shows how far it is', async () => {
+  it('uploads dropped files and shows the progress', async () => {
     const { page } = await open();
     const letGo = Promise.withResolvers<void>();
     await page.route('**/v1/files/**', async (route) => {
@@ -107,7 +107,7 @@ describe('the page of files', () => {
     await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/dropped.txt`, headers });
   });
 
-  it('stops a file on its way, and says why one failed', async () => {
+  it('cancels an upload and shows the reason of a failed upload', async () => {
     const { page } = await open();
     const input = page.locator('.files input[type=file]');
     await page.route('**/v1/files/**', (route) =>
@@ -125,7 +125,7 @@ describe('the page of files', () => {
     expect(await names(page)).toEqual(['notes.txt', 'trips']);
   });
 
-  it('hands a file over, whatever its name is, and copies its reference', async () => {
+  it('downloads a file with special characters in its name and copies its reference', async () => {
     const { page } = await open('/trips', { permissions: ['clipboard-read', 'clipboard-write'] });
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -138,7 +138,7 @@ describe('the page of files', () => {
     expect(reference).toBe(`files/${bucket}/trips/${encodeURIComponent(hostile)}`);
   });
 
-  it('deletes by keyboard once it is sure, and not before', async () => {
+  it('deletes a file with the keyboard after a confirmation only', async () => {
     const { page } = await open();
     const remove = page.getByRole('button', { name: 'Delete notes.txt' });
     await remove.focus();
@@ -156,7 +156,7 @@ describe('the page of files', () => {
     expect((await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/notes.txt`, headers })).status).toBe(404);
   });
 
-  it('begins a folder, by keyboard, under a name that can be one', async () => {
+  it('creates a folder with the keyboard and rejects a name with a slash', async () => {
     const { page } = await open('/trips');
     await page.getByRole('button', { name: 'New folder' }).focus();
     await page.keyboard.press('Enter');
@@ -189,21 +189,21 @@ describe('the page of files', () => {
     longestLookMs,
   );
 
-  it('says that there is no store where there is none', async () => {
+  it('says so if the service does not store files', async () => {
     await using bare = await startService(configuration);
     const { page } = await open('', {}, bare.url);
     await page.getByText('This service does not store files.').waitFor();
     expect(await page.getByRole('button', { name: 'Upload files' }).count()).toBe(0);
   });
 
-  it('speaks German too', async () => {
+  it('is translated to German', async () => {
     const { page } = await open('', { locale: 'de-DE' });
     await page.getByRole('button', { name: 'Dateien hochladen' }).waitFor();
   });
 });
 
 it.each(looks)(
-  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  'has no accessibility violations or overflow on the files page: %s',
   async (_look, options) => {
     const { page } = await open('/trips', options);
     await page.getByText(hostile).waitFor();

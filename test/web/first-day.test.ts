@@ -12,11 +12,11 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-// What is left of the screen between the bars of a phone's browser, and of a small laptop's.
+// The part of the screen that the bars of the browser leave free on a phone and on a small laptop.
 const phone = { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true };
 const laptop = { viewport: { width: 1280, height: 640 } };
 
-/** What of it can only be seen by scrolling sideways. */
+/** Returns by how many pixels the content is wider than the element. */
 function overhangOf(locator: Locator): Promise<number> {
   return locator.evaluate((it) => {
     const { scrollWidth, clientWidth } = it as unknown as { scrollWidth: number; clientWidth: number };
@@ -24,7 +24,7 @@ function overhangOf(locator: Locator): Promise<number> {
   });
 }
 
-it('A question of one long word is broken, and stays inside the conversation', async () => {
+it('breaks a long word in a question, so that it stays inside the chat', async () => {
   const { page, say, answer } = await house.open('demo', laptop);
   await say(`${'W'.repeat(400)} https://example.org/${'x'.repeat(300)}`);
   await answer();
@@ -36,7 +36,7 @@ it('A question of one long word is broken, and stays inside the conversation', a
 it.each([
   ['a laptop', laptop],
   ['a phone', phone],
-])('The settings are all in sight once they are opened, the way out too: %s', async (_name, options) => {
+])('shows all settings, including the sign-out button, on the screen: %s', async (_name, options) => {
   const { page } = await house.open('demo', options);
   if (options === phone) await page.getByRole('button', { name: 'Show chats' }).click();
   await page.locator('.settings > summary').click();
@@ -47,7 +47,7 @@ it.each([
   }
 });
 
-it('The beginning is read from its top, and nothing of it lies over anything else, however low the window is', async () => {
+it('shows the start view of a chat from its top without overlaps in a low window', async () => {
   const { page } = await house.open('assistant', { viewport: { width: 390, height: 420 } });
   await page.locator('.other').first().waitFor();
   const boxOf = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
@@ -60,9 +60,9 @@ it('The beginning is read from its top, and nothing of it lies over anything els
   expect((starters?.y ?? 0) + (starters?.height ?? 0)).toBeLessThanOrEqual(others?.y ?? 0);
 });
 
-it('A link with a key that comes to a tab where somebody is signed in leads to a new conversation, and no fault', async () => {
+it('opens a new chat if a key link is opened in a tab with a session', async () => {
   const { page } = await house.open('demo');
-  // Another language has the entrance listen anew, behind the place.
+  // Changing the language renders the sign-in component again, and it registers its listener after the router.
   await page.locator('.settings > summary').click();
   for (const language of ['Deutsch', 'English']) {
     await page.getByLabel(language).click({ force: true });
@@ -75,7 +75,7 @@ it('A link with a key that comes to a tab where somebody is signed in leads to a
   expect(await page.getByText('This page does not exist').count()).toBe(0);
 });
 
-it('Whoever opens a shared conversation and is not signed in is told that it waits', async () => {
+it('tells a user without a session that a shared chat opens after sign-in', async () => {
   const { page } = await house.openAt('/#/shared/some-token');
   await page.getByText('Someone shared a chat with you. Sign in to read it.').waitFor();
   const plain = await house.openAt('/');
@@ -83,8 +83,8 @@ it('Whoever opens a shared conversation and is not signed in is told that it wai
   expect(await plain.page.getByText('Someone shared a chat').count()).toBe(0);
 });
 
-describe('where one goes on writing', () => {
-  it('is the message after an answer was asked for again', async () => {
+describe('the focus', () => {
+  it('returns to the message field after the user requests another answer', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Hello');
     await answer();
@@ -94,7 +94,7 @@ describe('where one goes on writing', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
   });
 
-  it('is the message after a consent was given, which is listed with what it allows', async () => {
+  it('returns to the message field after the user gives consent, and the permissions page lists the consent', async () => {
     const { page, answer } = await house.open('assistant');
     await page.getByRole('button', { name: 'Look into my mailbox' }).click();
     await answer();
@@ -107,13 +107,13 @@ describe('where one goes on writing', () => {
   });
 });
 
-describe('what stands side by side is level', () => {
+describe('the layout of controls', () => {
   const middle = async (locator: Locator): Promise<number> => {
     const box = await locator.boundingBox();
     return (box?.y ?? Number.NaN) + (box?.height ?? 0) / 2;
   };
 
-  it('in the builder: a starter and the button that removes it', async () => {
+  it('aligns a starter in the builder with its remove button', async () => {
     const { page } = await house.open('demo', laptop);
     await page.evaluate("location.hash = '#/build/new'");
     await page.getByRole('button', { name: 'Add a starter' }).click();
@@ -121,7 +121,7 @@ describe('what stands side by side is level', () => {
     expect(await middle(line.locator('.icon-button'))).toBeCloseTo(await middle(line.locator('input')), 0);
   });
 
-  it('in a choice of which one takes two lines, and the window does not scroll', async () => {
+  it('gives all options of a group the same height, and the window does not scroll', async () => {
     const { page } = await house.open('demo', laptop);
     expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
     await page.locator('.settings > summary').click();
@@ -133,7 +133,7 @@ describe('what stands side by side is level', () => {
   });
 });
 
-it('A text that people wrote is wrapped where it is shown', async () => {
+it('wraps the lines of an attached text file', async () => {
   const { page, say, answer } = await house.open('demo', laptop);
   const buffer = Buffer.from(`${'The library cat sleeps on the third shelf. '.repeat(20)}\n`);
   await page.locator('input[type=file]').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer });
@@ -146,7 +146,7 @@ it('A text that people wrote is wrapped where it is shown', async () => {
   expect(await overhangOf(code)).toBe(0);
 });
 
-it('A prompt without a name or a text is not kept, and the field that lacks it is pointed at', async () => {
+it('rejects a prompt without a name or a text and focuses the missing field', async () => {
   const { page } = await house.open('demo');
   await page.locator('#message').fill('/');
   await page.getByRole('option', { selected: true }).waitFor();
@@ -160,7 +160,7 @@ it('A prompt without a name or a text is not kept, and the field that lacks it i
   expect(await page.evaluate('document.activeElement.id')).toBe(await dialog.getByLabel('Text').getAttribute('id'));
 });
 
-it('A step that was cut off by stopping the answer is not marked as done', async () => {
+it('does not mark a stage as done if the user stopped the answer', async () => {
   const { page, say } = await house.open('scripted');
   house.upstream.script(async (answering) => {
     answering.head();
@@ -174,7 +174,7 @@ it('A step that was cut off by stopping the answer is not marked as done', async
   expect(await page.locator('.stages > summary .stage-dot').getAttribute('class')).toBe('stage-dot broken');
 });
 
-it('What was used in this month is one choice away', async () => {
+it('shows the usage of the current month after one choice', async () => {
   const { page } = await house.open('demo');
   await page.getByRole('link', { name: 'Usage' }).click();
   const asked = page.waitForRequest((request) => /\/v1\/.*usage\?.*from=\d{4}-\d\d-01\b/.test(request.url()));
@@ -182,7 +182,7 @@ it('What was used in this month is one choice away', async () => {
   await asked;
 });
 
-it('Whoever signs out and in again in the same tab meets no fault', async () => {
+it('shows no error if the user signs out and in again in one tab', async () => {
   const { page, troubles } = await house.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
   const isKept = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
   await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
@@ -191,7 +191,7 @@ it('Whoever signs out and in again in the same tab meets no fault', async () => 
   await page.getByLabel('Key').fill(callerKey);
   await page.keyboard.press('Enter');
   await page.locator('#message').waitFor();
-  // The page is kept three seconds after somebody came in.
+  // The page registers its service worker three seconds after sign-in.
   await page.waitForTimeout(4_000);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });

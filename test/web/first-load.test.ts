@@ -12,7 +12,7 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 interface Loaded {
   readonly name: string;
-  /** Packed, as it came. */
+  /** Compressed size in bytes. */
   readonly encodedBodySize: number;
 }
 
@@ -24,12 +24,12 @@ const everything = `performance.getEntries()
   .filter(({ entryType }) => entryType === 'navigation' || entryType === 'resource')
   .map(({ name, encodedBodySize }) => ({ name, encodedBodySize }))`;
 
-it('A conversation can begin after at most 120 kB in 12 requests; other pages come when they are opened', async () => {
+it('loads at most 120 kB in 12 requests before the first chat, and other views on demand', async () => {
   const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
   await page.locator('.starter').first().waitFor();
   await page.waitForLoadState('networkidle');
   const whole = (await page.evaluate(everything)) as readonly Loaded[];
-  // Comes once a conversation can begin (typeface.test.ts), which may be now on a busy machine.
+  // The typeface loads after a chat can start (see typeface.test.ts). On a busy machine, that may happen before this point.
   const all = whole.filter(({ name }) => !name.includes('public-sans'));
   const bytes = all.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
   expect(bytes).toBeGreaterThan(20_000);

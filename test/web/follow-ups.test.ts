@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 
 const suggested = ({ page }: TestPage) => page.getByRole('list', { name: 'Ask next' });
-/** Requests to the model that suggest something: others give a title. */
+/** Returns the number of requests for follow-up questions. Other requests to the model ask for a title. */
 const askedFor = () => house.upstream.requests.filter(({ text }) => text.includes('what the one who asked may want')).length;
 
 async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest questions'): Promise<void> {
@@ -29,14 +29,14 @@ async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest ques
   if (await drawer.count()) await page.keyboard.press('Escape');
 }
 
-describe('what may be asked next', { timeout: 60_000 }, () => {
-  it('is suggested where the user wants it, not before, and asked by one press', async () => {
+describe('follow-up questions', { timeout: 60_000 }, () => {
+  it('are suggested only after the user turned them on, and one press sends them', async () => {
     house.upstream.script(eventsReply(...plainReply('1. How far is five?\n- "And back?"\n\nWhy count?\nA fourth?')));
     const opened = await house.open('demo');
     const { page, say, answer, reload, troubles } = opened;
     await say('Count to 3');
     await answer();
-    // The title has come by then.
+    // Waits for the title, which the page has requested by now.
     await page.locator('.head', { hasText: '1. How far is five?' }).waitFor();
     expect([askedFor(), await suggested(opened).count()]).toEqual([0, 0]);
     await choose(opened, 'Suggest questions');
@@ -58,7 +58,7 @@ describe('what may be asked next', { timeout: 60_000 }, () => {
     expect([await suggested(opened).count(), askedFor()]).toEqual([1, 2]);
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
 
-    // What is opened again asks nothing: it costs.
+    // Reopening a chat requests no suggestions, because they cost tokens.
     await page.clock.setFixedTime(Date.now() + 120_000);
     await reload();
     await page.locator('.reply').nth(2).locator('.actions').waitFor();
@@ -68,7 +68,7 @@ describe('what may be asked next', { timeout: 60_000 }, () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('is left out without a word where it cannot be had', async () => {
+  it('are omitted without an error if the model fails', async () => {
     house.upstream.script(refusal(500));
     const opened = await house.open('demo');
     await choose(opened, 'Suggest questions');
@@ -80,7 +80,7 @@ describe('what may be asked next', { timeout: 60_000 }, () => {
     expect(await opened.page.locator('.fault').count()).toBe(0);
   });
 
-  it.each(looks)('is seen well: %s', async (look, options) => {
+  it.each(looks)('have no accessibility violations or overflow: %s', async (look, options) => {
     house.upstream.script(
       eventsReply(...plainReply('How far is five?\nAnd what would it be if one were to count the other way round?')),
     );

@@ -29,7 +29,7 @@ interface Manifest {
 const manifestOf = async ({ service }: PageHouse): Promise<Manifest> =>
   (await service.app.inject('/manifest.webmanifest')).json();
 
-/** The icons of the page as the browser understands its manifest, and what it finds wrong with that. */
+/** Returns the number of icons that the browser reads from the manifest, and the number of errors that it reports. */
 async function understood(at: PageHouse): Promise<{ readonly errors: number; readonly icons: number | undefined }> {
   const { page } = await at.openAt('/');
   await page.getByLabel('Key').waitFor();
@@ -39,7 +39,7 @@ async function understood(at: PageHouse): Promise<{ readonly errors: number; rea
   return { errors: errors.length, icons: manifest?.icons?.length };
 }
 
-/** The size of a picture as the browser draws it, and the colours of points of it, given as parts of its side. */
+/** Returns a script that resolves to the size of an image and the colors of the given points. Points are fractions of the side. */
 function look(src: string, points: readonly (readonly [number, number])[]): string {
   return `new Promise((resolve, reject) => {
     const image = new Image();
@@ -55,7 +55,7 @@ function look(src: string, points: readonly (readonly [number, number])[]): stri
   })`;
 }
 
-/** The width of the first of two pictures, and which part of its values is far from those of the other. */
+/** Returns a script that resolves to the width of the first image and the fraction of its values that differ from the second by more than 32. */
 function compare(pictures: readonly Buffer[]): string {
   const sources = pictures.map((png) => `data:image/png;base64,${png.toString('base64')}`);
   return `Promise.all(${JSON.stringify(sources)}.map((src) => new Promise((resolve) => {
@@ -70,8 +70,8 @@ function compare(pictures: readonly Buffer[]): string {
   }))).then(([[width, one], [, other]]) => [width, one.filter((value, at) => Math.abs(value - other[at]) > 32).length / one.length])`;
 }
 
-describe('an installed page', () => {
-  it('can be installed, under the name, the colour and the mark of Parley', async () => {
+describe('the installable page', () => {
+  it('has a valid manifest with the name, the color, and the icons of Parley', async () => {
     expect(await understood(house)).toEqual({ errors: 0, icons: 4 });
     const { name, theme_color, icons: named } = await manifestOf(house);
     expect([name, theme_color]).toEqual(['Parley', '#17605a']);
@@ -99,7 +99,7 @@ describe('an installed page', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('has the operator’s name and colour, and their mark on a square that may be cut round', async () => {
+  it('uses the name and the color of the operator, and the logo on a square that a system may crop', async () => {
     expect(await understood(branded)).toEqual({ errors: 0, icons: 2 });
     const { name, theme_color, icons: named } = await manifestOf(branded);
     expect([name, theme_color, named.map(({ purpose }) => purpose)]).toEqual(['Acme', '#0b57d0', ['any', 'maskable']]);
@@ -122,7 +122,7 @@ describe('an installed page', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('has icons that are drawn from the mark as it is (node scripts/draw-icons.ts)', async () => {
+  it('has icons that match the current mark (see scripts/draw-icons.ts)', async () => {
     const folder = fileURLToPath(new URL('../../web/public/', import.meta.url));
     const mark = await readFile(`${folder}parley.svg`, 'utf8');
     const browser = (await house.openAt('/')).page.context().browser();
@@ -133,7 +133,7 @@ describe('an installed page', () => {
       const pictures = [await readFile(`${folder}${icon.file}`), await drawIcon(browser, mark, icon)];
       const [width, differing] = (await page.evaluate(compare(pictures))) as readonly number[];
       expect([icon.file, width]).toEqual([icon.file, icon.pixels]);
-      // Another version of the browser may draw an edge otherwise.
+      // Another browser version may render edges differently.
       expect([icon.file, differing]).toEqual([icon.file, expect.closeTo(0, 2)]);
     }
   });

@@ -7,7 +7,7 @@ interface LongConversation {
   readonly textOf: (at: number) => string;
 }
 
-/** Puts a conversation called Long into the browser, and opens it. */
+/** Stores a chat with the title “Long” in the browser and opens it. */
 export async function openLongConversation({ page, reload }: TestPage, long: LongConversation): Promise<void> {
   const { deployment, messages, textOf } = long;
   const turns = Array.from({ length: messages }, (_, at) => ({
@@ -37,7 +37,7 @@ function write(page: Page, items: Readonly<Record<string, readonly object[]>>): 
   })`);
 }
 
-/** Everything that the browser keeps of the page, as one text. */
+/** Script that returns all browser storage of the page as one text. */
 export const kept = `(async () => {
   const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
   const said = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.title];

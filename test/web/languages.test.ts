@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** By language: what the views that everybody has are called. */
+/** Titles of the views that every user has, by language. */
 const spoken = {
   de: ['Deine Anwendungen', 'Dateien', 'Verbrauch', 'Wem du zugestimmt hast'],
   fr: ['Vos applications', 'Fichiers', 'Utilisation', 'Ce que vous avez accepté'],
@@ -19,7 +19,7 @@ const spoken = {
 const views = ['#/build', '#/files', '#/usage', '#/consent'];
 const phone = { width: 390, height: 844 };
 
-/** Whatever is wider than its place: the page itself, the words of something to press, the hint in a field. */
+/** Returns the names of elements that are wider than their space: the page, controls, and placeholders of fields. */
 async function cutOff(page: Page): Promise<unknown> {
   return page.evaluate(`((pen) => [
     ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
@@ -38,8 +38,8 @@ async function cutOff(page: Page): Promise<unknown> {
   ])(document.createElement('canvas').getContext('2d'))`);
 }
 
-describe.each(Object.entries(spoken))('in the language %s', { timeout: 60_000 }, (language, titles) => {
-  it('each view speaks it, by the browser’s choice, and nothing is cut off on a phone', async () => {
+describe.each(Object.entries(spoken))('the page in the language %s', { timeout: 60_000 }, (language, titles) => {
+  it('translates each view, based on the browser language, and truncates no text on a phone', async () => {
     const { page } = await house.open('demo', { locale: `${language}-${language.toUpperCase()}`, viewport: phone });
     await page.locator('.beginning').waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe(language);
@@ -55,7 +55,7 @@ describe.each(Object.entries(spoken))('in the language %s', { timeout: 60_000 },
   });
 });
 
-it('The settings change the language, and it stays', async () => {
+it('changes the language in the settings and stores it', async () => {
   const { page, reload } = await house.open('demo');
   await page.getByText('Settings').click();
   await page.getByRole('radio', { name: 'Français' }).click();

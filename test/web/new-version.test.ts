@@ -14,7 +14,7 @@ afterAll(() => house[Symbol.asyncDispose]());
 const comeBack = "document.dispatchEvent(new Event('visibilitychange'))";
 
 it.each(looks)(
-  'A new version is told, and changed to when no answer is coming and the user says so: %s',
+  'offers a new version of the page and reloads only after the answer has ended and the user agrees: %s',
   async (_look, options) => {
     const { page, say, answer, troubles } = await house.open('scripted', options);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ it.each(looks)(
   },
 );
 
-it('One that is put off is not told again', async () => {
+it('does not show a dismissed version again', async () => {
   const { page } = await house.open('demo');
   await page.route(`${house.service.url}/`, (route) =>
     route.fulfill({ contentType: 'text/html', body: '<script type="module" src="./assets/next.js"></script>' }),

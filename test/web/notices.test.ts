@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** The shell shows no notifications: what would be shown is kept, and whether anybody looks is said by the test. */
+/** Replaces notifications, which the headless shell lacks, with a fake. It records notifications, and the test sets whether the page has the focus. */
 const recorded = `
   globalThis.shown = [];
   let permission = 'default';
@@ -39,8 +39,8 @@ async function turnOn({ page }: TestPage): Promise<void> {
   await page.getByRole('dialog').getByLabel('Notify me', { exact: true }).click();
 }
 
-describe('an answer that is ready', { timeout: 60_000 }, () => {
-  it('is told to one who looks at something else, and a click leads to it', async () => {
+describe('the notification about an answer', { timeout: 60_000 }, () => {
+  it('appears if the page lacks the focus, and a click opens the chat', async () => {
     const opened = await openRecorded();
     const { page } = opened;
     await turnOn(opened);
@@ -62,7 +62,7 @@ describe('an answer that is ready', { timeout: 60_000 }, () => {
     expect(opened.troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('is told to nobody who did not ask for it, nor where the browser refuses', async () => {
+  it('does not appear if the browser blocks notifications or the user has not turned them on', async () => {
     const opened = await openRecorded();
     const { page } = opened;
     await page.evaluate("isLooking = false; nextPermission = 'denied'");

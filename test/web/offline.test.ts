@@ -30,10 +30,10 @@ const keptCaches = "caches.keys().then((names) => names.filter((name) => name.st
 const keptAddresses = `caches.keys()
   .then((names) => Promise.all(names.map((name) => caches.open(name).then((cache) => cache.keys()))))
   .then((all) => all.flat().map(({ url }) => new URL(url).pathname))`;
-/** Whether a build is kept whole, and its worker answers this page. */
+/** Whether the service worker has cached a complete build and controls this page. */
 const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;
 
-/** Signed in through the front, with a page that the browser has kept. */
+/** Opens the page through the proxy, signs in, and waits until the service worker controls the page. */
 async function openKept(options: BrowserContextOptions = {}): Promise<TestPage> {
   const opened = await house.browser.open(`${front.url}/#key=${callerKey}`, { ...allowed, ...options });
   await opened.page.locator('.starter').first().waitFor();
@@ -45,8 +45,8 @@ const until = (page: Page, claim: string) => expect.poll(() => page.evaluate(cla
 
 const banner = (page: Page) => page.locator('.offline-note');
 
-describe('without a network', () => {
-  it.each(looks)('the page opens with its conversations, says so, and keeps drafts: %s', async (look, options) => {
+describe('the page without a network', () => {
+  it.each(looks)('opens with the cached chats, shows a notice, and keeps drafts: %s', async (look, options) => {
     const opened = await openKept(options);
     const { page, say, answer } = opened;
     const asked = `What is kept in ${look}?`;
@@ -76,7 +76,7 @@ describe('without a network', () => {
     expect(opened.troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it.each(looks)('a tab of nobody reads what the browser has, and changes nothing: %s', async (look, options) => {
+  it.each(looks)('lets a user read cached chats without signing in, but not change them: %s', async (look, options) => {
     const { page, say, answer } = await openKept(options);
     const asked = `Read me later in ${look}`;
     await say(asked);
@@ -105,7 +105,7 @@ describe('without a network', () => {
     await other.close();
   });
 
-  it('nothing is read after signing out', async () => {
+  it('shows no cached chats after sign-out', async () => {
     const { page, say, answer } = await openKept();
     await say('Gone with me');
     await answer();
@@ -120,7 +120,7 @@ describe('without a network', () => {
     expect(await page.getByRole('button', { name: 'Read saved chats' }).count()).toBe(0);
   });
 
-  it('the key of a link does not replace the session of the tab', async () => {
+  it('ignores the key of a link and keeps the session of the tab', async () => {
     const { page } = await openKept();
     front.goAway();
     await page.evaluate("location.hash = '#key=another'");
@@ -131,8 +131,8 @@ describe('without a network', () => {
   });
 });
 
-describe('what the browser keeps', () => {
-  it('is the page alone: no answer of the API, and not the reference', async () => {
+describe('the page cache in the browser', () => {
+  it('contains only files of the page, without API responses and the API reference', async () => {
     const { page, say, answer } = await openKept();
     await say('Hello');
     await answer();
@@ -150,7 +150,7 @@ describe('what the browser keeps', () => {
     await away.close();
   });
 
-  it('comes from a worker that is looked at with each visit, and may ask nobody but the service', async () => {
+  it('is filled by a service worker that the browser revalidates and that may connect only to the service', async () => {
     const { headers } = await house.service.app.inject('/service-worker.js');
     expect(headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
@@ -159,7 +159,7 @@ describe('what the browser keeps', () => {
     });
   });
 
-  it('is given up where the operator wants it so, whoever opens the page', async () => {
+  it('is deleted for every user if the operator turns it off', async () => {
     const { page } = await openKept();
     await page.locator('#message').fill('A draft');
     await page.evaluate("caches.open('of a neighbour').then(() => true)");
@@ -185,8 +185,8 @@ describe('what the browser keeps', () => {
   });
 });
 
-describe('another build', () => {
-  it('is taken whole: the page opens with it, and an open tab still has all parts of its own', async () => {
+describe('a new build of the page', () => {
+  it('is cached completely, and an open tab can still load its own files', async () => {
     await using folder = await openFolder();
     const built = fileURLToPath(new URL('../../web/dist', import.meta.url));
     const { page } = await openKept();
@@ -212,7 +212,7 @@ describe('another build', () => {
   });
 });
 
-/** A copy of the page in which every script has another name, as after a change of all of them. */
+/** Copies the build and renames every script, as if all scripts had changed. */
 async function toNextBuild(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true });
   const names = (await readdir(join(to, 'assets'))).filter((name) => name.endsWith('.js'));

@@ -90,8 +90,8 @@ async function open(options?: BrowserContextOptions): Promise<TestPage> {
   return opened;
 }
 
-describe('the page of operations', () => {
-  it('says what is wrong, where state rests, and which upstreams are left alone', async () => {
+describe('the operations page', () => {
+  it('shows the health problems, the stores, and the paused upstreams', async () => {
     const { page, troubles } = await open();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('Running with problems').waitFor();
@@ -108,7 +108,7 @@ describe('the page of operations', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('says which change of the configuration was refused, with the path of each fault', async () => {
+  it('shows the rejected configuration change with the path of each error', async () => {
     const { page } = await open();
     const section = page.getByRole('region', { name: 'Configuration' });
     await section.getByText(/^The change of .* was rejected/).waitFor();
@@ -120,7 +120,7 @@ describe('the page of operations', () => {
     ]);
   });
 
-  it('is read anew on demand', async () => {
+  it('reloads its data when the user presses Refresh', async () => {
     const { page } = await open();
     told = { ...report, node: troubled.node };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
@@ -133,7 +133,7 @@ describe('the page of operations', () => {
     await page.getByText('Not accepting calls').waitFor();
   });
 
-  it('shows the audit log page by page, and by kind, by keyboard alone', async () => {
+  it('pages through the audit log and filters it with the keyboard only', async () => {
     const { page } = await open();
     const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
     expect(await rows.count()).toBe(50);
@@ -154,7 +154,7 @@ describe('the page of operations', () => {
     await page.getByText('No entries').waitFor();
   });
 
-  it('says in words that it cannot be read, and works again after', async () => {
+  it('shows an error if its data cannot be loaded, and recovers afterwards', async () => {
     const { page } = await open();
     await page.route('**/v1/admin/state', (route) =>
       route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
@@ -168,7 +168,7 @@ describe('the page of operations', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  it('leads from what is wrong to where more of it stands', async () => {
+  it('links from a health problem to the section with its details', async () => {
     const { page } = await open();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByRole('button', { name: '2 upstreams have problems' }).focus();
@@ -178,7 +178,7 @@ describe('the page of operations', () => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
   });
 
-  it('does not show as good what refuses the key it is asked with, or was over its limit', async () => {
+  it('marks an upstream as bad if it rejected the key, and as doubtful if it was over its rate limit', async () => {
     const [one] = troubled.upstreams;
     const refusing = (id: string, refusedStatus: number | null) => ({ ...one, id, deployment: id, refusedStatus }) as never;
     told = { ...report, node: troubled.node, upstreams: [refusing('a', null), refusing('b', 429), refusing('c', 401)] };
@@ -194,7 +194,7 @@ describe('the page of operations', () => {
     expect(await rows.nth(1).innerText()).toMatch(/was over its rate limit/);
   });
 
-  it('filters upstreams by words and by trouble, where they are many', async () => {
+  it('filters a long list of upstreams by text and by problems', async () => {
     const [one] = troubled.upstreams;
     const many = Array.from({ length: 8 }, (_, nth) => ({
       ...(one as NodeReport['upstreams'][number]),
@@ -212,14 +212,14 @@ describe('the page of operations', () => {
     await page.getByText('No matching upstreams').waitFor();
   });
 
-  it('speaks German too', async () => {
+  it('is translated to German', async () => {
     const { page } = await open({ locale: 'de-DE' });
     await page.getByText('Er arbeitet, aber etwas stimmt nicht').waitFor();
     await page.getByText('Anwendung gespeichert').waitFor();
   });
 });
 
-describe('the page of operations is brought up to date by itself', () => {
+describe('the automatic refresh of the operations page', () => {
   const failing: NodeReport = {
     ...troubled,
     upstreams: troubled.upstreams.map((each) => ({
@@ -246,7 +246,7 @@ describe('the page of operations is brought up to date by itself', () => {
     return { ...opened, asked: () => asked };
   }
 
-  it('and nothing moves, nor loses the focus', async () => {
+  it('keeps the order of the rows and the focus', async () => {
     const { page, asked } = await openTimed();
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody th');
     expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
@@ -263,7 +263,7 @@ describe('the page of operations is brought up to date by itself', () => {
     await expect.poll(() => rows.allInnerTexts()).toEqual(['app', 'one', 'two']);
   });
 
-  it('but not while nobody sees it, while something is marked, or where it is turned off', async () => {
+  it('pauses while the page is hidden, while text is selected, and if the user turns it off', async () => {
     const { page, asked } = await openTimed();
     const hide = (isHidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
@@ -284,7 +284,7 @@ describe('the page of operations is brought up to date by itself', () => {
     expect(asked()).toBe(3);
   });
 
-  it('and what the audit log has since is offered, not put above what is read', async () => {
+  it('offers new audit entries and does not insert them above the visible entries', async () => {
     const { page } = await openTimed();
     const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
     const first = await rows.first().innerText();
@@ -299,13 +299,13 @@ describe('the page of operations is brought up to date by itself', () => {
 });
 
 it.each(looks)(
-  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  'has no accessibility violations or overflow on the operations page: %s',
   async (_look, options) => {
     const { page } = await open(options);
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
     await page.getByRole('button', { name: '2 upstreams have problems' }).click();
-    // The page scrolls inside the window, not the window with its head.
+    // The page scrolls inside the window. The window with the header does not scroll.
     expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);
     expect(
       await page.evaluate("[...document.querySelectorAll('.table-frame')].map((each) => each.scrollWidth - each.clientWidth)"),

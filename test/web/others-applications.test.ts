@@ -30,8 +30,8 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-describe('the page at the address of an application that another user saved', () => {
-  it('asks nothing of its program before the user has sent a message', async () => {
+describe('the page of an application that another user shared', () => {
+  it('sends no requests to the application before the user sends a message', async () => {
     const { upstream } = house;
     const { page, say, answer, troubles } = await house.open(`applications/${alice}/remote`);
     await page.locator('.starter').first().waitFor();
@@ -43,7 +43,7 @@ describe('the page at the address of an application that another user saved', ()
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('shows the starters that the listing has', async () => {
+  it('shows the starters of the listing', async () => {
     const { page } = await house.open(`applications/${alice}/quick`);
     expect(await page.locator('.starter').allTextContents()).toEqual(['When is it open?']);
   });

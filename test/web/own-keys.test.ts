@@ -40,7 +40,7 @@ afterAll(async () => {
   await fresh[Symbol.asyncDispose]();
 });
 
-/** The page of a user who signed in, with the dialog open. */
+/** Signs the user in and opens the dialog for use from code. */
 async function openDialog(
   user: string,
   options?: BrowserContextOptions,
@@ -57,14 +57,14 @@ async function openDialog(
   return { ...at, dialog };
 }
 
-/** Without the identity provider, which is asked for the sign-in. */
+/** Returns the issues without the requests to the identity provider, which are part of the sign-in. */
 const troublesOf = ({ troubles }: TestPage) => ({
   ...troubles,
   outside: troubles.outside.filter((url) => !url.startsWith(oidc.issuer)),
 });
 
-describe('a key that is made at "Use from code"', () => {
-  it('is shown once, is in the snippets, which run as they stand, and is listed with its last use until it is deleted', async () => {
+describe('a key that is created in the dialog “Use from code”', () => {
+  it('is shown once, works in the snippets, and is listed with its last use until the user deletes it', async () => {
     const at = await openDialog('ada');
     const { page, dialog } = at;
     await dialog.getByRole('heading', { name: 'Your own key' }).waitFor();
@@ -93,7 +93,7 @@ describe('a key that is made at "Use from code"', () => {
     expect(await violations(page)).toEqual([]);
 
     await dialog.getByRole('button', { name: 'Close' }).click();
-    // Uses are kept every few seconds.
+    // The service stores the last use every few seconds.
     await vi.waitFor(
       async () => {
         await page.locator('.page-header').getByRole('button', { name: 'Use from code' }).click();
@@ -114,7 +114,7 @@ describe('a key that is made at "Use from code"', () => {
     expect(troublesOf(at)).toEqual(clean);
   });
 
-  it('is not made beyond what the user may have, which is told', async () => {
+  it('cannot be created beyond the limit of the user, and the dialog says so', async () => {
     const { dialog } = await openDialog('grace');
     for (const nth of [1, 2]) {
       await dialog.getByRole('button', { name: 'Create a key' }).click();
@@ -134,13 +134,13 @@ describe('a key that is made at "Use from code"', () => {
     await dialog.getByRole('button', { name: 'Create a key' }).waitFor();
   });
 
-  it('is not offered to those whose role gives no right to it', async () => {
+  it('is not offered to a user whose role does not allow keys', async () => {
     const { dialog } = await openDialog('guest');
     await dialog.getByText('Ask your administrator for a key.').waitFor();
     expect(await dialog.getByRole('heading', { name: 'Your own key' }).count()).toBe(0);
   });
 
-  it.each(looks)('reads well: %s', async (name, options) => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (name, options) => {
     const { viewport, colorScheme } = options;
     const { page, dialog } = await openDialog(`looks-${name}`, { ...(colorScheme && { colorScheme }) });
     if (viewport != null) await page.setViewportSize(viewport);

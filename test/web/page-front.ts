@@ -4,12 +4,12 @@ import { fastify } from 'fastify';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { listeningAt } from '#test/listening.ts';
 
-/** An address before a service that can go away, come back, and serve another build of the page. */
+/** A proxy in front of a service. It can go offline, come back, and serve another build of the page. */
 export interface PageFront extends AsyncDisposable {
   readonly url: string;
   goAway(): void;
   comeBack(): void;
-  /** From now on the page is the one of this folder. */
+  /** Serves the page from this folder from now on. */
   servePageOf(folder: string): Promise<void>;
 }
 

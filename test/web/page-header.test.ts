@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 
 const line = `getComputedStyle(document.querySelector('.page-header')).boxShadow`;
-/** No shadow, or the first step of its animation. */
+/** Matches no shadow, and the first step of its animation. */
 const bare = /^none$| 0px 0px 0px$|rgba\(0, 0, 0, 0\)/;
 const drawn = / 1px 0px 0px$/;
 const name = `Number(getComputedStyle(document.querySelector('.page-name')).opacity)`;
@@ -26,7 +26,7 @@ async function openAt(place: string): Promise<Page> {
   return page;
 }
 
-it.each(['usage', 'build/new'])('A line parts the header from what went under it: %s', async (place) => {
+it.each(['usage', 'build/new'])('draws a line under the header if the view is scrolled: %s', async (place) => {
   const page = await openAt(place);
   await expect.poll(() => page.evaluate(line)).toMatch(bare);
   await scroll(page, 200);
@@ -35,7 +35,7 @@ it.each(['usage', 'build/new'])('A line parts the header from what went under it
   await expect.poll(() => page.evaluate(line)).toMatch(bare);
 });
 
-it('A line parts the header of a conversation from what went under it', async () => {
+it('draws a line under the header of a chat if the chat is scrolled', async () => {
   const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 400 } });
   await say('Count to 300');
   await answer();
@@ -45,7 +45,7 @@ it('A line parts the header of a conversation from what went under it', async ()
   await expect.poll(() => page.evaluate(line)).toMatch(drawn);
 });
 
-it('The name of a view stands above it only once its title went out of sight', async () => {
+it('shows the name of a view in the header once its title has scrolled out of sight', async () => {
   const page = await openAt('usage');
   expect(await page.evaluate(name)).toBe(0);
   await scroll(page, 200);

@@ -17,7 +17,7 @@ const active = `(() => {
   return option?.role === 'option' && option.ariaSelected === 'true' ? option.querySelector('.palette-title').textContent : undefined;
 })()`;
 
-it('A conversation, a deployment, a page and an action are found by a few letters, by keyboard alone', async () => {
+it('finds chats, deployments, pages, and actions by a few letters with the keyboard only', async () => {
   const { page, say, answer, troubles } = await house.open('demo');
   await say('Count to two zebras');
   await answer();
@@ -44,7 +44,7 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   await page.keyboard.press('Enter');
   await page.locator('.settings[open]').waitFor();
   await page.locator('.settings > summary').click();
-  // What stands in a menu is opened although the menu is folded.
+  // The palette opens an item of a closed menu.
   await find('display');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Display and notifications' }).waitFor();
@@ -61,7 +61,7 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   expect(troubles).toEqual(nothing);
 });
 
-it('The arrows go round, what is written is answered in words, and Escape leads back', async () => {
+it('wraps around with the arrow keys, shows the number of results, and returns the focus after Escape', async () => {
   const { page } = await house.open('demo');
   await page.locator('#message').focus();
   await page.keyboard.press('Control+k');
@@ -82,7 +82,7 @@ it('The arrows go round, what is written is answered in words, and Escape leads 
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
 });
 
-it('What is not saved is asked about before the palette leaves it', async () => {
+it('asks before it leaves unsaved changes', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/build/new'");
   await page.getByRole('textbox').first().waitFor();
@@ -96,7 +96,7 @@ it('What is not saved is asked about before the palette leaves it', async () => 
   expect(await page.evaluate('location.hash')).toBe('#/build/new');
 });
 
-it('A question mark lists the keys, but for one that is written', async () => {
+it('lists the keyboard shortcuts after a question mark outside of text fields', async () => {
   const { page } = await house.open('demo');
   await page.locator('#message').fill('');
   await page.keyboard.type('?');
@@ -108,7 +108,7 @@ it('A question mark lists the keys, but for one that is written', async () => {
   expect(await list.locator('kbd').first().textContent()).toBe('Ctrl');
 });
 
-it('The arrow up in an empty message changes the last question, and Escape leads back to the message', async () => {
+it('opens the last question for editing with the up arrow in an empty message field, and Escape returns the focus', async () => {
   const { page, say, answer } = await house.open('demo');
   await page.keyboard.press('ArrowUp');
   expect(await page.locator('.editor').count()).toBe(0);
@@ -126,7 +126,7 @@ it('The arrow up in an empty message changes the last question, and Escape leads
   expect(await answer()).toBe('1 2 3 4');
 });
 
-it('The arrows go through the conversations', async () => {
+it('moves through the chat list with the arrow keys', async () => {
   const { page, say, answer } = await house.open('demo');
   for (const text of ['Count to 2', 'Count to 3', 'Count to 4']) {
     await page.locator('.new-conversation').click();
@@ -147,7 +147,7 @@ it('The arrows go through the conversations', async () => {
   expect(await focused()).toBe('Count to 4');
 });
 
-it.each(looks)('In the look %s the palette and the list of keys keep nobody out', async (look, options) => {
+it.each(looks)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
   const { page } = await house.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
   await page.getByRole('button', { name: 'Search everything' }).click();

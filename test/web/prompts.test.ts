@@ -3,7 +3,9 @@ import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 import { overhang, violations } from './violations.ts';
 
-it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard alone', { timeout: 90_000 }, async () => {
+it('stores prompts, inserts them after a slash, and lets the user fill them in with the keyboard only', {
+  timeout: 90_000,
+}, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
   const browser = await startBrowser();
   const { page, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);

@@ -9,7 +9,7 @@ import { looks, overhang, violations } from './violations.ts';
 upstreamsAreOdd();
 
 let house: PageHouse;
-/** By what was asked, the answer that is coming: it says "<question>:" and stays open. */
+/** The answers in progress by question. Each streams "<question>:" and stays open. */
 let open: Map<string, Answering>;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function end(question: string, reason: 'stop' | 'length' = 'stop'): Promis
   open.get(question)?.done();
 }
 
-/** A conversation whose first answer is coming. */
+/** Opens a chat whose first answer is in progress. */
 async function openAnswering(options: object = {}): Promise<TestPage> {
   const opened = await house.open('raw', options);
   await opened.say('First');
@@ -49,15 +49,15 @@ async function openAnswering(options: object = {}): Promise<TestPage> {
 const waiting = ({ page }: TestPage) => page.getByRole('region', { name: 'Waiting messages' });
 const questions = ({ page }: TestPage) => page.locator('.question-text').allTextContents();
 
-describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
-  it('waits in sight, and goes by itself, one after the other, when the answer before it has ended', async () => {
+describe('a message that is sent while an answer is in progress', { timeout: 60_000 }, () => {
+  it('is queued visibly and sent automatically, in order, after the previous answer has ended', async () => {
     const opened = await openAnswering();
     const { page, say, troubles } = opened;
     await say('Second');
     await waiting(opened).getByText('Sent when this answer is done').waitFor();
     await page.getByRole('status').getByText('Your message waits until this answer is done.').waitFor({ state: 'attached' });
     expect(await page.locator('#message').inputValue()).toBe('');
-    // By the button, as on a phone.
+    // On a phone, the user sends with the button.
     await page.locator('#message').fill('Third');
     await page.getByRole('button', { name: 'Send when this answer is done' }).click();
     await waiting(opened).getByText('Third').waitFor();
@@ -77,7 +77,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('goes also while something else is looked at', async () => {
+  it('is sent while the user views another page', async () => {
     const opened = await openAnswering();
     await opened.say('Second');
     await waiting(opened).getByText('Second').waitFor();
@@ -88,7 +88,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     await opened.page.locator('.reply .markdown').getByText('Second: done.').waitFor();
   });
 
-  it('is changed, with its files, or taken back, by mouse and by keyboard', async () => {
+  it('can be edited with its files or removed, with the mouse and the keyboard', async () => {
     const opened = await openAnswering();
     const { page, say } = opened;
     await page
@@ -99,7 +99,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     await waiting(opened).getByText('Second · note.txt').waitFor();
     await say('Third');
     await waiting(opened).getByText('Third').waitFor();
-    // The arrow up brings back the last.
+    // The up arrow moves the last queued message back to the field.
     await page.locator('#message').press('ArrowUp');
     expect(await page.locator('#message').inputValue()).toBe('Third');
     expect(await waiting(opened).getByText('Third').count()).toBe(0);
@@ -117,37 +117,40 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     expect([await questions(opened), open.size]).toEqual([['First'], 1]);
   });
 
-  it('is sent at once where that is wished, which stops the answer that comes', async () => {
+  it('is sent immediately if the user asks for it, which stops the current answer', async () => {
     const opened = await openAnswering();
     await opened.say('Second');
     await opened.say('Third');
     await waiting(opened).getByRole('button', { name: 'Send now and end the current answer' }).nth(1).click();
     await opened.page.locator('.reply .markdown').getByText('Third:').waitFor();
     await opened.page.getByText('You stopped this answer.').waitFor();
-    // The other one waits on.
+    // The other message stays in the queue.
     await waiting(opened).getByText('Sent when this answer is done').waitFor();
     await end('Third');
     await end('Second');
     await expect.poll(() => questions(opened)).toEqual(['First', 'Third', 'Second']);
   });
 
-  it.each(['fails', 'is stopped', 'reaches its limit'])('stays where the answer before it %s, until it is sent', async (how) => {
-    const opened = await openAnswering();
-    const { page, say } = opened;
-    await say('Second');
-    await waiting(opened).getByText('Second').waitFor();
-    if (how === 'fails') open.get('First')?.destroyConnection();
-    else if (how === 'is stopped') await page.getByRole('button', { name: 'Stop' }).click();
-    else await end('First', 'length');
-    await waiting(opened).getByText('Not sent, because the previous answer is not complete').waitFor();
-    expect(open.size).toBe(1);
-    await waiting(opened).getByRole('button', { name: 'Send now', exact: true }).click();
-    await page.locator('.reply .markdown').getByText('Second:').waitFor();
-    expect(await waiting(opened).count()).toBe(0);
-    await end('Second');
-  });
+  it.each(['fails', 'is stopped', 'reaches its limit'])(
+    'is held back if the previous answer %s, until the user sends it',
+    async (how) => {
+      const opened = await openAnswering();
+      const { page, say } = opened;
+      await say('Second');
+      await waiting(opened).getByText('Second').waitFor();
+      if (how === 'fails') open.get('First')?.destroyConnection();
+      else if (how === 'is stopped') await page.getByRole('button', { name: 'Stop' }).click();
+      else await end('First', 'length');
+      await waiting(opened).getByText('Not sent, because the previous answer is not complete').waitFor();
+      expect(open.size).toBe(1);
+      await waiting(opened).getByRole('button', { name: 'Send now', exact: true }).click();
+      await page.locator('.reply .markdown').getByText('Second:').waitFor();
+      expect(await waiting(opened).count()).toBe(0);
+      await end('Second');
+    },
+  );
 
-  it('is there after a reload, in this tab and in another, and goes nowhere by itself; signing out leaves nothing', async () => {
+  it('survives a reload and appears in other tabs, is not sent automatically, and is deleted after sign-out', async () => {
     const opened = await openAnswering();
     const { page, say, reload } = opened;
     await say('Second');
@@ -159,7 +162,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     await other.locator('.head', { hasText: 'First' }).getByRole('link').click();
     await other.locator('.queue').getByText('Not sent').waitFor();
     expect(open.size).toBe(1);
-    // What one tab takes is gone in the other.
+    // A message that one tab removes disappears from the other.
     await other.getByRole('button', { name: 'Do not send' }).click();
     await waiting(opened).waitFor({ state: 'detached' });
     await say('Third');
@@ -173,7 +176,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     await other.close();
   });
 
-  it.each(looks)('is seen well: %s', async (look, options) => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openAnswering(options);
     const { page, say } = opened;
     await say('Second, and what is long is not shown in whole but begins so that one knows which it is. '.repeat(6));

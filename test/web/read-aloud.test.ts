@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** The shell has no voices: these say when they are asked to read, and read on when the test lets them. */
+/** Replaces speech synthesis, because the headless shell has no voices. The fake records each text and continues when the test calls `readOn`. */
 const voiced = (voices: readonly object[]) => `{
   const voices = ${JSON.stringify(voices)};
   globalThis.asked = [];
@@ -40,7 +40,7 @@ async function openVoiced(voices: readonly object[], options = {}): Promise<Test
 const asked = (page: Page) => page.evaluate('asked') as Promise<readonly (readonly [string, string])[]>;
 
 describe('an answer that is read aloud', { timeout: 60_000 }, () => {
-  it.each(looks)('goes sentence by sentence in a voice of the machine, until it is stopped: %s', async (_, options) => {
+  it.each(looks)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
     const opened = await openVoiced([remote, own], options);
     const { page } = opened;
     expect(await violations(page)).toEqual([]);
@@ -67,7 +67,7 @@ describe('an answer that is read aloud', { timeout: 60_000 }, () => {
     expect(opened.troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('is not offered where every voice sends the text away, or there is none', async () => {
+  it('is not offered if all voices are remote or no voice exists', async () => {
     for (const voices of [[remote], []]) {
       const { page } = await openVoiced(voices);
       expect(await page.getByRole('button', { name: 'Read aloud' }).count()).toBe(0);

@@ -37,7 +37,7 @@ async function downloaded(page: Page, button: Locator): Promise<{ name: string; 
 }
 
 describe('markdown', () => {
-  it('that is wider than its place shows where there is more, and where there is none', async () => {
+  it('that is too wide fades out at the side with more content, and only there', async () => {
     const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
     const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}\n| a |\n|---|\n| b |`));
     const fades = (at: number) =>
@@ -59,12 +59,12 @@ describe('markdown', () => {
     await expect.poll(() => fades(0)).toEqual(['48px', '0px']);
   });
 
-  it('that is wider than its place has a shadow at that side where a browser cannot fade it', async () => {
+  it('that is too wide has a shadow instead if the browser does not support the fade', async () => {
     const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
     const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}`));
     const frame = page.locator('.table-frame');
     await frame.waitFor();
-    // As those read the style: what is for them instead of what is for this browser.
+    // Applies the rules for browsers without scroll-driven animations and removes the rules for this browser.
     await page.evaluate(`for (const sheet of document.styleSheets) {
       for (const [at, rule] of [...sheet.cssRules].entries().toArray().reverse()) {
         if (!(rule instanceof CSSSupportsRule) || !rule.conditionText.includes('animation-timeline')) continue;
@@ -85,7 +85,7 @@ describe('markdown', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it('is drawn with headings, emphasis, nested lists, tasks, tables, code in colours, and formulas', async () => {
+  it('renders headings, emphasis, nested lists, tasks, tables, highlighted code, and formulas', async () => {
     const { page, troubles } = await hear(
       text(
         '## Sum\n\nThe **root** of $x^2$ is\n\n$$\\sqrt{x}$$\n\n1. one\n   - inner\n2. two\n\n- [x] done\n\n> said\n\n' +
@@ -106,8 +106,8 @@ describe('markdown', () => {
   });
 });
 
-describe('steps', () => {
-  it('fold into one line when they are done, and tell state, arguments, result and what ran inside them', async () => {
+describe('stages', () => {
+  it('collapse into one line at the end and show state, arguments, result, and nested stages', async () => {
     const { page } = await hear(
       stage({ index: 0, name: 'Asking Weather', status: null, content: '**Arguments**\n\n```json\n{"city": "Porto"}\n```\n\n' }),
       stage({ index: 1, name: 'GET /forecast', status: null }),
@@ -128,7 +128,7 @@ describe('steps', () => {
     await page.locator('.stage', { hasText: 'Looking it up' }).getByText('failed').waitFor();
   });
 
-  it('are open while they run, and say how long each took', async () => {
+  it('are expanded while they run and show their duration', async () => {
     const gone = Promise.withResolvers<void>();
     house.upstream.script(async (answering) => {
       answering.head();
@@ -146,7 +146,7 @@ describe('steps', () => {
     expect(await page.locator('.stages > summary').textContent()).toMatch(/^1 step · 0\.\d s|^1 step · \d/);
   });
 
-  it('with a large text show its beginning, with the whole to copy and to download', async () => {
+  it('with a long text show its start and offer the full text to copy and to download', async () => {
     const content = 'row, value\n'.repeat(2000);
     const { page } = await hear(stage({ index: 0, name: 'Reading a table', status: 'completed', content }));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -165,7 +165,7 @@ describe('steps', () => {
 });
 
 describe('attachments', () => {
-  it('that are PDF are shown on demand, and what only refers elsewhere is a link', async () => {
+  it('show a PDF on demand, and a link for an external reference', async () => {
     const pdf = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\ntrailer<</Root 1 0 R>>').toString('base64');
     const { page } = await hear(
       delta({
@@ -187,7 +187,7 @@ describe('attachments', () => {
   });
 });
 
-it('On a phone the title of an attachment is read over two lines, and where it comes from stands whole below', async () => {
+it('wraps the title of an attachment to two lines on a phone and shows the full source below', async () => {
   const [title, reference_url] = [
     'The handbook of those who are new here, second edition',
     'shelf/of/those/who/are/new/here/handbook.md',
@@ -203,7 +203,7 @@ it('On a phone the title of an attachment is read over two lines, and where it c
   expect(await page.locator('.attachment-source').innerText()).toBe(reference_url);
 });
 
-describe('numbers in an answer', () => {
+describe('citations in an answer', () => {
   const passage = (index: number, title: string, data: string) => ({
     ...{ index, title, data, type: 'text/markdown' },
     reference_url: `files/public/${encodeURIComponent(title)}#page=${index + 1}`,
@@ -211,7 +211,7 @@ describe('numbers in an answer', () => {
   const cite = (said: string, attachments: readonly object[]) =>
     hear(text(said), delta({ custom_content: { attachments: attachments as never } }));
 
-  it('lead to the source they cite, beside the conversation, by keyboard too, as it stands in its document', async () => {
+  it('open their source next to the chat with the keyboard and highlight the passage in its document', async () => {
     const { page, troubles } = await cite('Built by monks [3]. Lent to weavers [1, 3].', [
       passage(0, 'weavers.md', 'Forty looms.'),
       passage(1, 'monks <b>.md', 'Built by monks.'),
@@ -243,7 +243,7 @@ describe('numbers in an answer', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it.each(looks)('have sources that nothing keeps anyone out of: %s', async (look, options) => {
+  it.each(looks)('have no accessibility violations in their source panel: %s', async (look, options) => {
     house.upstream.script(
       eventsReply(
         delta({ role: 'assistant' }),
@@ -262,18 +262,18 @@ describe('numbers in an answer', () => {
     await answer();
     const folder = process.env.SHARE_PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/sources-${look}.png` });
-    // So low that the panel itself scrolls.
+    // Makes the window so low that the panel itself scrolls.
     await page.setViewportSize({ width: page.viewportSize()?.width ?? 0, height: 420 });
     await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
     await page.locator('.source-document').waitFor();
     expect(await violations(page)).toEqual([]);
-    // The passage is in sight, and so is the way out.
+    // The passage and the close button are both visible.
     expect(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
     await expect.poll(() => page.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     if (folder !== undefined) await page.screenshot({ path: `${folder}/source-${look}.png` });
   });
 
-  it('stay text where nothing is cited, in code, in links and in formulas, whatever the text is', async () => {
+  it('stay plain text without a source and in code, links, and formulas', async () => {
     const said =
       'Known [1] but not [2]. `list[1]` $x[1]$ [see [1]](https://example.com) [1](javascript:alert(1)) <b>[1]</b>\n\n' +
       '```\nlist[1]\n```\n\n[1][1] ![x [1]](https://evil.example/[1]) [2024] [ [1\n\n[9]: https://example.com/[1]';
@@ -286,13 +286,13 @@ describe('numbers in an answer', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('stay text where no attachment names its source', async () => {
+  it('stay plain text if no attachment names its source', async () => {
     const { page } = await cite('The first [1].', [{ index: 0, title: 'Picture', type: 'text/plain', data: 'x' }]);
     await page.getByText('The first [1].').waitFor();
     expect(await page.locator('.cited').count()).toBe(0);
   });
 
-  it('the whole file behind a passage is handed over, or said to be gone', async () => {
+  it('offer the full file of a passage or show an error if the file no longer exists', async () => {
     const { page } = await cite('Known [1].', [passage(0, 'known <i>.md', 'Known.')]);
     await page.getByRole('button', { name: 'Source 1: known <i>.md' }).click();
     const whole = page.getByRole('button', { name: 'Whole file: known <i>.md' });
@@ -307,7 +307,7 @@ describe('numbers in an answer', () => {
 });
 
 describe('controls', () => {
-  it('that were used show what was chosen, and cannot be used again', async () => {
+  it('show the chosen value after use and are disabled', async () => {
     const colour = { type: 'object', properties: { colour: { enum: ['red', 'green'] } }, required: ['colour'] };
     const offer = delta({
       custom_content: {
@@ -337,7 +337,7 @@ describe('controls', () => {
     await first.getByRole('button', { name: 'green', pressed: true }).waitFor();
   });
 
-  it('that are forms say what is wrong, leave the question in sight, and are told by their titles', async () => {
+  it('validate a form, keep the question visible, and show values by their field titles', async () => {
     const more = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`more_${at}`, { type: 'string' }]));
     const size = { $ref: '#/$defs/Size', title: 'How large' };
     const schema = {
@@ -367,8 +367,8 @@ describe('controls', () => {
   });
 });
 
-describe('what an answer took', () => {
-  it('is told in tokens and money, by model as well, as far as prices are known', async () => {
+describe('the usage of an answer', () => {
+  it('shows tokens, and a cost for each model with a known price', async () => {
     const perModel = [
       { index: 0, model: 'scripted', name: 'scripted', prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 },
       { index: 1, model: 'elsewhere', name: 'elsewhere', prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
@@ -383,7 +383,7 @@ describe('what an answer took', () => {
     ]);
   });
 
-  it('is told as one sum where every price is known', async () => {
+  it('shows the total cost if every price is known', async () => {
     house.upstream.script(eventsReply(...plainReply('Hi')));
     const { page, say, answer } = await house.open('scripted');
     await say('Hello');
@@ -392,8 +392,8 @@ describe('what an answer took', () => {
   });
 });
 
-describe('taken along', () => {
-  it('a conversation is whole as JSON, and can be read as Markdown; an answer is copied', async () => {
+describe('an export', () => {
+  it('contains the chat as JSON or Markdown, and an answer can be copied', async () => {
     const { page } = await hear(text('The *answer*.'));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.locator('.reply').getByRole('button', { name: 'Copy' }).click();
@@ -414,7 +414,7 @@ describe('taken along', () => {
   });
 });
 
-it('Code wraps and is saved, a picture is shown large', async () => {
+it('wraps and downloads code and enlarges an image', async () => {
   const code = `print("${'long '.repeat(100)}")`;
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const picture = { index: 0, type: 'image/png', title: 'A dot', data: png };

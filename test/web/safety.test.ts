@@ -37,7 +37,7 @@ async function hear(attachments: readonly object[], text = 'Here.'): Promise<Tes
 }
 
 describe('hostile markdown', () => {
-  it('runs nothing, links only to the web, and loads nothing', async () => {
+  it('runs no scripts, links only to web addresses, and loads no external content', async () => {
     const { page, troubles } = await hear([], attacks);
     await page.getByText('evil.example, not loaded').waitFor();
     await page.locator('.katex').waitFor();
@@ -54,7 +54,7 @@ describe('hostile markdown', () => {
 });
 
 describe('attachments', () => {
-  it('of HTML are shown in a frame without an origin, where no script runs', async () => {
+  it('of HTML are shown in a sandboxed frame without an origin and run no scripts', async () => {
     const html =
       '<style>h1 { color: rgb(1, 2, 3) }</style><h1>Report</h1><script>document.body.textContent = "ran"</script>' +
       '<img src="https://evil.example/a.png" onerror="document.body.textContent = 1"><form action="https://evil.example"><button>Go</button></form>';
@@ -70,7 +70,7 @@ describe('attachments', () => {
   });
 
   it.each(['application/pdf,text/html', 'image/png,text/html', 'audio/mpeg;x=,text/html'])(
-    'of a type such as %s are files that are shown nowhere: no HTML in the origin of the page',
+    'of a type such as %s are offered only as downloads, so that no HTML runs in the origin of the page',
     async (type) => {
       const { page, troubles } = await hear([{ index: 0, type, title: 'Report', data: btoa('<h1>Trap</h1>') }]);
       await page.getByRole('button', { name: 'Download: Report' }).waitFor();
@@ -80,14 +80,14 @@ describe('attachments', () => {
     },
   );
 
-  it('that are called PDF and are none are shown nowhere', async () => {
+  it('that claim to be PDF but are not are not shown', async () => {
     const { page } = await hear([{ index: 0, type: 'application/pdf', title: 'Report', data: btoa('<h1>Trap</h1>') }]);
     await page.getByRole('button', { name: 'Report', exact: true }).click();
     await page.locator('.attachment .trouble').waitFor();
     expect(await page.locator('iframe').count()).toBe(0);
   });
 
-  it('elsewhere are named and not loaded, whatever their type', async () => {
+  it('from external addresses are linked but not loaded', async () => {
     const { page, troubles } = await hear([
       { index: 0, type: 'image/png', title: 'Spy', url: 'https://evil.example/spy.png' },
       { index: 1, type: 'text/html', title: 'Trap', url: 'javascript:alert(1)' },
@@ -107,7 +107,7 @@ describe('attachments', () => {
     'files/b/..\\..\\user/keys',
     'files/.\t./user/keys',
     'shared-chats/../user/keys',
-  ])('never lead the page to another path of the service: %j', async (url) => {
+  ])('never make the page request another path of the service: %j', async (url) => {
     house.upstream.script(
       eventsReply(
         delta({ role: 'assistant', custom_content: { attachments: [{ index: 0, type: 'text/plain', title: 'Notes', url }] } }),
@@ -126,7 +126,7 @@ describe('attachments', () => {
     expect(led).toEqual([]);
   });
 
-  it('are shown by their type', async () => {
+  it('are shown according to their type', async () => {
     const { page, troubles } = await hear([
       { index: 0, type: 'text/csv', title: 'Cities', data: 'City,People\n"Paris, FR",2102650\n' },
       {

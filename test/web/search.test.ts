@@ -31,7 +31,7 @@ afterAll(() => house[Symbol.asyncDispose]());
 const marked = (page: Page, name = 'found') =>
   page.evaluate(`[...(CSS.highlights.get('${name}') ?? [])].map(String)`) as Promise<readonly string[]>;
 
-/** Whether the place that was gone to can be seen. */
+/** Whether the current match is visible. */
 const isInSight = `(() => {
   const [range] = CSS.highlights.get('found-here') ?? [];
   const view = document.querySelector('.thread').getBoundingClientRect();
@@ -41,7 +41,7 @@ const isInSight = `(() => {
 
 describe('a search', () => {
   it.each(looks)(
-    'shows a line around the words, and by keyboard opens the conversation at that place: %s',
+    'shows an excerpt around the matches, and the keyboard opens the chat at the match: %s',
     async (look, options) => {
       const { page, troubles } = await house.openAt(`/#key=${callerKey}`, options);
       await page.locator('#message').waitFor();
@@ -70,7 +70,7 @@ describe('a search', () => {
     },
   );
 
-  it('shows the version of an answer that the words stand in', async () => {
+  it('opens the version of an answer that contains the match', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('thimble');
     await page.locator('.head', { hasText: 'Only here: thimble.' }).getByRole('link').click();
@@ -78,7 +78,7 @@ describe('a search', () => {
     await expect.poll(() => marked(page)).toEqual(['thimble']);
   });
 
-  it('says so where the words stand in the title alone', async () => {
+  it('says so if only the title matches', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');
     await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
@@ -86,7 +86,7 @@ describe('a search', () => {
     expect(await page.locator('.excerpt').count()).toBe(0);
   });
 
-  it('does the same with what is kept in the browser alone', async () => {
+  it('works for chats that are stored only in the browser', async () => {
     await using own = await startPageHouse();
     const { page, say, answer } = await own.open('demo');
     await say('Tell me about a Needle');

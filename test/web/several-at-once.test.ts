@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** Cancels the question and asks anew before the event of its end comes; resolves when that has come. */
+/** Cancels the dialog and opens it again before the browser dispatches the close event. Resolves after that event. */
 const askAgainAtOnce = `(async () => {
   const first = document.querySelector('.question-dialog');
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
@@ -23,8 +23,8 @@ const askAgainAtOnce = `(async () => {
   return document.querySelector('.question-dialog')?.open ?? false;
 })()`;
 
-describe('several conversations', () => {
-  it('are answered at once, are marked while they are and when they were, and keep apart', async () => {
+describe('several chats', () => {
+  it('stream answers concurrently, mark running and new answers in the list, and do not mix them', async () => {
     const open = new Map<string, Answering>();
     house.upstream.script(async (answering) => {
       const { messages } = answering.received.body as { messages: { content: string }[] };
@@ -62,7 +62,7 @@ describe('several conversations', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('are asked about again although the browser has not told yet that the first question is closed', async () => {
+  it('can be deleted with a dialog that reopens before the browser dispatches its close event', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Count to 3');
     await answer();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** Makes a link to what is open; gives its place. */
+/** Creates a link to the open chat. Returns the hash of the link. */
 async function share({ page }: TestPage): Promise<string> {
   await page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
   await page.getByLabel('The link works for').selectOption('7 days');
@@ -34,8 +34,8 @@ async function openAsOther(hash: string, options = {}): Promise<TestPage> {
   return opened;
 }
 
-describe('a shared conversation', { timeout: 60_000 }, () => {
-  it('is read by another user as it was, files too, who goes on in a copy; revoked it is gone', async () => {
+describe('a shared chat', { timeout: 60_000 }, () => {
+  it('shows another user a snapshot with its files, continues in a copy, and disappears after the link is revoked', async () => {
     const one = await house.open('demo');
     const content = Buffer.from(`A note of the owner. ${'x'.repeat(600 * 1024)}`);
     await one.page
@@ -66,14 +66,14 @@ describe('a shared conversation', { timeout: 60_000 }, () => {
     await one.page.getByRole('button', { name: /^Revoke the link/ }).waitFor({ state: 'detached' });
     const three = await openAsOther(hash);
     await three.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
-    // The copy has its own file.
+    // The copy has its own copy of the file.
     await two.page.getByRole('button', { name: 'note.txt', expanded: false }).click();
     await two.page.getByText('A note of the owner.').first().waitFor();
     expect(await one.page.locator('.question').count()).toBe(2);
     expect([one.troubles, two.troubles, three.troubles]).toEqual([clean, clean, clean]);
   });
 
-  it('is listed among the links in the settings, also where no conversation is open', async () => {
+  it('has its link listed in the settings, even if no chat is open', async () => {
     const { page } = await house.open('demo');
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Shared links' }).click();
@@ -81,8 +81,8 @@ describe('a shared conversation', { timeout: 60_000 }, () => {
   });
 });
 
-describe.each(looks)('in the look %s', { timeout: 60_000 }, (look, options) => {
-  it('nothing keeps anyone out of sharing, or of what is shared', async () => {
+describe.each(looks)('sharing at the window size %s', { timeout: 60_000 }, (look, options) => {
+  it('has no accessibility violations in the dialog and in the shared chat', async () => {
     const one = await house.open('demo', options);
     await one.say('Show me everything');
     await one.answer();

@@ -59,7 +59,7 @@ async function openAs(user: string, place = '/'): Promise<TestPage> {
   return opened;
 }
 
-/** The address that the provider sends the browser back to, before it goes there. */
+/** Returns the redirect address of the provider without following it. */
 async function returnAddress(page: Page): Promise<URL> {
   await goToProvider(page);
   const { request } = page.context();
@@ -82,7 +82,7 @@ const heldRefreshToken = (page: Page) =>
 const revocation = () => `${oidc.issuer}/token/revocation`;
 const tokenRequests = () => oidc.asked.filter((path) => path === '/token').length;
 
-/** The page of one whose token the service takes no more, before the page would renew it. */
+/** Opens the page with an access token that the service no longer accepts but that the page does not renew yet. */
 async function openWithOutdated(refresh?: string): Promise<TestPage> {
   const aheadSeconds = (clock.epochMs() - Date.now()) / 1000;
   oidc.tokensLive(60 + Math.round(aheadSeconds));
@@ -98,7 +98,7 @@ async function openWithOutdated(refresh?: string): Promise<TestPage> {
 }
 
 describe('signing in with the identity provider', () => {
-  it('lets the user chat as who they are, keeps tokens in the tab alone, and asks nobody but the provider', async () => {
+  it('lets the user chat with their identity, keeps tokens only in the tab, and contacts only the provider', async () => {
     const { page, say, answer, troubles } = await openAs('ada');
     const who = page.waitForRequest(/chat\/completions/);
     await say('Count to 2');
@@ -113,7 +113,7 @@ describe('signing in with the identity provider', () => {
     expect(troubles.faults).toEqual([]);
   });
 
-  it('shows what the roles of the token open', async () => {
+  it('lists the deployments that the roles of the token allow', async () => {
     const listed = async (user: string) => {
       const { page } = await openAs(user);
       await page.locator('.picker').click();
@@ -123,7 +123,7 @@ describe('signing in with the identity provider', () => {
     expect([await listed('ada'), await listed('bob')]).toEqual([1, 0]);
   });
 
-  it('leads back to the place it was begun at, and outlives a reload but not the tab', async () => {
+  it('returns to the page where it started, and lasts for a reload but not for another tab', async () => {
     const { page } = await openAs('ada', '/#/consent');
     expect(page.url()).toBe(`${service.url}/#/consent`);
     const asked = tokenRequests();
@@ -135,7 +135,7 @@ describe('signing in with the identity provider', () => {
     await other.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
   });
 
-  it('leaves the key possible beside it', async () => {
+  it('leaves sign-in with a key available', async () => {
     const { page } = await open();
     await page.getByLabel('Key').fill('wrong');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -146,13 +146,13 @@ describe('signing in with the identity provider', () => {
     expect(await kept(page)).toEqual(['parley key of', 'parley key']);
   });
 
-  it('can send the id_token, where that is the one the service takes', async () => {
+  it('sends the id_token if the service expects it', async () => {
     configure({ audience: 'page' }, { token: 'id_token' });
     const { page } = await openAs('bob');
     await page.locator('#message').waitFor();
   });
 
-  it.each(looks)('keeps nobody out in the look %s, and needs no pointer', async (_look, options) => {
+  it.each(looks)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
     const { page } = await open('/', options);
     await page.getByLabel('Key').waitFor();
     expect(await violations(page)).toEqual([]);
@@ -163,8 +163,8 @@ describe('signing in with the identity provider', () => {
   });
 });
 
-describe('what comes back from the provider', () => {
-  it('with another state than was sent is refused, and no code goes to the provider', async () => {
+describe('the response of the identity provider', () => {
+  it('is rejected if its state differs, and its code is not sent to the provider', async () => {
     const { page } = await open();
     const address = await returnAddress(page);
     const asked = tokenRequests();
@@ -174,7 +174,7 @@ describe('what comes back from the provider', () => {
     expect([await kept(page), tokenRequests(), page.url()]).toEqual([[], asked, `${service.url}/`]);
   });
 
-  it('is worth nothing in a tab where nothing was begun, and only once where it was', async () => {
+  it('is accepted only in the tab that started the sign-in, and only once', async () => {
     const { page } = await open();
     const address = await returnAddress(page);
     const other = await open(`${address.pathname}${address.search}`);
@@ -187,8 +187,8 @@ describe('what comes back from the provider', () => {
 
   it.each([
     ['names another issuer', (address: URL) => address.searchParams.set('iss', 'https://other.example')],
-    ['names none although the provider does so', (address: URL) => address.searchParams.delete('iss')],
-  ])('is not used where it %s', async (_what, change) => {
+    ['names no issuer although the provider announces it', (address: URL) => address.searchParams.delete('iss')],
+  ])('is ignored if it %s', async (_what, change) => {
     const { page } = await open();
     const address = await returnAddress(page);
     const asked = tokenRequests();
@@ -198,7 +198,7 @@ describe('what comes back from the provider', () => {
     expect(tokenRequests()).toBe(asked);
   });
 
-  it('is refused by the provider where the verifier is another, by the page where the nonce is', async () => {
+  it('is rejected by the provider if the verifier differs, and by the page if the nonce differs', async () => {
     const { page } = await open();
     const first = await returnAddress(page);
     await page.goto(service.url);
@@ -214,7 +214,7 @@ describe('what comes back from the provider', () => {
     expect(await kept(fresh.page)).toEqual([]);
   });
 
-  it('as an error is told in words, and one can begin again at the same place', async () => {
+  it('shows an error after the user cancels, and a new sign-in returns to the same page', async () => {
     const { page } = await open('/#/consent');
     await goToProvider(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -224,14 +224,14 @@ describe('what comes back from the provider', () => {
     await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
   });
 
-  it('as an error of the configuration quotes the provider', async () => {
+  it('quotes the provider for a configuration error', async () => {
     configure({}, { parameters: { prompt: 'unheard-of' } });
     const { page } = await open();
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
     expect(await told(page)).toMatch(/^Example Corp rejected the sign-in: .*\(invalid_request\)$/);
   });
 
-  it('as a token that the service does not take is told with its reason', async () => {
+  it('shows the reason if the service rejects the token', async () => {
     configure({ audience: 'another' });
     const { page } = await open();
     await signIn(page, 'ada');
@@ -242,10 +242,10 @@ describe('what comes back from the provider', () => {
   });
 });
 
-describe('a provider out of reach', () => {
+describe('an unreachable identity provider', () => {
   const cut = ({ page }: TestPage) => page.route(`${oidc.issuer}/token`, (route) => route.abort());
 
-  it('before anybody goes there is said to be so, and keys go on', async () => {
+  it('is reported when the user starts the sign-in, and keys still work', async () => {
     configure({ issuer: 'http://127.0.0.1:1' });
     const { page } = await open(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
@@ -256,14 +256,14 @@ describe('a provider out of reach', () => {
     expect(page.url()).not.toContain('127.0.0.1:1/');
   });
 
-  it('when the code is exchanged is said to be so', async () => {
+  it('is reported when the page exchanges the code', async () => {
     const opened = await open();
     await cut(opened);
     await signIn(opened.page, 'ada');
     expect(await told(opened.page)).toMatch(/^Example Corp does not answer this page\./);
   });
 
-  it('when tokens are renewed ends nothing: the old ones are used, and the next request tries again', async () => {
+  it('does not end the session during a token renewal: the page uses the old token and retries later', async () => {
     const opened = await openAs('ada');
     await cut(opened);
     const { page } = opened;
@@ -278,8 +278,8 @@ describe('a provider out of reach', () => {
   });
 });
 
-describe('tokens that do not last', () => {
-  it('are renewed once before they end, however many requests there are', async () => {
+describe('tokens that expire', () => {
+  it('are renewed once before they expire, even with several requests', async () => {
     const { page } = await openAs('ada');
     const asked = tokenRequests();
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
@@ -292,7 +292,7 @@ describe('tokens that do not last', () => {
     expect(tokenRequests()).toBe(asked + 1);
   });
 
-  it('are renewed where the service refuses them, and the request is sent again', async () => {
+  it('are renewed if the service rejects them, and the request is retried', async () => {
     const { page, say, answer } = await openWithOutdated();
     const asked = tokenRequests();
     await say('Count to 2');
@@ -301,7 +301,7 @@ describe('tokens that do not last', () => {
     expect(await page.getByText('Your session has expired.').count()).toBe(0);
   });
 
-  it('and cannot be renewed are said to have ended; signing in again leads to the same place', async () => {
+  it('end the session if the renewal fails, and a new sign-in returns to the same page', async () => {
     const { page } = await openWithOutdated('gone');
     await page.evaluate("location.hash = '#/consent'");
     await page.getByText('Your session has expired.').waitFor();
@@ -311,7 +311,7 @@ describe('tokens that do not last', () => {
     expect(page.url()).toBe(`${service.url}/#/consent`);
   });
 
-  it('and ended while the page was away lead to the way in', async () => {
+  it('lead to the sign-in form if they expired before the page was opened', async () => {
     const { page } = await openWithOutdated('gone');
     await page.reload();
     expect(await told(page)).toBe('Your session has expired.');
@@ -325,14 +325,14 @@ async function signOut(page: Page): Promise<void> {
   await page.getByText('You are signed out here.').waitFor();
 }
 
-/** What the provider says to somebody who comes with a refresh token of the page. */
+/** Sends a refresh token of the page to the provider. Returns the error code, if any. */
 async function useRefreshToken(token: string): Promise<unknown> {
   const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: 'page' });
   return ((await (await fetch(`${oidc.issuer}/token`, { method: 'POST', body })).json()) as { error?: string }).error;
 }
 
 describe('signing out', () => {
-  it('forgets everything here, takes the refresh token back, and offers the same at the provider', async () => {
+  it('clears the tab, revokes the refresh token, and offers to sign out at the provider', async () => {
     const { page, troubles } = await openAs('ada');
     const refresh = await heldRefreshToken(page);
     const revoked = page.waitForResponse(revocation());
@@ -348,7 +348,7 @@ describe('signing out', () => {
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
   });
 
-  it('waits for no provider that does not hear of it', async () => {
+  it('does not wait for a provider that does not respond to the revocation', async () => {
     const { page } = await openAs('ada');
     const refresh = await heldRefreshToken(page);
     await page.route(revocation(), () => undefined);
@@ -357,7 +357,7 @@ describe('signing out', () => {
     expect(await useRefreshToken(refresh)).toBeUndefined();
   });
 
-  it('holds although new tokens are under way, and takes those back as well', async () => {
+  it('takes effect during a token renewal and revokes the renewed token too', async () => {
     const { page } = await openAs('ada');
     await page.route(revocation(), (route) => route.abort(), { times: 1 });
     const held = Promise.withResolvers<void>();
@@ -381,7 +381,7 @@ describe('signing out', () => {
   });
 });
 
-it('the policy of the page allows the token endpoint beside the service, and nothing more', async () => {
+it('allows only the service and the token endpoint in the content security policy', async () => {
   const answer = await service.app.inject('/');
   const policy = String(answer.headers['content-security-policy']);
   expect(policy).toContain(`connect-src 'self' ${oidc.issuer};`);

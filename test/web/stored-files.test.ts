@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 
-it('A file too large for the message is stored on the way, with the progress told, and sent as a reference', {
+it('uploads a file that is too large for the message, shows the progress, and sends a reference', {
   timeout: 60_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });

@@ -31,7 +31,7 @@ const shapes: readonly (readonly [string, string])[] = [
 
 const attachments = [0, 1].map((index) => ({ index, title: 'mill.md', data: 'A passage.', reference_url: 'files/b/mill.md' }));
 
-/** An answer that comes in 250 pieces, at many times the pace of a model. */
+/** Streams an answer in 250 pieces, many times faster than a model. */
 function script(whole: string): void {
   const chars = Math.ceil(whole.length / 250);
   house.upstream.script(async (answering) => {
@@ -46,7 +46,7 @@ function script(whole: string): void {
   });
 }
 
-/** What is there of the answer, and how much of what is in sight is not drawn. */
+/** Script that returns the state of the rendered answer and the number of visible parts that are not rendered yet. */
 const state = `(() => {
   const reply = document.querySelector('.reply .markdown');
   const view = document.querySelector('.thread').getBoundingClientRect();
@@ -68,10 +68,10 @@ async function allInSightDrawn(page: Page): Promise<void> {
   await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn, { timeout: 20_000 }).toBe(0);
 }
 
-/** A frame has a bound of time: the faster the browser, the more it draws in that. All together have ten times as many and more. */
+/** Maximum number of elements in one frame. A frame is limited by time, so a faster browser renders more in it. A complete answer has at least ten times as many. */
 const mostInFrame = 6000;
 
-it.each(shapes)('A large answer is drawn once, and no frame has much to draw: %s', async (shape, whole) => {
+it.each(shapes)('renders a large answer once, in small steps per frame: %s', async (shape, whole) => {
   const { page, say, troubles } = await house.open('raw');
   script(whole);
   const drawn = await drawnElements(page, async () => {
@@ -91,7 +91,7 @@ it.each(shapes)('A large answer is drawn once, and no frame has much to draw: %s
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('A kept answer of a megabyte is all there, and drawn where it is in sight', async () => {
+it('loads a stored answer of a megabyte completely and renders only its visible part', async () => {
   const opened = await house.open('raw');
   const { page } = opened;
   await openLongConversation(opened, { deployment: 'raw', messages: 2, textOf: () => mixed.repeat(10) });
@@ -102,7 +102,7 @@ it('A kept answer of a megabyte is all there, and drawn where it is in sight', a
   expect(elements).toBeLessThan(5000);
 });
 
-it('The rest of a long table is shown when it is asked for', async () => {
+it('shows the remaining rows of a long table on demand', async () => {
   const { page, say } = await house.open('raw');
   script(`| a | b |\n|---|---|\n${'| one cell | another cell |\n'.repeat(300)}`);
   await say('Tell me all');
@@ -110,12 +110,12 @@ it('The rest of a long table is shown when it is asked for', async () => {
   await expect.poll(() => page.locator('.reply tbody tr').count()).toBe(300);
 });
 
-it('In a conversation of 200 messages an answer draws nothing but itself', async () => {
+it('renders only the new answer in a chat of 200 messages', async () => {
   const opened = await house.open('raw');
   const { page, say, troubles } = opened;
   await openLongConversation(opened, { deployment: 'raw', messages: 200, textOf: (at) => section(at) + section(at + 1) });
   await page.getByRole('heading', { name: 'Section 200' }).waitFor();
-  // What can be done with answers is loaded behind them, once.
+  // The actions of answers are loaded once, after the answers.
   await page.locator('article .actions').first().waitFor({ state: 'attached' });
   await allInSightDrawn(page);
   script(mixed.slice(0, 30_000));

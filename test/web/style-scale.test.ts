@@ -26,7 +26,7 @@ function read(file: string): readonly Declaration[] {
 
 const declarations = files.flatMap(read);
 
-/** What is written without a token, of the properties that match. */
+/** Returns declarations of the matching properties whose value is not part of the scale. */
 function strays(properties: RegExp, isOfScale: (value: string) => boolean): readonly string[] {
   const wanted = declarations.filter(({ property }) => properties.test(property));
   expect(wanted.length).toBeGreaterThan(10);
@@ -35,8 +35,8 @@ function strays(properties: RegExp, isOfScale: (value: string) => boolean): read
 
 const without = (value: string, allowed: RegExp): string => value.replaceAll(allowed, '').trim();
 
-describe('styles of the page', () => {
-  it('name sizes, weights and heights of text from the scale', () => {
+describe('the styles of the page', () => {
+  it('take font sizes, weights, and line heights from the scale', () => {
     const size = /^(var\(--text-\w+\)|inherit)$/;
     const whole = /^(var\(--weight-\w+\) )?var\(--text-\w+\)( \/ var\(--leading(-tight)?\))? var\(--font(-code)?\)$|^inherit$/;
     expect(strays(/^font-size$/, (value) => size.test(value))).toEqual([]);
@@ -44,19 +44,19 @@ describe('styles of the page', () => {
     expect(strays(/^font-weight$/, (value) => /^(var\(--weight-\w+\)|400|inherit)$/.test(value))).toEqual([]);
   });
 
-  it('take space from the scale, or from the size of the text it stands in', () => {
+  it('take spacing from the scale or relative to the font size', () => {
     const allowed =
       /var\(--[\w-]+\)|\b(?:calc|max)\b|-?[\d.]+em\b|\b[012]px\b|-?\b[\d.]+%|\bauto\b|\benv\([^)]*\)|[-+*/()\s,]|(?<![\d.])-?[\d.]+(?![\w.%])/g;
     expect(strays(/^(padding|margin|gap|row-gap|column-gap)(-[\w-]+)?$/, (value) => without(value, allowed) === '')).toEqual([]);
   });
 
-  it('are rounded as the scale has it', () => {
+  it('take border radii from the scale', () => {
     expect(
       strays(/^border(-[\w-]+)?-radius$/, (value) => without(value, /var\(--radius-\w+\)|50%|\b0\b|inherit/g) === ''),
     ).toEqual([]);
   });
 
-  it('move for less than 200 ms, apart from what says that something is under way', () => {
+  it('animate for less than 200 ms, except progress indicators', () => {
     const paces = [...tokens.matchAll(/--(?:quick|calm): ([\d.]+)s/g)].map(([, seconds]) => Number(seconds));
     expect(paces).toHaveLength(2);
     expect(Math.max(...paces)).toBeLessThan(0.2);
@@ -70,7 +70,7 @@ describe('styles of the page', () => {
     ]);
   });
 
-  it('name no colour, but those of the mark and the paper that foreign HTML is drawn on', () => {
+  it('contain no color values, except for the logo and the background of foreign HTML', () => {
     const named = declarations.filter(({ value }) => /#[\da-f]{3,8}\b|\brgba?\(|\bhsla?\(/i.test(value));
     expect([...new Set(named.map(({ file, property }) => `${file}: ${property}`))].sort()).toEqual([
       'attachments/attachments.css: background',
@@ -78,7 +78,7 @@ describe('styles of the page', () => {
     ]);
   });
 
-  it('use no token that is not there', () => {
+  it('use only tokens that exist', () => {
     const known = new Set([...tokens.matchAll(/(--[\w-]+):/g)].map(([, name]) => name));
     const own = new Set(declarations.filter(({ property }) => property.startsWith('--')).map(({ property }) => property));
     const used = new Set(declarations.flatMap(({ value }) => [...value.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name)));

@@ -23,7 +23,7 @@ const listed = async () =>
 const place = ({ page }: TestPage) => page.evaluate('location.hash');
 const leaveQuestion = ({ page }: TestPage) => page.locator('dialog[open]').filter({ hasText: 'Leave this temporary chat?' });
 
-/** A temporary chat with one answer in it. */
+/** Opens a temporary chat with one answer. */
 async function openTemporary(options: object = {}): Promise<TestPage> {
   const opened = await house.open('demo', options);
   await opened.page.getByRole('link', { name: 'Temporary chat' }).click();
@@ -35,12 +35,12 @@ async function openTemporary(options: object = {}): Promise<TestPage> {
 }
 
 describe('a temporary chat', { timeout: 60_000 }, () => {
-  it('is chosen before the first message, goes on like any other, and is kept nowhere', async () => {
+  it('can be chosen before the first message, continues like any chat, and is not stored', async () => {
     const opened = await house.open('demo');
     const { page, say, answer, troubles } = opened;
     await page.locator('#message').fill('Count to 4 in secret');
     await page.getByRole('link', { name: 'Temporary chat' }).click();
-    // What was written comes along.
+    // The text in the message field moves to the temporary chat.
     await page.getByText('This chat is not saved').waitFor();
     expect(await page.locator('#message').inputValue()).toBe('Count to 4 in secret');
     expect(await page.evaluate(kept)).not.toContain('secret');
@@ -54,11 +54,11 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     for (const name of ['Share with a link', 'Good answer']) expect(await page.getByRole('button', { name }).count()).toBe(0);
     await page.locator('#message').fill('A secret draft');
     expect(await page.locator('.head').count()).toBe(0);
-    // Longer than the page takes to save, and to send.
+    // Waits longer than the page needs to save and to upload.
     await page.waitForTimeout(2000);
     expect(await page.evaluate(kept)).not.toContain('secret');
     expect(await listed()).not.toContain('secret');
-    // One that is kept is found by the same means.
+    // Checks that the same method finds a stored chat.
     await page.getByRole('link', { name: 'New chat' }).click();
     await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
@@ -68,7 +68,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('is asked about before it is left by a link, the palette or the way back, and gone then', async () => {
+  it('asks before the user leaves it through a link, the palette, or the back button, and is then lost', async () => {
     const opened = await openTemporary();
     const { page } = opened;
     const stay = async (): Promise<void> => {
@@ -94,12 +94,12 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.getByRole('link', { name: 'Temporary chat' }).click();
     await page.locator('.starter').first().waitFor();
     expect(await page.locator('.reply').count()).toBe(0);
-    // Nothing was said: nothing is asked.
+    // The new chat has no messages, so the page does not ask.
     await page.getByRole('link', { name: 'Files' }).click();
     await page.getByRole('heading', { name: 'Files', exact: true }).first().waitFor();
   });
 
-  it('is begun from the palette, and takes no file that would have to be stored', async () => {
+  it('starts from the palette and rejects a file that would have to be stored', async () => {
     const { page } = await house.open('demo');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
@@ -115,7 +115,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     expect(await page.locator('.upload.failed').count()).toBe(1);
   });
 
-  it.each(looks)('is seen well: %s', async (look, options) => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openTemporary(options);
     const { page } = opened;
     const see = async (name: string): Promise<void> => {

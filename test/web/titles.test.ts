@@ -22,8 +22,8 @@ const answerWith = async (title: string): Promise<void> => {
   answering?.done();
 };
 
-describe('a conversation', () => {
-  it('gets its title from the model behind the first answer, once', async () => {
+describe('the title of a chat', () => {
+  it('is requested once from the title model after the first answer', async () => {
     asked = [];
     const { page, say, answer, troubles } = await house.open('demo');
     await say('Count to 3');
@@ -39,7 +39,7 @@ describe('a conversation', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('keeps the name that its user gives while the model is still at it', async () => {
+  it('stays as the user set it while the model was still working', async () => {
     asked = [];
     const { page, say, answer } = await house.open('demo');
     await say('Count to 3');

@@ -45,8 +45,8 @@ const count = async (): Promise<number> => {
   return (json as { data: unknown[] }).data.length;
 };
 
-describe('conversations of a file', () => {
-  it('are brought in once, sent to the service, and come back whole after they were deleted', async () => {
+describe('imported chats', () => {
+  it('are imported once, uploaded to the service, and restored from an export after they were deleted', async () => {
     const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('.starter').first().waitFor();
     await openTransfer(page);
@@ -77,13 +77,16 @@ describe('conversations of a file', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it.each(looks)('are asked for in plain words, which keep nobody out: %s', async (_look, options) => {
-    const { page } = await house.openAt(`/#key=${callerKey}`, options);
-    await page.locator('.starter').first().waitFor();
-    await openTransfer(page);
-    await bring(page, 'PK\u0003\u0004 a zip archive');
-    await page.getByText('This file cannot be imported').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-  });
+  it.each(looks)(
+    'show an understandable error for an unsupported file, without accessibility violations: %s',
+    async (_look, options) => {
+      const { page } = await house.openAt(`/#key=${callerKey}`, options);
+      await page.locator('.starter').first().waitFor();
+      await openTransfer(page);
+      await bring(page, 'PK\u0003\u0004 a zip archive');
+      await page.getByText('This file cannot be imported').waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await overhang(page)).toBe(0);
+    },
+  );
 });

@@ -13,8 +13,8 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-describe('a part of the page that cannot be loaded', () => {
-  it('says so, leaves the rest as it is, and is there after a reload', async () => {
+describe('a view of the page that cannot be loaded', () => {
+  it('shows an error, keeps the rest of the page, and appears after a reload', async () => {
     const { page } = await house.open('demo');
     await page.route(/usage-page/, (route) => route.abort());
     await page.evaluate("location.hash = '#/usage'");
@@ -26,7 +26,7 @@ describe('a part of the page that cannot be loaded', () => {
   });
 });
 
-it('A view that is switched off here says who can turn it on, and nothing of models', async () => {
+it('explains that an administrator can turn on a disabled view', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/usage'");
   const said = page.getByRole('alert').first();
@@ -34,28 +34,28 @@ it('A view that is switched off here says who can turn it on, and nothing of mod
   expect(await page.locator('main').innerText()).not.toContain('Choose a model');
 });
 
-it('The settings say who signed in', async () => {
+it('shows in the settings how the user signed in', async () => {
   const { page } = await house.open('demo');
   await page.getByText('Settings', { exact: true }).click();
   await page.getByText('Signed in with the key of test').waitFor();
 });
 
 describe('an address', () => {
-  it('of a conversation that is not there leads to a new one, and says why', async () => {
+  it('of a missing chat shows the reason', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/chat/gone'");
     await page.getByText('This chat was deleted or cannot be reached').waitFor();
   });
 
-  it.each(['nowhere', 'operations'])('of a view that is not there says so: %s', async (view) => {
+  it.each(['nowhere', 'operations'])('of a missing view shows an error: %s', async (view) => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate(`location.hash = '#/${view}'`);
     await page.getByText('This page does not exist, or you don’t have access to it.').waitFor();
   });
 
-  it('of a deployment that is not open to the user says which one answers instead', async () => {
+  it('of a deployment without access names the deployment', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/?with=secret'");
@@ -64,7 +64,7 @@ describe('an address', () => {
 });
 
 describe('an answer', () => {
-  it('shows what the model thought, folded', async () => {
+  it('shows the reasoning of the model in a collapsed section', async () => {
     house.upstream.script(
       eventsReply(delta({ role: 'assistant', reasoning_content: 'Let me see.' } as never), text('Done.'), finish()),
     );
@@ -77,14 +77,14 @@ describe('an answer', () => {
     await thoughts.waitFor();
   });
 
-  it('that failed is told plainly, with the details folded', async () => {
+  it('that failed shows a plain message with collapsed details', async () => {
     house.upstream.script(refusal(503));
     const { page, say } = await house.open('raw');
     await say('Hello');
     await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
     await page.getByText('Details for support').click();
     await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
-    // What can be done is written out.
+    // The available actions have text labels.
     const ways = page.locator('.reply .actions').getByRole('button');
     await ways.first().waitFor();
     expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Try another model']);
@@ -96,7 +96,7 @@ describe('an answer', () => {
     [500, { code: 'odd_upstream_code' }, 'The model could not answer.', 'Try again. If it keeps failing'],
     [403, { code: 'policy_42' }, 'You don’t have access.', 'Choose a model or application'],
     [400, { code: 'x', display_message: 'Please write in French.' }, 'Please write in French.', 'Change the message'],
-  ])('with a code that nobody knows is told plainly all the same: %i, %j', async (status, fields, said, advice) => {
+  ])('with an unknown error code shows a plain message: %i, %j', async (status, fields, said, advice) => {
     house.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
     const { page, say } = await house.open('raw', { locale: 'en' });
     await say('Hello');
@@ -117,7 +117,7 @@ describe('an answer', () => {
     ],
     ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
   ])(
-    'that a limit holds up says when it goes on, by the clock of who reads it, as long as that is to come: %s',
+    'that a limit rejects shows the local time when the user can continue, until that time has passed: %s',
     async (locale, said, when, later) => {
       const demo = { upstreams: [{ protocol: 'demo' }] };
       await using service = await startService({ models: { demo }, roles: { default: { limits: { demo: { requestDay: 1 } } } } });
@@ -137,7 +137,7 @@ describe('an answer', () => {
 });
 
 describe('two tabs', () => {
-  it('show each other what was said', async () => {
+  it('show the messages of each other', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('From the first tab');
     await answer();
@@ -154,7 +154,7 @@ describe('two tabs', () => {
   });
 });
 
-it('Enter in the choice of a deployment leaves the message as it was', async () => {
+it('does not send Enter from the model picker to the message field', async () => {
   const { page } = await house.open('demo');
   await page.locator('.picker').click();
   await page.locator('.picker-dialog input').fill('scripted');

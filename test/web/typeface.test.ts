@@ -24,13 +24,13 @@ afterAll(async () => {
 
 const isDrawn = `[...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')`;
 const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('public-sans')).map(({ startTime }) => startTime)`;
-/** Where everything that has text stands, and how high it is. */
+/** Position and height of all elements with text. */
 const places = `[...document.querySelectorAll('h1, p, button, a, label, textarea')]
   .map((each) => each.getBoundingClientRect())
   .filter(({ width }) => width > 1)
   .map(({ top, height }) => [Math.round(top), Math.round(height)])`;
 
-/** How wide the longest line of plain text is drawn. */
+/** Width of the longest paragraph. */
 const width = `(() => {
   const range = document.createRange();
   const texts = [...document.querySelectorAll('p')].sort((one, other) => other.textContent.length - one.textContent.length);
@@ -50,7 +50,7 @@ describe('the typeface', () => {
   it.each([
     ['/', 'label'],
     [`/#key=${callerKey}`, '.starter'],
-  ])('comes once the page can be used, and moves nothing: %s', async (address, usable) => {
+  ])('loads after the page is usable and does not move the layout: %s', async (address, usable) => {
     const { page, troubles } = await house.openAt(address);
     await page.locator(usable).first().waitFor();
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -72,13 +72,13 @@ describe('the typeface', () => {
     expect(await page.evaluate(places)).toEqual(before);
     expect(Number(await page.evaluate(width)) / widthBefore).toBeCloseTo(1, 1.7);
     expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
-    // Whole pixels between letters tear words apart.
+    // Full-pixel letter spacing would tear words apart.
     const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
     expect(new Set((await page.evaluate(rendered)) as readonly string[])).toEqual(new Set(['geometricprecision']));
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('does not come in the middle of an answer', async () => {
+  it('is not applied while an answer is in progress', async () => {
     const { page, say, answer } = await house.openAt('/');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
@@ -106,18 +106,18 @@ describe('the typeface', () => {
     await untilDrawn(page);
   });
 
-  it('is not brought to those whose browser is to load little', async () => {
+  it('is not loaded if the browser saves data', async () => {
     const { page } = await house.openAt('/');
     const script = await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
     await page.reload();
     await page.getByLabel('Key').waitFor();
     await page.waitForTimeout(2_500);
     expect(await page.evaluate(asked)).toEqual([]);
-    // The page is used by later tests.
+    // Later tests use this page again.
     await script.dispose();
   });
 
-  it('is kept with the page, and is there at once without a network', async () => {
+  it('is cached with the page and available immediately without a network', async () => {
     const { page } = await house.browser.open(`${front.url}/#key=${callerKey}`, { serviceWorkers: 'allow' });
     await page.locator('.starter').first().waitFor();
     const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;

@@ -17,11 +17,11 @@ const titles = async (archived = false): Promise<readonly string[]> => {
   return (json as { data: { title: string }[] }).data.map(({ title }) => title);
 };
 
-/** The page sends what changed half a second later; a busy machine needs longer. */
+/** The page uploads changes after half a second. A busy machine needs longer. */
 const sent = { timeout: 10_000 };
 
-describe('what was done can be undone for some seconds', () => {
-  it('a deletion: the conversation is back where it was, and the service never missed it', async () => {
+describe('the undo note', () => {
+  it('restores a deleted chat before the service deletes it', async () => {
     const { page, say, answer, troubles } = await house.open('demo');
     await say('Kept after all');
     await answer();
@@ -41,7 +41,7 @@ describe('what was done can be undone for some seconds', () => {
     expect([await titles(), troubles]).toEqual([expect.arrayContaining(['Kept after all']), { outside: [], faults: [] }]);
   });
 
-  it('a deletion that nobody undoes stands: with the next one, and when the page is left', async () => {
+  it('lets a deletion become final with the next deletion and when the user leaves the page', async () => {
     const { page, say, answer, reload } = await house.open('demo');
     await say('Goes first');
     await answer();
@@ -63,7 +63,7 @@ describe('what was done can be undone for some seconds', () => {
     await page.locator('.head', { hasText: 'Goes' }).waitFor({ state: 'detached' });
   });
 
-  it('a conversation that went into the archive', async () => {
+  it('restores an archived chat', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Filed away');
     await answer();
@@ -77,7 +77,7 @@ describe('what was done can be undone for some seconds', () => {
     await head.waitFor();
   });
 
-  it.each(looks)('and nothing keeps anyone out of it: %s', async (look, options) => {
+  it.each(looks)('has no accessibility violations: %s', async (look, options) => {
     const { page, say, answer } = await house.open('demo', options);
     await say('To look at');
     await answer();

@@ -58,8 +58,8 @@ async function open(key: string, options?: BrowserContextOptions): Promise<TestP
   return opened;
 }
 
-describe('one who has no role', () => {
-  it('sees the own limits with what is left, and when they begin anew', async () => {
+describe('a user without an administrator role', () => {
+  it('sees their own limits with the remaining quota and the reset time', async () => {
     await house.service.sendRequest({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
     const { page, troubles } = await open('user-key');
     const meters = page.getByRole('meter');
@@ -78,7 +78,7 @@ describe('one who has no role', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('sees the own usage, and nothing of anybody else or of the operation', async () => {
+  it('sees only their own usage and no operations page', async () => {
     const { page } = await open('user-key');
     expect(await page.locator('.usage-summary').textContent()).toBe('2 calls, 1,500 tokens, $1.00');
     expect(await page.getByText('By user').count()).toBe(0);
@@ -89,14 +89,14 @@ describe('one who has no role', () => {
     expect(await page.getByText('Audit log').count()).toBe(0);
   });
 
-  it('without limits is told so', async () => {
+  it('sees that no limits apply', async () => {
     const { page } = await open('admin-key');
     await page.getByText('No limits').waitFor();
   });
 });
 
 describe('an administrator', () => {
-  it('sees what everybody used, by day, deployment and person, and the same as numbers', async () => {
+  it('sees the usage of all users by day, deployment, and user, also as numbers', async () => {
     const { page, troubles } = await open('admin-key');
     expect(await page.locator('.usage-summary').textContent()).toBe('4 calls, 4,500 tokens, $3.50');
     await page.getByRole('img', { name: 'Cost by day' }).waitFor();
@@ -116,7 +116,7 @@ describe('an administrator', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('chooses by keyboard whose usage, which days and which measure', async () => {
+  it('selects the users, the days, and the measure with the keyboard', async () => {
     const { page } = await open('admin-key');
     await page.getByRole('radio', { name: 'Cost' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -142,7 +142,7 @@ describe('an administrator', () => {
     expect(await page.getByRole('alert').getByText('The first day must not be after the last').count()).toBe(0);
   });
 
-  it('takes it along as separated values, in which nothing is a formula', async () => {
+  it('downloads the usage as CSV in which no value is a formula', async () => {
     const { page } = await open('admin-key');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -160,13 +160,13 @@ describe('an administrator', () => {
   });
 });
 
-describe('the calls behind a sum', () => {
+describe('the calls of a row or a bar', () => {
   const rowsOf = async (page: TestPage['page']) => {
     const rows = await page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr').allInnerTexts();
     return rows.map((row) => row.split(/\s+/).join(' '));
   };
 
-  it('are opened by keyboard from a row, filtered, and left to where they were opened', async () => {
+  it('open from a row with the keyboard, can be filtered, and close with the focus on that row', async () => {
     const { page, troubles } = await open('admin-key');
     const link = page.getByRole('button', { name: 'Show the calls of Bounded' });
     await link.focus();
@@ -189,7 +189,7 @@ describe('the calls behind a sum', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('are those that failed, of a person, of a bar and of a day', async () => {
+  it('open for failed calls, for a user, for a bar, and for a day', async () => {
     const { page } = await open('admin-key');
     await page.getByRole('button', { name: 'Show calls of Bounded: Failed, 1' }).click();
     await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringContaining('=cmd() failed')]);
@@ -204,7 +204,7 @@ describe('the calls behind a sum', () => {
     await expect.poll(async () => (await rowsOf(page)).length).toBe(4);
   });
 
-  it('are one’s own for who has no role, and older ones come when they are asked for', async () => {
+  it('include only the calls of the user without an administrator role, and load older calls on demand', async () => {
     const nights = Array.from({ length: 60 }, (_, nth) =>
       usage('2024-03-01', { subject: 'key:other', requestId: `night-${nth}`, path: nth > 0 ? ['agent', 'model'] : ['model'] }),
     );
@@ -227,7 +227,7 @@ describe('the calls behind a sum', () => {
 });
 
 it.each(looks)(
-  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  'has no accessibility violations or overflow on the usage page: %s',
   async (_look, options) => {
     const { page } = await open('admin-key', options);
     await page.locator('.day-chart summary').click();
@@ -244,7 +244,7 @@ it.each(looks)(
   longestLookMs,
 );
 
-it('In German it speaks German', async () => {
+it('translates the usage page to German', async () => {
   const { page } = await open('admin-key', { locale: 'de-DE' });
   await page.getByRole('heading', { name: 'Nach Person' }).waitFor();
   expect(await page.locator('.usage-summary').textContent()).toBe('4 Aufrufe, 4.500 Token, 3,50\u00a0$');

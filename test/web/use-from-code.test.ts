@@ -14,14 +14,14 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** Runs what a developer copied, with the key in the environment. */
+/** Runs a copied snippet with the key in the environment. */
 async function run(program: string, ...words: readonly string[]): Promise<string> {
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
   const { stdout } = await promisify(execFile)(program, words, { cwd, env: { ...process.env, KEY: callerKey } });
   return stdout;
 }
 
-it('A developer is told address, model and key, and snippets that run as they stand', async () => {
+it('shows the address, the model, the key, and snippets that run unchanged', async () => {
   const { page, troubles } = await house.open('demo');
   await page.getByRole('button', { name: 'Use from code' }).click();
   const dialog = page.getByRole('dialog', { name: 'Use Demo from code' });

@@ -16,11 +16,11 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-describe('while an answer is waited for', () => {
-  it('the page says so, after ten seconds that it still does, and that there is no network', async () => {
+describe('a pending answer', () => {
+  it('is indicated, also after ten seconds, and the page says so if it is offline', async () => {
     house.upstream.script(silence);
     const { page, say } = await house.open('raw');
-    // The clock of the page goes on, so a slow machine shows a second less.
+    // The clock of the page continues to run, so a slow machine may show a second less.
     await page.clock.install();
     await say('Hello');
     const waiting = page.locator('.waiting');
@@ -36,7 +36,7 @@ describe('while an answer is waited for', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
   });
 
-  it('what is asked again is told, with the reason and the time, and then the answer comes', async () => {
+  it('shows the reason and the time of each automatic retry until it arrives', async () => {
     house.upstream.script(
       refusal(429, { 'retry-after': '12' }),
       refusal(429, { 'retry-after': '3' }),
@@ -59,7 +59,7 @@ describe('while an answer is waited for', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('what is refused too often, or for long, is said to have failed; stopping ends the waiting', async () => {
+  it('fails after too many rejections or a long delay, and Stop ends the retries', async () => {
     const { page, say } = await house.open('raw');
     await page.clock.install();
     house.upstream.script(...Array.from({ length: 4 }, () => refusal(429, { 'retry-after': '1' })));
@@ -82,7 +82,7 @@ describe('while an answer is waited for', () => {
     expect(house.upstream.requests.length).toBe(asked);
   });
 
-  it('a part of the page that cannot be loaded ends neither the answer nor the sign-in', async () => {
+  it('arrives although a part of the page cannot be loaded, and the session stays', async () => {
     const asked = Promise.withResolvers<Answering>();
     house.upstream.script(async (answering) => {
       answering.head();
@@ -100,14 +100,14 @@ describe('while an answer is waited for', () => {
     answering.done();
     await page.locator('.head', { hasText: 'Count' }).getByRole('link').click();
     expect(await answer()).toBe('One two');
-    // Once it can be loaded, it is there without a reload.
+    // The page loads the part again without a reload.
     await page.unroute(/files-page/);
     await page.evaluate("location.hash = '#/files'");
     await page.getByRole('heading', { name: 'Files', exact: true }).first().waitFor();
   });
 });
 
-it('A dialog that cannot be loaded says so, and takes nothing of the page with it', async () => {
+it('shows an error for a dialog that cannot be loaded and keeps the page usable', async () => {
   const { page } = await house.open('demo');
   await page.locator('#message').fill('A draft');
   await page.route(/transfer-dialog|code-dialog/, (route) => route.abort());
@@ -124,7 +124,7 @@ it('A dialog that cannot be loaded says so, and takes nothing of the page with i
   await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
 });
 
-it('Stop by keyboard leaves the focus in the message', async () => {
+it('keeps the focus in the message field after Stop with the keyboard', async () => {
   const { page, say } = await house.open('demo');
   await say('Count to 900');
   await page.locator('.markdown').getByText('1 2 3').waitFor();
