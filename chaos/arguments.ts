@@ -3,21 +3,21 @@ import { parseArgs } from 'node:util';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Wish {
   readonly scenarios: readonly Scenario[];
   readonly seed: number;
   readonly minutes: number;
   readonly isShort: boolean;
   readonly inputs: number | undefined;
-  /** Only cases whose name has this in it; empty for all. */
+  /** Runs only cases whose name contains this text. Empty for all cases. */
   readonly match: string;
-  /** Where the result is written as JSON. */
+  /** File for the result as JSON. */
   readonly jsonPath: string | undefined;
   readonly isHelp: boolean;
 }
 
-/** A command line that makes no sense: shown without a stack. */
+/** Invalid command line. Its message is printed without a stack. */
 export class UsageError extends Error {}
 
 const defaultMinutes = 15;
@@ -65,7 +65,7 @@ function pickScenarios(text: string | undefined): readonly Scenario[] {
   return scenarios.filter(({ name }) => names.includes(name));
 }
 
-/** Reads the command line; throws `UsageError`. */
+/** Parses the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   return {

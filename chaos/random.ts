@@ -1,4 +1,4 @@
-/** Numbers that are the same for the same seed (mulberry32). */
+/** Seeded pseudorandom numbers (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,23 +15,23 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to `end`, which is not reached. */
+  /** Returns an integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** One of these; throws if there is none. */
+  /** Returns one of the values. Throws if the list is empty. */
   pick<Value>(values: readonly Value[]): Value {
     if (values.length === 0) throw new Error('there is nothing to pick from');
     return values[this.below(values.length)] as Value;
   }
 
-  /** True in so many cases of one. */
+  /** Returns true with the probability `share`. */
   chance(share: number): boolean {
     return this.next() < share;
   }
 
-  /** Another row of numbers, which depends on this one and on nothing that is drawn from it later. */
+  /** Creates another sequence that does not depend on later draws from this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

@@ -1,11 +1,11 @@
-/** What one scenario came to. */
+/** The result of one scenario. */
 export interface Result {
   readonly name: string;
   readonly title: string;
   readonly seconds: number;
   readonly figures: Readonly<Record<string, number>>;
   readonly faultCount: number;
-  /** The first of them. */
+  /** The first faults. */
   readonly faults: readonly string[];
 }
 
@@ -14,7 +14,7 @@ function toRow({ title, seconds, figures, faultCount }: Result): string {
   return `| ${title} | ${faultCount} | ${figureTexts.join(', ')} | ${seconds.toFixed(0)} |`;
 }
 
-/** The table of all scenarios, in Markdown, and the first faults of each below it. */
+/** Returns a Markdown table of all scenarios, followed by the first faults of each scenario. */
 export function toReport(results: readonly Result[]): string {
   const rows = ['| Scenario | Faults | Figures | Seconds |', '| --- | ---: | --- | ---: |', ...results.map(toRow)];
   const sections = results

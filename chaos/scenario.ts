@@ -1,34 +1,34 @@
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
 
-/** What a scenario works with. */
+/** The environment of a scenario. */
 export interface Ground {
   readonly random: Random;
   readonly tally: Tally;
-  /** Whether it is to be over in seconds. */
+  /** Whether the scenario must end within seconds. */
   readonly isShort: boolean;
-  /** On the clock of `performance.now`: nothing new is begun afterwards. */
+  /** Deadline on the clock of `performance.now`. Scenarios start no new work after it. */
   readonly untilMs: number;
-  /** How many inputs a fuzzer sends; undefined: as many as the time allows. */
+  /** Number of inputs that a fuzzer sends. Undefined sends inputs until the deadline. */
   readonly inputs: number | undefined;
-  /** Only cases whose name has this in it. */
+  /** Runs only cases whose name contains this text. */
   readonly match: string;
-  /** Progress, while it runs. */
+  /** Reports progress. */
   readonly log: (text: string) => void;
 }
 
-/** One way to do harm. It notes in the tally what was tried and what was not as it must be; what it throws is a fault too. */
+/** One kind of harm. It records tests and faults in the tally. A thrown error is a fault too. */
 export interface Scenario {
   readonly name: string;
   readonly title: string;
-  /** How much of the whole time it gets, as a weight. */
+  /** Weight of its share of the total time. */
   readonly weight: number;
-  /** Whether it takes too long to be part of the short form. */
+  /** Whether the scenario takes too long for the short form. */
   readonly isLongOnly?: boolean;
   readonly run: (ground: Ground) => Promise<void>;
 }
 
-/** Whether there is time for one more round. */
+/** Returns whether there is time for another round. */
 export function hasTime({ untilMs }: Pick<Ground, 'untilMs'>): boolean {
   return performance.now() < untilMs;
 }

@@ -2,17 +2,17 @@ const maxPrinted = 5;
 const maxStored = 40;
 const maxFaultChars = 1_800;
 
-/** What a scenario tried, measured, and found to be wrong. */
+/** Counts, maxima, and faults of a scenario. */
 export class Tally {
   readonly #counts = new Map<string, number>();
   readonly #peaks = new Map<string, number>();
   readonly #faults: string[] = [];
   readonly #note: (text: string) => void;
   #faultCount = 0;
-  /** How long an event loop may be blocked before it is a fault. */
+  /** Maximum time that an event loop may be blocked without a fault. */
   readonly mayBlockMs: number;
 
-  /** `note` is told of the first faults as they are found. */
+  /** `note` receives the first faults immediately. */
   constructor(note: (text: string) => void, mayBlockMs: number) {
     this.#note = note;
     this.mayBlockMs = mayBlockMs;
@@ -22,7 +22,7 @@ export class Tally {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + by);
   }
 
-  /** Keeps the greatest of the values. */
+  /** Records the maximum of the values. */
   peak(name: string, value: number): void {
     this.#peaks.set(name, Math.max(value, this.#peaks.get(name) ?? Number.NEGATIVE_INFINITY));
   }
@@ -33,7 +33,7 @@ export class Tally {
     if (this.#faults.length < maxStored) this.#faults.push(text.slice(0, maxFaultChars));
   }
 
-  /** Notes a fault unless a claim holds. */
+  /** Records a fault unless `holds`. */
   require(holds: boolean, text: () => string): void {
     if (!holds) this.addFault(text());
   }
@@ -42,12 +42,12 @@ export class Tally {
     return this.#faultCount;
   }
 
-  /** The first of the faults. */
+  /** The first faults. */
   get faults(): readonly string[] {
     return this.#faults;
   }
 
-  /** Counts and greatest values, by their names. */
+  /** Counts and maxima by name. */
   get figures(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#counts, ...this.#peaks]);
   }

@@ -4,7 +4,7 @@ const megabyte = 2 ** 20;
 const fill = (unit: string, megabytes: number): string =>
   unit.repeat(Math.floor((megabytes * megabyte) / Buffer.byteLength(unit)));
 
-/** A request that is large. */
+/** A large request. */
 export interface LargeRequest {
   readonly name: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface LargeRequest {
 const toChatBody = (content: string): string =>
   `{"model":"free","max_tokens":9,"messages":[{"role":"user","content":"${content}"}]}`;
 
-/** One of each kind of what takes long to read. */
+/** Lists one request of each kind that takes long to read. */
 export function largeRequests(): readonly LargeRequest[] {
   const contents: Readonly<Record<string, () => string>> = {
     'spaces, 60 MB': () => `{"messages":[]${fill(' ', 60)}}`,
@@ -40,7 +40,7 @@ export function largeRequests(): readonly LargeRequest[] {
   ];
 }
 
-/** Schemas of 16 kB, which is as large as they may be, that take long to compile. */
+/** Schemas of 16 kB, the permitted maximum, that take long to compile. */
 const schemas: Readonly<Record<string, object>> = {
   'many properties': {
     type: 'object',
@@ -54,7 +54,7 @@ const schemas: Readonly<Record<string, object>> = {
   nested: Array.from({ length: 25 }).reduce<object>((inner) => ({ type: 'object', properties: { a: inner } }), {}),
 };
 
-/** A control that came with a reply, filled in. */
+/** Creates a request with a submitted control of an earlier reply. */
 function controlled(schema: object): object {
   const control = { index: 0, label: 'Go', schema };
   return {
@@ -66,16 +66,16 @@ function controlled(schema: object): object {
   };
 }
 
-/** A whole reply of an upstream that is large, and how it is asked for. */
+/** A large complete reply of an upstream, and the requests that trigger it. */
 export interface LargeReply {
   readonly name: string;
   readonly toBytes: () => Buffer;
   readonly requests: readonly { readonly path: string; readonly body: object }[];
-  /** Of the model. */
+  /** Additional fields of the model. */
   readonly fields?: object;
 }
 
-/** One of each kind. */
+/** Lists one reply of each kind. */
 export function largeReplies(): readonly LargeReply[] {
   const texts: Readonly<Record<string, () => string>> = {
     'text of 20 MB': () => fill('abcdefgh', 20),

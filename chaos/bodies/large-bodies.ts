@@ -6,7 +6,7 @@ import { framed } from '../upstreams/fault.ts';
 import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { largeReplies, largeRequests } from './cases.ts';
 
-/** Bodies as large as they may be, of what takes longest to read, from callers and from upstreams. */
+/** Bodies of the maximum permitted size that take longest to read, from clients and from upstreams. */
 export const largeBodies: Scenario = {
   name: 'large-bodies',
   title: 'Bodies as large as they may be, of callers and of upstreams',

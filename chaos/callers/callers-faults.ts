@@ -13,10 +13,10 @@ import { type CallerCase, callerCases, type Move } from './cases.ts';
 
 const callersAtOnce = 12;
 const maxMs = 15_000;
-/** How long nothing may come before what came is taken to be all. */
+/** Silence in milliseconds after which the output counts as complete. */
 const quietMs = 400;
 
-/** Callers that leave, dawdle, do not read, or send what is no request. */
+/** Clients that disconnect, send slowly, do not read, or send invalid requests. */
 export const callersFaults: Scenario = {
   name: 'callers',
   title: 'Callers that leave, dawdle, smuggle and do not read',
@@ -72,7 +72,7 @@ function judge({ answers, mayEnd }: CallerCase, received: readonly ReadAnswer[])
   }
 }
 
-/** Makes the moves, and gives all that was said until the connection ended or fell silent; undefined if it goes on too long. */
+/** Makes the moves. Returns the output until the connection ends or is silent, or undefined if the output takes too long. */
 async function converse(port: number, { moves, answers }: CallerCase): Promise<string | undefined> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1').setNoDelay(true);
   let output = '';

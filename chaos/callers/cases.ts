@@ -1,24 +1,24 @@
-/** What a caller does on the wire, step by step. */
+/** One step of a client on the connection. */
 export type Move =
   | string
   | Buffer
   | { readonly kind: 'wait'; readonly ms: number }
-  /** The same bytes so often, so far apart, as long as the service listens. */
+  /** Sends the same bytes repeatedly while the service accepts them. */
   | { readonly kind: 'drip'; readonly text: string; readonly times: number; readonly everyMs: number }
-  /** Says that nothing more is sent, and goes on reading. */
+  /** Ends the sending side and continues to read. */
   | { readonly kind: 'half-close' }
-  /** Reads nothing for so long. */
+  /** Does not read for this time. */
   | { readonly kind: 'deaf'; readonly ms: number }
   | { readonly kind: 'leave' }
   | { readonly kind: 'reset' };
 
-/** One thing that a caller does, and how many answers of which statuses may come of it. */
+/** The moves of one client, and the answers that the service may send. */
 export interface CallerCase {
   readonly name: string;
   readonly moves: readonly Move[];
-  /** Statuses of the answers in their order; an empty list of statuses stands for any. Fewer answers may come if `mayEnd`. */
+  /** Permitted statuses of each answer in order. An empty list permits any status. Fewer answers may arrive if `mayEnd`. */
   readonly answers: readonly (readonly number[])[];
-  /** Whether the connection may end before all of the answers have come. */
+  /** Whether the connection may end before all answers have arrived. */
   readonly mayEnd: boolean;
 }
 
@@ -50,7 +50,7 @@ const chunkedField = 'transfer-encoding: chunked';
 const get = (path: string, fields: readonly string[] = []): string =>
   `GET ${path} HTTP/1.1\r\n${['host: x', ...fields].join('\r\n')}\r\n\r\n`;
 
-/** Leaving at each phase, in good order or not. */
+/** Clients that disconnect in each phase, with or without a proper close. */
 function leavings(key: string): readonly CallerCase[] {
   const [request, stream] = [post(key, toBody(false)), post(key, toBody(true, 'pieces 50'))];
   const phases: Readonly<Record<string, readonly Move[]>> = {
@@ -76,7 +76,7 @@ function leavings(key: string): readonly CallerCase[] {
   );
 }
 
-/** What is no harm, odd as it is. */
+/** Unusual but harmless requests. */
 function oddities(key: string): readonly CallerCase[] {
   const body = toBody(false);
   const request = post(key, body);
@@ -184,7 +184,9 @@ function oddities(key: string): readonly CallerCase[] {
   ];
 }
 
-/** What two readers would read as two different requests: refused, or read in the one way there is, and never two answers for one. */
+/**
+ * Requests that two parsers could read differently. The service must reject them or read them in one way, with one answer each.
+ */
 function smuggling(key: string): readonly CallerCase[] {
   const inner = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
   const body = `0\r\n\r\n${inner}`;
@@ -216,7 +218,7 @@ function smuggling(key: string): readonly CallerCase[] {
   );
 }
 
-/** What is no request. */
+/** Data that is not a valid request. */
 function broken(key: string): readonly CallerCase[] {
   const texts: Readonly<Record<string, string | Buffer>> = {
     'no HTTP': 'hello\r\n\r\n',
@@ -247,7 +249,7 @@ function broken(key: string): readonly CallerCase[] {
   );
 }
 
-/** All that callers do wrong. */
+/** Lists all cases of client errors. */
 export function callerCases({ key }: Means): readonly CallerCase[] {
   return [...leavings(key), ...oddities(key), ...smuggling(key), ...broken(key)];
 }

@@ -19,7 +19,7 @@ const toolCall = {
   function: { name: 'query_document', arguments: '{"query":"mill"}' },
 } as const;
 
-/** Quick apps that read documents which do harm, while others call a model. */
+/** Quick apps that read harmful documents while other clients call a model. */
 export const documents: Scenario = {
   name: 'documents',
   title: 'Documents that unpack, nest and lie, read by quick apps',
@@ -59,7 +59,7 @@ interface Reading {
   readonly document: HostileDocument;
 }
 
-/** Saves a document and an application of it, asks, and calls a model all the while. */
+/** Saves a document and an application that reads it, sends a question, and calls a model during that time. */
 async function readOne({ tally, log }: Ground, { node, bucket, document }: Reading): Promise<void> {
   const { name, bytes } = document;
   const put = (path: string, body: unknown): Promise<TestResponse> =>

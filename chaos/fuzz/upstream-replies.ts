@@ -5,7 +5,7 @@ import { type Dialect, dialects, type GoodReply, goodReply } from '../upstreams/
 import { mutateJson } from './mutate-json.ts';
 import { oddValue, oddWord } from './odd-values.ts';
 
-/** One call, and what its upstream does. */
+/** One call and the behavior of its upstream. */
 export interface UpstreamInput {
   readonly dialect: Dialect;
   readonly isStream: boolean;
@@ -13,7 +13,7 @@ export interface UpstreamInput {
   readonly steps: (isStreamRequested: boolean) => readonly Step[];
 }
 
-/** The nth input: always the same one for the same seed. */
+/** Returns the nth input. It is the same for the same seed. */
 export function upstreamInputAt(seed: number, index: number): UpstreamInput {
   const random = new Random(seed * 1_000_003 + index);
   const [dialect, isStream, isMessages] = [random.pick(dialects), random.chance(0.6), random.chance(0.4)];
@@ -26,10 +26,10 @@ export function upstreamInputAt(seed: number, index: number): UpstreamInput {
   };
 }
 
-/** What was made longer by one change, such as by deep nesting, is not changed again. */
+/** Does not mutate larger events again. One change, such as deep nesting, can already make them large. */
 const maxMutatedBytes = 2_000;
 
-/** One event, taken apart. */
+/** One parsed event. */
 interface Event {
   readonly name: string | undefined;
   readonly value: unknown;
@@ -115,7 +115,7 @@ function flipByte(piece: Buffer, random: Random): Buffer {
   return changed;
 }
 
-/** An event whose JSON was changed; what is no JSON stays. */
+/** Mutates the JSON of an event. Events without JSON stay unchanged. */
 function mutate(piece: Buffer, { isStream, dialect, random }: Means): Buffer {
   const event = piece.length > maxMutatedBytes ? undefined : parse(piece, isStream && dialect === 'bedrock');
   if (event === undefined) return piece;

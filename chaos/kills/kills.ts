@@ -13,7 +13,7 @@ import { Ledger, openRegisters } from './registers.ts';
 
 const shortKills = 2;
 
-/** kill -9 in the middle of writes, on one machine with SQLite. */
+/** Kills a single node with SQLite by kill -9 during writes. */
 export const killsOfOne: Scenario = {
   name: 'kills',
   title: 'kill -9 in the middle of writes, SQLite and files on disk',
@@ -39,7 +39,7 @@ export const killsOfOne: Scenario = {
   },
 };
 
-/** The same with PostgreSQL, Redis and S3: what one node acknowledged is there on the other at once. */
+/** Kills nodes with PostgreSQL, Redis, and S3. Acknowledged writes must be visible on the other node immediately. */
 export const killsOfNodes: Scenario = {
   name: 'kills-shared',
   title: 'kill -9 in the middle of writes, PostgreSQL, Redis and S3',
@@ -72,7 +72,7 @@ function goesOn({ isShort, ...ground }: Ground, round: number): boolean {
   return isShort ? round < shortKills : round === 0 || hasTime(ground);
 }
 
-/** Writes to every register at once, and kills the node at some moment. */
+/** Writes to every register concurrently and kills the node at a random moment. */
 async function writeAndKill({ random, tally, log }: Ground, node: TestProcess, ledger: Ledger, count?: CallCount): Promise<void> {
   let isOver = false;
   const writing = [...ledger.registers].map((register) => ledger.writeOn(node.url, register, () => isOver));
@@ -86,7 +86,7 @@ async function writeAndKill({ random, tally, log }: Ground, node: TestProcess, l
   if (kills % 10 === 0) log(`${kills} kills, ${acknowledged} writes acknowledged, ${tally.faultCount} faults`);
 }
 
-/** Calls that a limit counts: what was answered is counted, whatever becomes of the node. */
+/** Calls that a limit counts. Answered calls must be counted even if the node is killed. */
 class CallCount {
   readonly #tally: Tally;
   #answered = 0;

@@ -14,18 +14,18 @@ const callsAtOnce = 50;
 /** The longest answer takes 20 s. */
 const maxPieces = 40;
 const everyMs = 500;
-/** What a lease, a look of another node and an answer from the beginning take together. */
+/** Total time for a lease, a check by another node, and an answer from its start. */
 const maxEndMs = 90_000;
 
-/** What stays the same from kill to kill, and who looks after the runs of a node that was killed. */
+/** The parts that stay the same for all kills, and the node that takes over the runs of a killed node. */
 interface Setup {
   readonly start: () => Promise<TestProcess>;
-  /** Another node that is there all the time; absent: the killed one is started again. */
+  /** Another node that runs all the time. Without it, the killed node starts again. */
   readonly otherNode?: TestProcess;
   readonly upstream: HostileUpstream;
 }
 
-/** A thousand responses in the background on one node, which is killed: while they begin, and while they are answered. */
+/** A thousand background responses on one node, which is killed while they start or while they are answered. */
 export const backgroundRuns: Scenario = {
   name: 'background-runs',
   title: 'kill -9 under 1,000 responses in the background, SQLite and PostgreSQL',
@@ -47,7 +47,7 @@ export const backgroundRuns: Scenario = {
   },
 };
 
-/** `isEarly`: while they are still being asked for. */
+/** Kills the node during the runs. `isEarly` kills it while runs are still being requested. */
 async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Setup, isEarly: boolean): Promise<void> {
   const { random, tally, log } = ground;
   const runs: AcknowledgedRun[] = [];
@@ -79,7 +79,7 @@ async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Set
   log(`${tally.figures.kills} kills, ${JSON.stringify(tally.figures)}`);
 }
 
-/** Asks for all of them, of any length; what was acknowledged is kept. */
+/** Starts all runs with random lengths and records the acknowledged ones. */
 async function beginAll({ random }: Ground, { url }: TestProcess, runs: AcknowledgedRun[]): Promise<void> {
   const lengths = Array.from({ length: runsAtOnce }, () => 1 + random.below(maxPieces));
   await eachAtOnce(lengths, callsAtOnce, async (pieces) => {
@@ -88,7 +88,7 @@ async function beginAll({ random }: Ground, { url }: TestProcess, runs: Acknowle
   });
 }
 
-/** Resolves with those that have not ended in time. */
+/** Returns the runs that have not ended in time. */
 async function waitForEnds(url: string, runs: readonly AcknowledgedRun[]): Promise<readonly AcknowledgedRun[]> {
   const untilMs = performance.now() + maxEndMs;
   let open = runs;

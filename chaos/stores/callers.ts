@@ -5,17 +5,17 @@ import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { call, readOutcome } from '../support/call.ts';
 import type { Tally } from '../tally.ts';
 
-/** What stores a request needs: it may be refused with 503 while one of them is away. */
+/** Stores that a request needs. The service may reject it with 503 while one of them is unavailable. */
 type Needs = readonly ('redis' | 'postgres')[];
 
 interface Kind {
   readonly name: string;
   readonly needs: Needs;
-  /** Gives the status; throws where an answer is not whole. */
+  /** Returns the status. Throws if the response is not complete. */
   readonly send: (url: string, index: number) => Promise<number>;
 }
 
-/** No answer may take longer, whatever is away. */
+/** Maximum duration of a response, even while stores are unavailable. */
 const maxMs = 12_000;
 
 async function chat(url: string, deployment: string, isStream: boolean): Promise<number> {
@@ -55,12 +55,12 @@ function createKinds(bucket: string): readonly Kind[] {
   ];
 }
 
-/** Asks everything over and over, and notes what is not as it must be. */
+/** Sends all kinds of requests repeatedly and records faults. */
 export class Callers {
   readonly #tally: Tally;
   readonly #kinds: readonly Kind[];
   readonly #urls: readonly string[];
-  /** What may be refused at the moment. */
+  /** Stores whose requests may currently be rejected. */
   away: Needs = [];
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -80,7 +80,7 @@ export class Callers {
     await this.#running;
   }
 
-  /** Whether everything is served on every node. */
+  /** Returns whether every node serves all kinds of requests. */
   async isWhole(): Promise<boolean> {
     const statuses = this.#urls.flatMap((url) => this.#kinds.map(({ send: sendTo }) => sendTo(url, 0).catch(() => 503)));
     return (await Promise.all(statuses)).every((status) => status < 500);

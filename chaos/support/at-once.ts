@@ -1,4 +1,4 @@
-/** Does something with each value, so many at once. */
+/** Processes each value, with at most `count` values at a time. */
 export async function eachAtOnce<Value>(
   values: Iterable<Value>,
   count: number,

@@ -2,26 +2,26 @@ import { type ClientRequest, request as openRequest } from 'node:http';
 import { requireErrorShape, requireStreamEnd } from '#test/sane-answer.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
 
-/** One call of a deployment. */
+/** One call to a deployment. */
 export interface Call {
   readonly deployment: string;
   readonly isStream: boolean;
-  /** By the messages surface instead of the chat one. */
+  /** Uses the Messages surface instead of the Chat surface. */
   readonly isMessages: boolean;
   readonly key?: string;
   readonly prompt?: string;
-  /** No answer may take longer; 15 s where absent. */
+  /** Maximum duration of the answer. Default: 15 s. */
   readonly maxMs?: number;
-  /** Leaves so long after it was sent. */
+  /** Disconnects after this time. */
   readonly leaveAfterMs?: number;
 }
 
-/** What a call was told. */
+/** The result of a call. */
 export interface CallResult {
-  /** 0 where the connection broke before a head. */
+  /** 0 if the connection broke before a response header arrived. */
   readonly status: number;
   readonly text: string;
-  /** Whether the connection broke, or nothing more came in time. */
+  /** Error if the connection broke or no more data arrived in time. */
   readonly error: string | undefined;
   readonly ms: number;
   readonly isStream: boolean;
@@ -29,7 +29,7 @@ export interface CallResult {
 
 const defaultLongestMs = 15_000;
 
-/** Calls, and gives what was told in any case. */
+/** Sends a call. Always resolves with the received data. */
 export function call(
   url: string,
   { deployment, isStream, isMessages, leaveAfterMs, maxMs = defaultLongestMs, key = callerKey, prompt = 'Hi' }: Call,
@@ -77,10 +77,10 @@ function exchange(url: string, { path, body, key, leaveAfterMs, maxMs }: Sent): 
   });
 }
 
-/** How a call ended: an answer with its content, or an error with its status (200 where it came in the middle of a stream). */
+/** The end of a call: an answer with its content, or an error with its status. The status is 200 for an error inside a stream. */
 export type Outcome = { readonly kind: 'answer'; readonly content: string } | { readonly kind: 'error'; readonly status: number };
 
-/** Reads what was told; throws where it is not whole, or not in the shape of its dialect. */
+/** Parses the result of a call. Throws if the result is incomplete or does not follow its dialect. */
 export function readOutcome({ status, text, error, isStream }: CallResult, isMessages: boolean): Outcome {
   if (error !== undefined) throw new Error(`${error}, after ${status} ${text.slice(0, 200)}`);
   if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text.slice(0, 300)}`);
@@ -99,7 +99,7 @@ interface CompleteReply {
   readonly content?: readonly ({ readonly text?: string } | null)[];
 }
 
-/** A reply of the messages dialect that is relayed may have fields of the other, with anything in them. */
+/** Relayed replies of the Messages dialect may also have fields of the other dialect with arbitrary content. */
 function getContent(text: string, isMessages: boolean): string {
   const { choices, content } = JSON.parse(text) as CompleteReply;
   const blocks = isMessages ? content?.map((block) => block?.text ?? '') : undefined;

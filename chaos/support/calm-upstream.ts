@@ -3,7 +3,10 @@ import { chunked, chunkedField, framed, head, lastChunk, type Step, wait } from 
 import { type GoodReply, goodReply } from '../upstreams/good-replies.ts';
 import { type HostileUpstream, startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 
-/** An upstream that does no harm; a prompt of `pieces N` is answered in so many pieces, 20 ms apart, or `pieces N every MS`. */
+/**
+ * Starts an upstream with valid replies. A prompt `pieces N` is answered in N pieces, 20 ms apart. `pieces N every MS` sets the
+ * interval.
+ */
 export function startCalmUpstream(): Promise<HostileUpstream> {
   return startHostileUpstream(({ body }) => {
     const good = goodReply('openai', /"stream":\s*true/.test(body));
@@ -19,10 +22,10 @@ function slowly(good: GoodReply, count: number, everyMs: number): readonly Step[
 }
 
 export const quickAppType = 'https://parley.test/custom_application_schemas/quickapps';
-/** Applications whose consent is asked for. */
+/** Applications that require consent. */
 export const consentedNames = Array.from({ length: 6 }, (_, index) => `consented-${index}`);
 
-/** Models of a calm upstream: `free`, `bounded` by a limit, `guarded` by consent; and applications at it. */
+/** Configures the models `free`, `bounded` by a limit, and `guarded` by consent, and applications on a calm upstream. */
 export function calmConfiguration(url: string): object {
   const model = { upstreams: [{ endpoint: `${url}/v1` }], maxRetryAttempts: 1 };
   const app = { endpoint: `${url}/app`, features: { consentRequired: true }, dependencies: ['guarded'] };

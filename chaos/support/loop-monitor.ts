@@ -2,26 +2,26 @@ import { readdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// Preloaded into a service: tells at a socket for how long its event loop was blocked, and what it holds.
+// Preloaded into a service. Reports on a socket for how long its event loop was blocked and which resources it holds.
 
-/** One turn of the event loop that took long. */
+/** One slow turn of the event loop. */
 export interface SlowTurn {
-  /** On the clock of `Date.now`. */
+  /** Time on the clock of `Date.now`. */
   readonly endMs: number;
   readonly lateMs: number;
   readonly blockedMs: number;
 }
 
-/** What a service tells of itself. */
+/** Measurements that a service reports. */
 export interface Readings {
-  /** The longest time between two turns of its event loop since it was asked last. */
+  /** Longest time between two turns of the event loop since the last report. */
   readonly lateMs: number;
-  /** How much of that its own thread worked: the rest was taken by others on the machine. */
+  /** CPU time of the thread within `lateMs`. Other processes took the remaining time. */
   readonly blockedMs: number;
-  /** The turns of more than 100 ms of work. */
+  /** Turns with more than 100 ms of work. */
   readonly slowTurns: readonly SlowTurn[];
   readonly rssBytes: number;
-  /** After a full collection, if the request was for one. */
+  /** Heap size, after a full garbage collection if the request asks for one. */
   readonly heapBytes: number;
   readonly descriptors: number;
 }

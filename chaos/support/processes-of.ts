@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { queryPostgres } from '#test/query-postgres.ts';
 
-/** Process of the Redis at an address. */
+/** Returns the process ID of the Redis server at an address. */
 export async function redisProcess(url: string): Promise<number> {
   const redis = new Redis(url);
   try {
@@ -12,19 +12,19 @@ export async function redisProcess(url: string): Promise<number> {
   }
 }
 
-/** The first process of the PostgreSQL at an address; the others are its children. */
+/** Returns the main process of the PostgreSQL server at an address. All other processes are its children. */
 export async function postgresProcess(url: string): Promise<number> {
-  // Of its own background processes one is always there.
+  // The checkpointer always runs.
   const [row] = await queryPostgres(url, "select pid from pg_stat_activity where backend_type = 'checkpointer'");
   return readParent(Number(row?.pid));
 }
 
-/** A process and all below it. */
+/** Returns a process and all of its descendants. */
 export function listFamily(pid: number): readonly number[] {
   return [pid, ...listChildren(pid).flatMap(listFamily)];
 }
 
-/** None of a process that has ended meanwhile. */
+/** Returns no children if the process has ended. */
 function listChildren(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
@@ -37,13 +37,13 @@ function readParent(pid: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
-/** Sends a signal to all of them that are still there. */
+/** Sends a signal to all processes that still run. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
 }

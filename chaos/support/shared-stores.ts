@@ -3,11 +3,11 @@ import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { startS3 } from '#test/start-s3.ts';
 
-/** What nodes share, each of it a server of its own. */
+/** Stores that nodes share, each on a separate server. */
 export interface SharedStores extends AsyncDisposable {
   readonly postgres: TestPostgres;
   readonly redis: TestRedis;
-  /** For nodes that use them. */
+  /** Environment of nodes that use these stores. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

@@ -7,12 +7,12 @@ import { type ProcessOptions, startProcess, type TestProcess } from '#test/start
 import type { Tally } from '../tally.ts';
 import type { Readings } from './loop-monitor.ts';
 
-/** A service of its own process that tells of its event loop and of what it holds. */
+/** A service in a separate process that reports its event loop and its resources. */
 export interface WatchedNode extends TestProcess {
   read(): Promise<Readings>;
-  /** Reads without a collection of garbage, which takes longer than most inputs. */
+  /** Reads without a garbage collection, which takes longer than most inputs. */
   peek(): Promise<Readings>;
-  /** A number of `/metrics`; 0 where it is not there. */
+  /** Returns a value of `/metrics`, or 0 if it is missing. */
   metric(name: string): Promise<number>;
 }
 
@@ -20,7 +20,7 @@ const monitor = new URL('loop-monitor.ts', import.meta.url).pathname;
 const maxSettlingMs = 15_000;
 const ownErrorPattern = /uncaught|unhandled|"code":"internal_error"|heap out of memory/i;
 
-/** Starts the built service with the monitor in it; it says nothing but errors. */
+/** Starts the built service with the monitor. It logs only errors. */
 export async function startWatched(options: ProcessOptions): Promise<WatchedNode> {
   const socketPath = join(tmpdir(), `parley-chaos-${process.pid}-${Math.random().toString(36).slice(2)}.sock`);
   const environment = {
@@ -54,8 +54,8 @@ function readFrom(path: string, request: 'collect' | 'look'): Promise<Readings> 
 }
 
 /**
- * Requires that a node is alive, has nothing under way any more, and gave back its descriptors; and that its loop was not
- * blocked. `before` is what it held before the harm was done.
+ * Requires that a node runs, has no more calls in progress, has released its descriptors, and did not block its event loop.
+ * `before` is the measurement before the harm.
  */
 export async function requireSettled(node: WatchedNode, before: Readings, tally: Tally): Promise<void> {
   const endMs = performance.now() + maxSettlingMs;
@@ -79,20 +79,20 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
   requireQuietLog(node, tally);
 }
 
-/** Notes a fault if a node ends while it is to live. */
+/** Records a fault if a node ends before `isOver`. */
 export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, isOver: () => boolean): void {
   void node.ended.then(({ code, signal, stdout, stderr }) => {
     if (!isOver()) tally.addFault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
   });
 }
 
-/** Requires that the loop was not blocked since it was looked at last. */
+/** Requires that the event loop was not blocked since the last measurement. */
 export function requireUnblocked(what: string, { blockedMs }: Pick<Readings, 'blockedMs'>, tally: Tally): void {
   tally.peak('blocked ms', Math.round(blockedMs));
   tally.require(blockedMs <= tally.mayBlockMs, () => `${what}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
 }
 
-/** Requires that a node noted no fault of its own. */
+/** Requires that a node logged no internal error. */
 export function requireQuietLog({ output }: Pick<TestProcess, 'output'>, tally: Tally): void {
   const lines = `${output.stdout}\n${output.stderr}`.split('\n');
   for (const line of lines.filter((text) => ownErrorPattern.test(text)).slice(0, 5)) tally.addFault(`the node logs: ${line}`);

@@ -11,7 +11,7 @@ function half(good: GoodReply): Buffer {
 
 const byLength = (length: number): readonly string[] => [`content-length: ${length}`];
 
-/** Where a body leaves off, by how it is framed. */
+/** Truncated bodies by framing. */
 const brokenFrames: Readonly<Record<string, (good: GoodReply) => readonly Step[]>> = {
   'no byte of the length': (good) => [head(good, byLength(all(good).length))],
   'half of the length': (good) => [head(good, byLength(all(good).length)), half(good)],
@@ -25,7 +25,7 @@ const cutBodies: readonly Fault[] = Object.entries(brokenFrames).flatMap(([what,
   Object.entries(cuts).map(
     ([how, lastStep]): Fault => ({
       name: `body: ${what}, then ${how}`,
-      // A stream is over with its end mark, whatever its frame says.
+      // The end mark ends a stream, even if the framing announces more.
       expects: what.includes('too many') ? 'either' : 'refused',
       steps: (good) => [...steps(good), lastStep],
     }),
@@ -113,7 +113,7 @@ const frames: readonly Fault[] = [
   { name: 'body: of no bytes', expects: 'refused', steps: (good) => [head(good, byLength(0)), close] },
 ];
 
-/** Types that are not what was asked for; the bytes are good. A reader may go by the bytes. */
+/** Types that differ from the requested one. The bytes are valid, so a reader may accept them. */
 const types = [
   'text/html',
   'text/plain',
@@ -141,7 +141,7 @@ const swapped: Fault = {
 
 const bomb = gzipSync(Buffer.alloc(300 * 2 ** 20, 'a'), { level: 1 });
 
-/** Encodings nobody asked for. */
+/** Content encodings that the request did not allow. */
 const encodings: Readonly<
   Record<string, { readonly name: string; readonly expects: Fault['expects']; readonly body: (body: Buffer) => Buffer }>
 > = {
@@ -199,12 +199,12 @@ const texts: Readonly<Record<string, Buffer>> = {
 };
 const contents: readonly Fault[] = Object.entries(texts).map(([what, body]) => ({
   name: `content: ${what}`,
-  // Half of a character is a character to JSON.
+  // JSON accepts half of a surrogate pair as a character.
   expects: what === 'lone surrogates' ? 'either' : 'refused',
   steps: (good) => [head(good, byLength(body.length)), body, close],
 }));
 
-/** Faults of framing, type, encoding and of the text as a whole. */
+/** Faults of framing, type, encoding, and the complete text. */
 export const bodyFaults: readonly Fault[] = [
   ...cutBodies,
   ...oddChunks,

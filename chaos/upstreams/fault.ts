@@ -1,30 +1,30 @@
 import type { GoodReply } from './good-replies.ts';
 
-/** What is done on the wire, one after the other. */
+/** One step on the connection. */
 export type Step =
   | Buffer
   | { readonly kind: 'wait'; readonly ms: number }
-  /** The same bytes again and again until the other side leaves, `everyMs` apart. */
+  /** Sends the same bytes every `everyMs`, at most `times` times, until the peer disconnects. */
   | { readonly kind: 'repeat'; readonly bytes: Buffer; readonly times: number; readonly everyMs: number }
-  /** Nothing more; the connection stays. */
+  /** Sends no more data and keeps the connection open. */
   | { readonly kind: 'stall' }
   | { readonly kind: 'close' }
   | { readonly kind: 'reset' };
 
 /**
- * What a caller may be told. `answered`: 200 and a good end, for what is no harm. `refused`: an error, as a status or, in a
- * stream that has begun, as its last event. `either`: one of the two, whole. `endless`: goes on until the caller leaves.
+ * The response that a client may receive. `answered`: 200 and a regular end, for harmless replies. `refused`: an error, as a
+ * status or as the last event of a stream. `either`: one of the two, complete. `endless`: continues until the client disconnects.
  */
 export type Expectation = 'answered' | 'refused' | 'either' | 'endless';
 
-/** One kind of harm that an upstream does. */
+/** One kind of fault of an upstream. */
 export interface Fault {
-  /** Phase and what is wrong, such as `head: half a status line, then reset`. */
+  /** Phase and fault, such as `head: half a status line, then reset`. */
   readonly name: string;
   readonly expects: Expectation;
-  /** Only for whole replies or only for streams; both where absent. */
+  /** Restricts the fault to complete replies or to streams. Default: both. */
   readonly only?: 'stream' | 'whole';
-  /** The statuses that a refusal may have; any of 400 and above where absent. */
+  /** Permitted error statuses. Default: any status of 400 and above. */
   readonly statuses?: readonly number[];
   readonly steps: (good: GoodReply) => readonly Step[];
 }
@@ -35,10 +35,10 @@ export const close: Step = { kind: 'close' };
 export const reset: Step = { kind: 'reset' };
 export const stall: Step = { kind: 'stall' };
 
-/** Ways to leave off in the middle, each a kind of its own. */
+/** Ways to truncate a reply. Each is a separate fault. */
 export const cuts: Readonly<Record<string, Step>> = { closed: close, reset, stalled: stall };
 
-/** A head as it should be, with some fields in place of its own. */
+/** Writes a valid header section. `fields` replace default fields. */
 export function head(good: Pick<GoodReply, 'contentType'>, fields: readonly string[], statusLine = 'HTTP/1.1 200 OK'): Buffer {
   const hasType = fields.some((field) => /^content-type:/i.test(field));
   const type = hasType ? [] : [`content-type: ${good.contentType}`];
@@ -52,7 +52,7 @@ export function chunked(piece: Buffer): Buffer {
 export const lastChunk = bytes('0\r\n\r\n');
 export const chunkedField = 'transfer-encoding: chunked';
 
-/** A whole reply in a good frame: a stream in chunks, a text with its length. */
+/** Writes a complete reply in valid framing: a stream in chunks, a text with its length. */
 export function framed(
   good: GoodReply,
   pieces: readonly Buffer[] = good.pieces,

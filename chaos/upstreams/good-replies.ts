@@ -1,18 +1,18 @@
 import { encodeEventStreamMessage } from '@copilotkit/aimock';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 
-/** Dialects that upstreams speak, each with a form of its own on the wire. */
+/** Upstream dialects, each with a different format. */
 export const dialects = ['openai', 'anthropic', 'gemini', 'bedrock', 'mistral', 'dial'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** A reply that has nothing wrong: events of a stream, or one text. */
+/** A valid reply: the events of a stream or one text. */
 export interface GoodReply {
   readonly contentType: string;
   readonly pieces: readonly Buffer[];
   readonly isStream: boolean;
 }
 
-/** What the reply of every dialect says. */
+/** Text of the reply in every dialect. */
 export const goodText = 'Hello from upstream';
 const tokens = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
 
@@ -84,14 +84,14 @@ const wholes: Readonly<Record<Dialect, object>> = {
   },
 };
 
-/** The good reply of a dialect, as a stream or whole. */
+/** Returns the valid reply of a dialect, streamed or complete. */
 export function goodReply(dialect: Dialect, isStream: boolean): GoodReply {
   if (!isStream) return { contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(wholes[dialect]))], isStream };
   const contentType = dialect === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
   return { contentType, pieces: streams[dialect], isStream };
 }
 
-/** An embeddings reply of the OpenAI form. */
+/** An embeddings reply in the OpenAI format. */
 export const vectorsReply = {
   object: 'list',
   model: 'm',
@@ -99,7 +99,7 @@ export const vectorsReply = {
   usage: tokens,
 };
 
-/** One upstream of a dialect at an address, with what else its configuration needs. */
+/** Creates the configuration of one upstream of a dialect at an address, and the required fields of its model. */
 export function createUpstream(dialect: Dialect, url: string): { readonly model: object; readonly upstream: object } {
   switch (dialect) {
     case 'openai':

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listeningAt } from '#test/listening.ts';
 import type { Step } from './fault.ts';
 
-/** One request as it came, with its body as text. */
+/** A received request with its body as text. */
 export interface HostileRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string;
 }
 
-/** An upstream on raw sockets that does to each request what it is told. */
+/** An upstream on raw sockets that runs the given steps for each request. */
 export interface HostileUpstream extends AsyncDisposable {
   readonly url: string;
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   readonly open: () => number;
   readonly requests: () => number;
 }
@@ -42,19 +42,19 @@ export async function startHostileUpstream(choose: Choose): Promise<HostileUpstr
   };
 }
 
-/** Port that a server listens at. */
+/** Returns the port of a server. */
 export function getPort(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Ends a server with all its connections. */
+/** Closes a server and all its connections. */
 export async function closeServer(server: Server, sockets: Iterable<Socket>): Promise<void> {
   for (const socket of sockets) socket.destroy();
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Reads one request after the other, each only when the reply to the one before was sent. */
+/** Reads requests one after the other. Reads the next request only after the reply to the previous one was sent. */
 export function serve(socket: Socket, choose: Choose): void {
   let received = '';
   let isBusy = false;
@@ -90,7 +90,7 @@ async function play(socket: Socket, steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** Resolves once the kernel took the bytes, or the other side has left. */
+/** Resolves when the kernel has accepted the bytes or the peer has disconnected. */
 function write(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();

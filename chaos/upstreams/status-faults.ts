@@ -14,8 +14,8 @@ const statuses = [
 const errorText = JSON.stringify({ error: { type: 'upstream_type', message: 'The upstream says no.', param: null, code: 'no' } });
 
 /**
- * What a caller is told of a status: its own faults keep theirs, a rate limit is one, the rest is 500 or 503. A 404 that is no
- * error of an API is a fault of the address.
+ * Returns the statuses that a client may receive for an upstream status. Client errors and rate limits keep their status. All
+ * others become 500 or 503. A 404 without an API error means that the address is wrong.
  */
 function statusesFor(status: number, body: string): readonly number[] {
   if (status === 404 && body !== errorText) return [500];
@@ -106,7 +106,7 @@ const challenges: readonly Fault[] = [401, 407].map((status) => ({
   steps: () => reply(status, errorText, ['www-authenticate: Basic realm="x"', 'proxy-authenticate: NTLM']),
 }));
 
-/** Errors whose words are odd: what of them reaches a caller must still be an error of ours. */
+/** Errors with unusual text. Clients must still receive a valid error of Parley. */
 const errorBodies: Readonly<Record<string, string>> = {
   null: 'null',
   'a word': '"no"',
@@ -132,5 +132,5 @@ const oddErrors: readonly Fault[] = [400, 500].flatMap((status) =>
   ),
 );
 
-/** Faults that are told by a status. */
+/** Faults that an upstream reports by a status. */
 export const statusFaults: readonly Fault[] = [...plain, ...retryAfters, ...redirects, ...challenges, ...oddErrors];

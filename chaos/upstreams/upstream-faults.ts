@@ -16,10 +16,10 @@ import { streamFaults } from './stream-faults.ts';
 const faults: readonly Fault[] = [...headFaults, ...statusFaults, ...bodyFaults, ...streamFaults];
 const callsAtOnce = 24;
 const timeouts = { connectMs: 2_000, firstByteMs: 2_000, idleMs: 2_000 };
-/** What sends more than this is done alone: it may keep the node busy. */
+/** Cases that send more bytes run alone, because they may keep the node busy. */
 const heavyBytes = 1_000_000;
 
-/** One call: what is done to it, by an upstream of which dialect, and who asks how. */
+/** One call with its fault, the dialect of the upstream, and the form of the request. */
 interface Case {
   readonly id: string;
   readonly name: string;
@@ -28,12 +28,12 @@ interface Case {
   readonly dialect: Dialect;
   readonly isStream: boolean;
   readonly isMessages: boolean;
-  /** Where it is asked for; else at the hostile upstream, which does this fault. */
+  /** URL of the upstream. Default: the hostile upstream with the fault of this case. */
   readonly url?: string;
   readonly fault?: Fault;
 }
 
-/** Upstreams that do everything wrong: each fault, streamed and whole, in every dialect, asked for by both surfaces. */
+/** Upstreams with every fault, streamed and complete, in every dialect, called by both surfaces. */
 export const upstreamFaults: Scenario = {
   name: 'upstreams',
   title: 'Upstreams that fail at each phase',
@@ -54,7 +54,7 @@ export const upstreamFaults: Scenario = {
   },
 };
 
-/** Each fault once in a way that is drawn, or in all ways of one dialect. */
+/** Lists each fault once with a random form, or with all forms of one dialect. */
 function toCases(random: Random, only: Dialect | undefined): readonly Case[] {
   return faults.flatMap((fault, index) => {
     const modes = fault.only === undefined ? [true, false] : [fault.only === 'stream'];
@@ -108,7 +108,7 @@ async function runRound({ tally, match, log }: Ground, all: readonly Case[], caP
   for (const dialect of dialects) byId.set(`calm-${dialect}`, calmCase(dialect));
   const models = Object.fromEntries([...byId.values()].map(toModel));
   await using node = await startWatched({ configuration: { models }, environment: { NODE_EXTRA_CA_CERTS: caPath } });
-  // What a dialect needs is loaded with its first call.
+  // The first call of a dialect loads its modules.
   for (const { id, isMessages } of [...dialects, ...dialects].map(calmCase))
     for (const isStream of [true, false]) await call(node.url, { deployment: id, isStream, isMessages });
   const before = await node.read();
@@ -130,7 +130,7 @@ async function runRound({ tally, match, log }: Ground, all: readonly Case[], caP
   await requireSettled(node, before, tally);
 }
 
-/** One that has nothing wrong. */
+/** Creates a case without a fault. */
 function calmCase(dialect: Dialect): Case {
   return {
     id: `calm-${dialect}`,
