@@ -4,24 +4,23 @@ import { type ContenderName, contenderNames } from './contenders.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Wish {
   contenders: readonly ContenderName[];
   scenarios: readonly Scenario[];
   rounds: number;
-  /** Factor on the length of every run. */
+  /** Factor for the duration of every run. */
   scale: number;
   niceness: number;
   writePath: string | undefined;
-  /** Another checkout of Parley to measure beside this one. */
+  /** Another checkout of Parley that is also measured. */
   before: string | undefined;
   isHelp: boolean;
 }
 
-/** A command line that makes no sense: shown without a stack. */
+/** Invalid command line. Its message is printed without a stack. */
 export class UsageError extends Error {}
 
-/** The text of `--help`. */
 export const helpText = `npm run bench -- [options]
 
 Measures direct, nginx, bare Node, Portkey and Parley in turns on one core and prints a report in Markdown.
@@ -60,7 +59,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Reads the command line; throws `UsageError`. */
+/** Parses the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));

@@ -1,6 +1,6 @@
 /**
- * What lists and searches of conversations take: `npm run bench:chats -- [--rows N] [--engine PostgreSQL]`. Fills a database with
- * conversations of many users, of whom one has 10,000 and one a tenth of all, and measures the store among them.
+ * Measures lists and searches of chats: `npm run bench:chats -- [--rows N] [--engine PostgreSQL]`. Fills a database with
+ * chats of many users, one with 10,000 chats and one with a tenth of all chats, and measures the store.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -50,7 +50,10 @@ async function fill(): Promise<void> {
   console.info(`${flags.engine}: ${rows} conversations of ${listUsers().length} users written in ${seconds} s`);
 }
 
-/** All that is found of the latest 10,000, as the page asks for it; and how many requests that took. */
+/**
+ * Finds all matches among the latest 10,000 chats, with the same requests as the page. Returns the numbers of matches and
+ * requests.
+ */
 async function searchAll(store: SqlChatStore, subject: string, word: string): Promise<{ found: number; requests: number }> {
   const query: ChatSearchQuery = { words: [word], limit: 100, archived: false, after: undefined };
   let found = 0;

@@ -7,13 +7,13 @@ import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForRe
 import { type Call, type Manner, manners, natives } from './requests.ts';
 
 /**
- * Who is measured: `direct` is the load generator on the upstream with nothing between, `bare` what Node itself takes, `before` another
- * checkout of Parley.
+ * Measured programs. `direct` is the load generator on the upstream without a gateway. `bare` measures Node.js itself. `before`
+ * is another checkout of Parley.
  */
 export const contenderNames = ['direct', 'nginx', 'bare', 'portkey', 'before', 'parley'] as const;
 export type ContenderName = (typeof contenderNames)[number];
 
-/** Where things are: the repository, the other checkout, this folder, a temporary folder, the upstream's port of each manner. */
+/** Paths of the repository, the other checkout, this folder, and a temporary folder, and the upstream ports by manner. */
 export interface Grounds {
   root: string;
   before: string | undefined;
@@ -24,7 +24,7 @@ export interface Grounds {
   processes: ProcessGroup;
 }
 
-/** A contender that is ready for calls. `child` is absent for `direct`. */
+/** A contender that accepts calls. `child` is absent for `direct`. */
 export interface Running {
   name: ContenderName;
   child?: ChildProcess;
@@ -93,7 +93,7 @@ function portkeyPlan(grounds: Grounds, port: number): Plan {
   };
 }
 
-/** As users start it, in whichever checkout. */
+/** Returns the command that users run to start Parley from a checkout. */
 export function toParleyCommand(root: string, args: readonly string[]): Plan['command'] {
   return { program: join(root, 'bin/parley'), args, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
 }
@@ -136,7 +136,7 @@ const addinCall = {
   headersFor: () => ({ 'x-api-key': 'sk-upstream', 'anthropic-version': '2023-06-01', Origin: 'https://addin.example' }),
 };
 
-/** The gateway for browser add-ins, of nginx or of Parley, before one upstream. */
+/** Plans the gateway for browser add-ins, of nginx or of Parley, in front of one upstream. */
 function addinPlan(name: ContenderName, { grounds, folder, port }: PlanContext, upstreamPort: number): Plan {
   const cwd = getRoot(name, grounds);
   const isRoot = process.getuid?.() === 0;
@@ -147,7 +147,7 @@ function addinPlan(name: ContenderName, { grounds, folder, port }: PlanContext, 
   return { command, readyPath: '/msgapi/v1/models', ...addinCall };
 }
 
-/** What a contender is started with. `addinManner`: it is to be a gateway for add-ins before the upstream of that manner. */
+/** Parameters of a contender. If `addinManner` is set, it is a gateway for add-ins in front of the upstream of that manner. */
 interface PlanContext {
   grounds: Grounds;
   folder: string;
@@ -163,14 +163,14 @@ function toPlan(name: Exclude<ContenderName, 'direct'>, context: PlanContext): P
   return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(getRoot(name, grounds), context);
 }
 
-/** Builds the service of a checkout, where it is one that is built. */
+/** Builds the service of a checkout, unless the checkout runs from source. */
 function buildService(root: string, node: string): void {
   if (!existsSync(join(root, 'scripts/build-service.ts'))) return;
   const run = spawnSync(node, ['scripts/build-service.ts', '--when-needed'], { cwd: root, stdio: ['ignore', 2, 2] });
   if (run.status !== 0) throw new Error(`the service could not be built in ${root}`);
 }
 
-/** Sees to it that a contender can be started: Parley is built, Portkey's packages are installed, nginx is there. */
+/** Prepares a contender: builds Parley, installs the packages of Portkey, or checks that nginx is installed. */
 export function prepareContender(name: ContenderName, grounds: Grounds): void {
   if (name === 'parley' || name === 'before') buildService(getRoot(name, grounds), grounds.node);
   if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
@@ -185,7 +185,7 @@ export function prepareContender(name: ContenderName, grounds: Grounds): void {
   }
 }
 
-/** Starts a contender on its own core and waits until it is ready; `addinManner` as in `Scenario`. */
+/** Starts a contender on a separate core and waits until it is ready. `addinManner` is explained in `Scenario`. */
 export async function startContender(name: ContenderName, grounds: Grounds, addinManner: Manner | undefined): Promise<Running> {
   if (name === 'direct') {
     return {

@@ -15,7 +15,7 @@ function packageVersion(folder: string, name: string): string {
   return `${name} ${version}`;
 }
 
-/** Lines about the machine, the programs and the run. */
+/** Returns lines about the machine, the programs, and the run. */
 export function gatherFacts(grounds: Grounds, wish: Wish, minutes: number): string[] {
   const cores = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);

@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import type { Spread } from './statistics.ts';
 
-/** A goal with what was measured; `isMet` is undefined when its contenders were not run. */
+/** A goal with its measured value. `isMet` is undefined if its contenders did not run. */
 export interface Verdict {
   title: string;
   target: string;
@@ -17,9 +17,9 @@ interface Goal {
   title: string;
   scenario: string;
   key: string;
-  /** The contender Parley's value is divided by; without it the value itself is judged. */
+  /** Contender whose value divides the value of Parley. Without it, the value itself is judged. */
   per?: ContenderName;
-  /** The scenario whose value of Parley's own it is divided by. */
+  /** Scenario whose value of Parley divides the value. */
   perScenario?: string;
   least?: number;
   most?: number;
@@ -27,7 +27,7 @@ interface Goal {
   digits: number;
 }
 
-/** What is judged in ratios to a contender of the same round. */
+/** Creates a goal for the ratio to a contender in the same round. */
 const of = (per: ContenderName, scenario: string, key: string, bound: { least: number } | { most: number }, digits = 2) => ({
   scenario,
   key,
@@ -37,7 +37,7 @@ const of = (per: ContenderName, scenario: string, key: string, bound: { least: n
   digits,
 });
 
-/** What is judged in ratios to relayed streams of chat. */
+/** Creates a goal for the ratio to relayed chat streams. */
 const ofStreams = (scenario: string, most: number) => ({
   scenario,
   key: 'cpuPerChunk',
@@ -101,7 +101,7 @@ function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {
   return { title, target, digits, measured, isMet };
 }
 
-/** Judges the medians against what Parley has to show. */
+/** Judges the medians against the goals of Parley. */
 export function judgeGoals(samples: Samples): Verdict[] {
   return goals.flatMap((goal) => {
     const scenario = scenarios.find(({ name }) => name === goal.scenario);

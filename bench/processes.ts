@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The core that belongs to the contender alone; upstream, load generator and this runner share the other. */
+/** Core of the contender. The upstream, the load generator, and this runner share the other core. */
 export const contenderCore = 0;
 export const loadCore = 1;
 
-/** How to start a process: its core, where its output goes, its environment. */
+/** Parameters of a process: its core, its log file, and its environment. */
 export interface Command {
   core: number;
   program: string;
@@ -18,12 +18,12 @@ export interface Command {
   environment?: Record<string, string>;
 }
 
-/** Processes this runner has started, so that all of them end with it. */
+/** Processes that this runner has started. All of them end with the runner. */
 export class ProcessGroup {
   readonly #running = new Set<ChildProcess>();
   readonly #niceness: number;
 
-  /** `niceness` below zero gives the measured processes precedence over others on a shared machine; it needs root. */
+  /** A negative `niceness` gives the measured processes precedence on a shared machine and requires root. */
   constructor(niceness: number) {
     this.#niceness = niceness;
   }
@@ -58,7 +58,7 @@ export class ProcessGroup {
     child.once('exit', () => this.#running.delete(child));
   }
 
-  /** Ends one process: asks, and after three seconds forces. */
+  /** Ends one process with SIGTERM, and with SIGKILL after three seconds. */
   async stop(child: ChildProcess): Promise<void> {
     if (!isAlive(child)) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
@@ -68,18 +68,18 @@ export class ProcessGroup {
     clearTimeout(forced);
   }
 
-  /** Ends every process still running. */
+  /** Ends every running process. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.stop(child)));
   }
 }
 
-/** Whether a process started here still runs. */
+/** Returns whether a process of this runner still runs. */
 export function isAlive(child: ChildProcess): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-/** The last lines of a log, for an error message. */
+/** Returns the last lines of a log for an error message. */
 export function readTail(logPath: string): string {
   try {
     return readFileSync(logPath, 'utf8').trimEnd().split('\n').slice(-15).join('\n').slice(-3000);
@@ -98,7 +98,7 @@ async function readStatus(url: string): Promise<number> {
   }
 }
 
-/** Waits until a URL answers 200; an error with the log's tail when the process ends or 30 s pass first. */
+/** Waits until a URL responds with 200. Throws an error with the end of the log if the process ends or 30 s pass before. */
 export async function waitForReply(name: string, child: ChildProcess, url: string, logPath: string): Promise<void> {
   const end = Date.now() + 30_000;
   while (isAlive(child) && Date.now() < end) {
@@ -112,7 +112,7 @@ export async function waitForReply(name: string, child: ChildProcess, url: strin
   throw new Error(`${name} ${what}. The end of its log:\n${readTail(logPath)}`);
 }
 
-/** A loopback port nobody listens on. */
+/** Returns a free loopback port. */
 export async function findFreePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -123,18 +123,18 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Gives this session's group of processes a niceness, where the kernel weighs sessions against each other (autogroup): without it the
- * niceness of a process counts only among its own session.
+ * Sets the niceness of the process group of this session if the kernel balances sessions (autogroup). Otherwise, the niceness of
+ * a process applies only within its session.
  */
 export function setSessionNiceness(niceness: number): void {
   try {
     writeFileSync('/proc/self/autogroup', String(niceness));
   } catch {
-    // The kernel knows no autogroups, or this user may not.
+    // The kernel does not support autogroups, or this user may not change them.
   }
 }
 
-/** Moves this runner to the core of the load, so that the contender's core stays its own. */
+/** Moves this runner to the core of the load, so that the contender has its core alone. */
 export function pinRunner(): void {
   const { status, error } = spawnSync('taskset', ['-a', '-c', '-p', String(loadCore), String(process.pid)], { stdio: 'ignore' });
   if (error || status !== 0) throw new Error('taskset (util-linux) and two cores are needed to pin processes');

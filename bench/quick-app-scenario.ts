@@ -6,7 +6,10 @@ import type { Metric, Scenario, Values } from './scenario.ts';
 
 const loop: Metric = { key: 'loopMicros', title: 'the loop alone, µs CPU a turn', digits: 0 };
 
-/** 200 runs at once of an app with three paced tools: `bench/quick-app.ts`, with a Parley of its own on the contender's core. */
+/**
+ * 200 concurrent runs of an app with three paced tools. Runs `bench/quick-app.ts` with a separate Parley on the core of the
+ * contender.
+ */
 export const quickAppScenario: Scenario = {
   name: 'quick-app',
   title: 'Quick app: 200 runs at once, five turns with three paced REST tools each',

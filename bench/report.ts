@@ -69,7 +69,7 @@ function toFaultsPart(samples: Samples): string {
   return `## Invalid runs\n\nTheir numbers count for nothing.\n\n${lines.join('\n')}\n\n`;
 }
 
-/** The whole report in Markdown. `facts` are lines about the machine and the programs. */
+/** Returns the complete report in Markdown. `facts` are lines about the machine and the programs. */
 export function toReport(samples: Samples, facts: readonly string[]): string {
   const measured = scenarios.filter(({ name }) => samples.all.some((sample) => sample.scenario === name));
   return `# Benchmarks

@@ -7,7 +7,7 @@ import { readMachineMicros, readUsage, type Usage } from './measure.ts';
 import { type Call, toRawRequest } from './requests.ts';
 import { toSpread } from './statistics.ts';
 
-/** Percentiles in nanoseconds as the load generator prints them. */
+/** Percentiles in nanoseconds from the load generator. */
 interface Percentiles {
   count: number;
   p50: number;
@@ -16,14 +16,14 @@ interface Percentiles {
   max: number;
 }
 
-/** The load generator's last line. */
+/** The last line of the load generator. */
 interface LoadResult {
   seconds: number;
   replies: number;
   errors: number;
   reconnects: number;
   events: number;
-  /** Held streams that had their first chunk when the window began. */
+  /** Open streams that had their first chunk when the window started. */
   flowing: number;
   latency: Percentiles;
   firstChunk: Percentiles;
@@ -31,23 +31,25 @@ interface LoadResult {
   firstError: string;
 }
 
-/** One run of the load generator and what the contender used in its window. Memory is the median of samples, in bytes. */
+/**
+ * One run of the load generator and the resource usage of the contender in its window. Memory is the median of samples in bytes.
+ */
 export interface LoadRun {
   result: LoadResult;
   cpuMicros: number;
   pageFaults: number;
   rssBytes: number;
   stepRssBytes: number;
-  /** What processes that are not of this run worked meanwhile, of one core in per cent. */
+  /** CPU time of processes outside this run, in percent of one core. */
   othersShare: number;
 }
 
-/** A run whose replies were not all as asked for: its numbers count for nothing. */
+/** A run with an unexpected reply. Its numbers are not valid. */
 export class InvalidRun extends Error {}
 
 type Line = { mark: string } | { result: LoadResult };
 
-/** Watches a contender between the marks of a run. */
+/** Measures a contender between the marks of a run. */
 class Watch {
   readonly #pid: number | undefined;
   readonly #samples = { step: [] as number[], window: [] as number[] };
@@ -93,7 +95,7 @@ class Watch {
   }
 }
 
-/** Runs the load generator on a contender; throws `InvalidRun` when one reply was not as asked for. */
+/** Runs the load generator against a contender. Throws `InvalidRun` if a reply was not as expected. */
 export async function runLoad(
   grounds: Grounds,
   load: string,

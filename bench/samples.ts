@@ -2,7 +2,7 @@ import type { ContenderName } from './contenders.ts';
 import type { Scenario, Values } from './scenario.ts';
 import { type Spread, toSpread } from './statistics.ts';
 
-/** One run of one contender; `fault` instead of values when it was invalid. */
+/** One run of one contender. An invalid run has `fault` instead of values. */
 export interface Sample {
   round: number;
   scenario: string;
@@ -11,13 +11,13 @@ export interface Sample {
   error?: string;
 }
 
-/** What was run. */
+/** A scenario with its contender. */
 interface Run {
   scenario: Scenario;
   contender: ContenderName;
 }
 
-/** All samples of a run of the harness, asked by scenario and contender. Ratios and differences are taken within one round. */
+/** All samples of the harness by scenario and contender. Ratios and differences are computed within one round. */
 export class Samples {
   readonly all: Sample[] = [];
 
@@ -33,27 +33,27 @@ export class Samples {
     return [...new Set(this.all.map((sample) => sample.round))];
   }
 
-  /** Whether the contender was run on this scenario at all, valid or not. */
+  /** Returns whether the contender ran this scenario, validly or not. */
   has(scenario: Scenario, contender: ContenderName): boolean {
     return this.all.some((s) => s.scenario === scenario.name && s.contender === contender);
   }
 
-  /** How many runs others on the machine disturbed by more than a share of a core, in per cent. */
+  /** Counts runs during which other processes used more than this percentage of a core. */
   countDisturbed(othersShare: number): number {
     return this.all.filter(({ values }) => (values?.others ?? 0) > othersShare).length;
   }
 
-  /** The spread of a metric. */
+  /** Returns the spread of a metric. */
   spread(scenario: Scenario, contender: ContenderName, key: string): Spread | undefined {
     return toSpread(this.#rounds().map((round) => this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN));
   }
 
-  /** The spread of one contender's metric divided by another's. */
+  /** Returns the spread of the metric of one contender divided by the metric of another. */
   ratio(scenario: Scenario, key: string, numerator: ContenderName, under: ContenderName): Spread | undefined {
     return this.computeRatio(key, { scenario, contender: numerator }, { scenario, contender: under });
   }
 
-  /** The same between two runs of one round, of whatever scenario. */
+  /** Returns the spread of the ratio between two runs of one round, which may have different scenarios. */
   computeRatio(key: string, numerator: Run, under: Run): Spread | undefined {
     const measured = ({ scenario, contender }: Run, round: number): number =>
       this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN;
@@ -61,8 +61,8 @@ export class Samples {
   }
 
   /**
-   * Writes what each contender takes over another of the same round: `addedP50` and `addedP99` with the prefix `added`. Over the direct
-   * way a difference that is not above zero says that the direct run was disturbed; it is left out.
+   * Adds the differences to another contender of the same round: with the prefix `added`, these are `addedP50` and `addedP99`. A
+   * difference to `direct` that is not above zero shows that the direct run was disturbed, so it is omitted.
    */
   deriveOver(scenario: string, under: ContenderName, prefix: string): void {
     const scenarioSamples = this.all.filter((sample) => sample.scenario === scenario);

@@ -1,12 +1,12 @@
 /*
- * A fast model endpoint, HTTP/1.1, keep-alive, one thread, epoll: in the Messages dialect where the path ends in
- * /messages, as the Responses API where it ends in /responses, else as OpenAI's chat completions.
+ * A fast model endpoint: HTTP/1.1, keep-alive, one thread, epoll. Paths that end in /messages use the Messages dialect, paths that
+ * end in /responses use the Responses API. All other paths use the chat completions of OpenAI.
  *
  *   upstream PORT:CHUNKS:INTERVAL_US ...
  *
- * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks at once, in one write where the socket takes
- * it; otherwise one chunk each interval, and CHUNKS 0 goes on until the caller leaves. A paced chunk carries "@t=" and the monotonic
- * nanosecond of its writing in 20 digits. A body with "stream":true is answered by a stream, any other by one JSON reply of 1 kB.
+ * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks immediately, in one write if the socket
+ * accepts it. Otherwise it sends one chunk per interval, and CHUNKS 0 continues until the client disconnects. A paced chunk has "@t="
+ * and the monotonic nanosecond of its writing in 20 digits. A body with "stream":true receives a stream, others one JSON reply of 1 kB.
  * Without `Authorization: Bearer sk-upstream`, or `sk-upstream` in `Api-Key` or `x-api-key`, the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
  */
 #define _GNU_SOURCE
@@ -18,17 +18,17 @@
 
 enum dialect { CHAT, MESSAGES, RESPONSES, DIALECTS };
 
-/* The replies of one dialect: a whole one, and a stream as its beginning, a chunk and its end. */
+/* The replies of one dialect: a complete reply, and a stream as its start, a chunk, and its end. */
 struct replies {
   char unary[4096], head[2048], chunk[512], tail[2048];
   size_t unary_size, head_size, chunk_size, tail_size, time_at;
 };
 
 struct listener {
-  int listening; /* always 1: tells a listener from a connection in an event */
+  int listening; /* always 1: distinguishes a listener from a connection in an event */
   int fd, chunks;
   uint64_t interval;
-  char *burst[DIALECTS]; /* a whole stream, where it is sent at once */
+  char *burst[DIALECTS]; /* a complete unpaced stream */
   size_t burst_size[DIALECTS];
 };
 
@@ -59,12 +59,12 @@ static const char *const denied =
     "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: 46\r\n\r\n"
     "{\"error\":{\"message\":\"no key\",\"code\":\"denied\"}}";
 
-/* Adds an event inside an HTTP chunk of its own; gives the new size. */
+/* Adds an event in a separate HTTP chunk. Returns the new size. */
 static size_t add_event(char *to, size_t at, size_t room, const char *event) {
   return at + (size_t)snprintf(to + at, room - at, "%x\r\n%s\r\n", (unsigned)strlen(event), event);
 }
 
-/* Adds a chunk of OpenAI's API; gives the new size. */
+/* Adds a chunk of the OpenAI API. Returns the new size. */
 static size_t add_chat(char *to, size_t at, size_t room, const char *delta, const char *finish) {
   char event[1024];
   snprintf(event, sizeof event,
@@ -74,7 +74,7 @@ static size_t add_chat(char *to, size_t at, size_t room, const char *delta, cons
   return add_event(to, at, room, event);
 }
 
-/* Adds an event of the Messages dialect, whose fields follow its type; gives the new size. */
+/* Adds an event of the Messages dialect, whose fields follow its type. Returns the new size. */
 static size_t add_message(char *to, size_t at, size_t room, const char *type, const char *fields) {
   char event[1024];
   snprintf(event, sizeof event, "event: %s\ndata: {\"type\":\"%s\"%s}\n\n", type, type, fields);
@@ -112,7 +112,7 @@ static void build_messages(struct replies *r) {
   r->tail_size = add_message(r->tail, r->tail_size, sizeof r->tail, "message_stop", "");
 }
 
-/* Adds an event of the Responses API, whose fields follow its number; gives the new size. */
+/* Adds an event of the Responses API, whose fields follow its number. Returns the new size. */
 static size_t add_response(char *to, size_t at, size_t room, const char *type, int number, const char *fields) {
   char all[1024];
   snprintf(all, sizeof all, ",\"sequence_number\":%d%s", number, fields);
@@ -230,7 +230,7 @@ static void drop(struct connection *c) {
   free(c);
 }
 
-/* Writes what the socket takes and keeps the rest; 0 when the connection is gone (and dropped). */
+/* Writes what the socket accepts and stores the rest. Returns 0 if the connection is closed (and dropped). */
 static int put(struct connection *c, const char *bytes, size_t size) {
   size_t done = 0;
   if (!c->out) {
@@ -288,7 +288,7 @@ static void send_due(uint64_t now) {
     if (c->chunks_left > 0) c->chunks_left--;
     c->due += c->listener->interval;
     heap_settle(0);
-    if (c->out) continue; /* the reader is behind: this chunk is left out and will be missed in its count */
+    if (c->out) continue; /* the reader is slow: this chunk is omitted, which lowers its count */
     char digits[21];
     snprintf(digits, sizeof digits, "%020llu", (unsigned long long)now_ns());
     memcpy(r->chunk + r->time_at, digits, 20);
@@ -296,7 +296,7 @@ static void send_due(uint64_t now) {
   }
 }
 
-/* Looks for "stream":true in a span of the body, with up to TEXT_SIZE bytes kept from the span before. */
+/* Searches a span of the body for "stream":true. Up to TEXT_SIZE bytes of the previous span are stored. */
 static void scan(struct connection *c, const char *bytes, size_t size) {
   if (c->wants_stream || c->scanned >= SCAN_MAX) return;
   c->scanned += size;
@@ -336,7 +336,7 @@ static int begin_body(struct connection *c) {
   return 1;
 }
 
-/* Feeds bytes to a request; 0 when the connection was dropped. */
+/* Feeds bytes to a request. Returns 0 if the connection was dropped. */
 static int feed(struct connection *c, const char *at, const char *end) {
   for (;;) {
     if (!c->in_body) {

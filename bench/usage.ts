@@ -1,6 +1,6 @@
 /**
- * What records of usage take: `npm run bench:usage -- [--rows N] [--engine PostgreSQL]`. Fills a journal with a year of many users,
- * then measures lists of single calls, sums, and what it takes to append more.
+ * Measures usage records: `npm run bench:usage -- [--rows N] [--engine PostgreSQL]`. Fills a journal with a year of many users,
+ * then measures lists of single calls, sums, and appends.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,10 @@ const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsyn
 const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(new Secret(server.url));
 const journal = new SqlJournal(opened.database);
 
-/** Of 1,000 users, 50 projects and 40 deployments, of which one is asked once in 10,000 calls; one call in 500 fails. */
+/**
+ * Creates a record of 1,000 users, 50 projects, and 40 deployments. One deployment has one in 10,000 calls. One call in 500
+ * fails.
+ */
 function toRecord(index: number): UsageRecord {
   const deployment = index % 10_000 === 0 ? 'rare' : `model ${index % 40}`;
   return {

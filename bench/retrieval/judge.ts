@@ -1,6 +1,6 @@
 import type { Passage, PassageHit } from '#domain/tools/passage-index.ts';
 
-/** One of the golden questions; without answers where the documents do not tell. */
+/** A golden question. It has no answers if the documents contain none. */
 export interface GoldenQuestion {
   readonly kind: string;
   readonly question: string;
@@ -9,13 +9,13 @@ export interface GoldenQuestion {
 
 interface GoldenAnswer {
   readonly file: string;
-  /** Null where the format has no pages. */
+  /** Null for formats without pages. */
   readonly page: number | null;
-  /** Words of the passage that answers. */
+  /** Text in the passage that answers the question. */
   readonly has: string;
 }
 
-/** A passage that was found, with its file. */
+/** A search result with its file. */
 interface FoundPassage {
   readonly file: string;
   readonly passage: Passage;
@@ -23,15 +23,15 @@ interface FoundPassage {
 
 export interface Verdict {
   readonly kind: string;
-  /** Share of the answers among the first five passages. */
+  /** Fraction of the answers among the first five passages. */
   readonly recallAt5: number;
-  /** One by the rank of the first passage that answers. */
+  /** Reciprocal rank of the first passage that answers the question. */
   readonly reciprocalRank: number;
 }
 
 export type ShowPassage = (hit: PassageHit) => Promise<FoundPassage>;
 
-/** How well a list of passages answers a question. */
+/** Measures how well a list of passages answers a question. */
 export async function judge(golden: GoldenQuestion, hits: readonly PassageHit[], show: ShowPassage): Promise<Verdict> {
   const passages = await Promise.all(hits.map(show));
   const ranks = golden.answers.map((answer) => passages.findIndex((passage) => answers(answer, passage)));
@@ -48,7 +48,7 @@ export function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
 }
 
-/** The value that so large a share of the numbers does not exceed. */
+/** Returns the value at the quantile `share`. */
 export function percentile(numbers: readonly number[], share: number): number {
   const ordered = numbers.toSorted((left, right) => left - right);
   return ordered[Math.min(ordered.length - 1, Math.ceil(share * ordered.length) - 1)] ?? Number.NaN;

@@ -17,7 +17,7 @@ import { DeploymentEmbedder, type SendEmbeddingsRequest } from '#tools/retrieval
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import type { CorpusDocument } from './corpus/corpus.ts';
 
-/** An index of its own, in a temporary folder or in the PostgreSQL of that address. */
+/** Opens a separate index in a temporary folder or in the PostgreSQL database at this URL. */
 export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
   const { database, close: closeDatabase } = await (postgresUrl === undefined
@@ -39,7 +39,7 @@ export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl
     return { bucket: 'bench', path: file, contentType: 'application/octet-stream', contentLength, etag: blob, blob, ...times };
   }
 
-  /** Until all have their vectors. */
+  /** Waits until all documents have their vectors. */
   async function awaitVectors(documents: readonly IndexedDocument[]): Promise<void> {
     for (const { id, passages } of documents) {
       while ((await index.countVectors({ document: id, model: embedder.model })) < passages) {

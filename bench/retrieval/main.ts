@@ -40,7 +40,7 @@ const searchModes: Readonly<Record<string, Way>> = {
 };
 
 const signal = new AbortController().signal;
-/** `retrieval.minScore`, if it is not set. */
+/** Default of `retrieval.minScore`. */
 const usualScore = 0.2;
 
 type Library = Awaited<ReturnType<typeof openLibrary>>;
@@ -87,7 +87,7 @@ async function measureQuality(library: Library): Promise<void> {
   await reportThresholds({ search: (text) => search.search({ text, documents, embedder, signal }), show });
 }
 
-/** How near the nearest passage is, for questions with and without an answer. */
+/** Reports the score of the nearest passage for questions with and without an answer. */
 async function reportUnanswerable(
   search: PassageSearch,
   { documents, embedder }: Omit<PassageQuery, 'text' | 'signal'>,
@@ -132,7 +132,9 @@ async function measureSpeed({ index, embedder, dimensions }: Library, chunks: nu
   }
 }
 
-/** Of twenty documents in four languages: how often the right one is among the first five, and how often it is first. */
+/**
+ * Reports for twenty documents in four languages how often the correct one is among the first five, and how often it is first.
+ */
 async function measureLanguages({ index, indexer, embedder, store, awaitVectors }: Library): Promise<void> {
   const files = await Promise.all(makeLanguageCorpus().map(store));
   const readings = files.map((file) => ({ file, reading: indexer.requestIndexing(file, embedder) }));

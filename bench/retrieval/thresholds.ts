@@ -2,7 +2,7 @@ import type { PassageSearch, ScoredHit } from '#tools/retrieval/searching/passag
 import { type GoldenQuestion, judge, mean } from './judge.ts';
 import questions from './questions.json' with { type: 'json' };
 
-/** Codes, names of settings and numbers of four digits: what a question names exactly. */
+/** Codes, setting names, and four-digit numbers, which a question must match exactly. */
 const codePattern = /\p{L}[\p{L}-]*\d|\d[\d.-]*\p{L}{1,2}\b|\d{4}|\p{L}[._]\p{L}/u;
 const thresholds = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4];
 
@@ -16,7 +16,7 @@ export interface Asking {
   readonly show: Parameters<typeof judge>[2];
 }
 
-/** What a lowest score leaves of questions that have an answer, and of how many that have none it says so. */
+/** Reports how many answerable questions keep results at each minimum score, and how many unanswerable questions have none. */
 export async function reportThresholds({ search, show }: Asking): Promise<void> {
   const all: RankedQuestion[] = [];
   for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });

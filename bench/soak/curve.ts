@@ -20,7 +20,7 @@ const columns: readonly Column[] = [
   ],
 ];
 
-/** The title, or the values of one moment, as a line of a Markdown table. */
+/** Returns a row of a Markdown table: the titles, or the values of one reading. */
 export function toRow(reading: Reading | undefined): string {
   const cells = columns.map(([title, of]) => (reading === undefined ? title : of(reading)).padStart(title.length));
   return `| ${cells.join(' | ')} |`;
@@ -28,7 +28,7 @@ export function toRow(reading: Reading | undefined): string {
 
 export const ruler = `|${columns.map(([title]) => `${'-'.repeat(title.length + 1)}:`).join('|')}|`;
 
-/** RSS of each minute as a bar. */
+/** Returns a bar chart of RSS per minute. */
 export function toChart(readings: readonly Reading[]): string {
   const most = Math.max(...readings.map(({ rss }) => rss));
   const bars = readings.map(({ minute, rss }) => {
@@ -38,7 +38,7 @@ export function toChart(readings: readonly Reading[]): string {
   return bars.join('\n');
 }
 
-/** Each cache at its greatest and at the end. */
+/** Returns the maximum and final size of each cache. */
 export function toCacheLines(readings: readonly Reading[]): string {
   const names = new Set(readings.flatMap(({ caches }) => [...caches.keys()]));
   const lines = [...names].map((name) => {

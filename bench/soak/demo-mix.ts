@@ -12,7 +12,7 @@ const questions = [
 const documentKilobytes = [20, 100, 300];
 const maxDocuments = 20;
 
-/** A document of its own, saved under an application that reads it; then a question to that. */
+/** Saves a new document and an application that reads it, and sends a question to the application. */
 async function queryOwnDocument(client: NodeClient, index: number, headers: Record<string, string>): Promise<readonly number[]> {
   const { bucket } = (await client.send({ path: '/v1/bucket', headers })).json() as { bucket: string };
   const kilobytes = documentKilobytes[index % documentKilobytes.length] ?? 1;
@@ -44,7 +44,9 @@ async function queryOwnDocument(client: NodeClient, index: number, headers: Reco
   return [...unlike([200], saved.status), ...unlike([200, 201], created.status), ...unlike([200], answer.status)];
 }
 
-/** The load of a node that serves its embedded default: documents are read and asked about, texts embedded by the model that is built in. */
+/**
+ * Creates the load of a node with its embedded default. It reads and queries documents and embeds texts with the built-in model.
+ */
 export function toDemoMix(key: string): readonly Kind[] {
   const headers = { 'api-key': key };
   const createRun =

@@ -1,21 +1,21 @@
 import type { Kind } from './mix.ts';
 import type { NodeClient } from './node-client.ts';
 
-/** How often a kind was run, and went wrong. */
+/** Number of runs and failures of one kind. */
 export interface Tally {
   runs: number;
   wrong: number;
-  /** What it was answered with then; 0 for a connection that broke. */
+  /** Statuses of failures. 0 stands for a broken connection. */
   readonly statuses: Set<number>;
 }
 
 const maxConcurrent = 200;
 const newTally = (): Tally => ({ runs: 0, wrong: 0, statuses: new Set() });
 
-/** Runs kinds of calls at a steady rate, the same ones in the same order each time. */
+/** Runs calls at a steady rate, always in the same order. */
 export class MixedLoad {
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Runs that were due while too many were under way. */
+  /** Number of runs that were skipped because too many were in progress. */
   skipped = 0;
   readonly #client: NodeClient;
   readonly #order: readonly Kind[];
@@ -31,7 +31,7 @@ export class MixedLoad {
     this.#timer = setInterval(() => this.#startDue(rate), 10);
   }
 
-  /** Starts no more, and waits for what is under way. */
+  /** Starts no more runs and waits for those in progress. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#underWay);
@@ -62,7 +62,7 @@ export class MixedLoad {
   }
 }
 
-/** Each kind as often as its weight says, spread evenly over the round. */
+/** Repeats each kind according to its weight, evenly distributed over the round. */
 function interleave(kinds: readonly Kind[]): readonly Kind[] {
   const placed = kinds.flatMap((kind) =>
     Array.from({ length: kind.weight }, (_, index) => ({ kind, at: (index + 0.5) / kind.weight })),

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { readUsage } from '../measure.ts';
 
-/** What a node holds of memory at one moment, in bytes; undefined where it does not say so. */
+/** Memory of a node at one time in bytes. Undefined values are not reported by the node. */
 export interface Reading {
   readonly minute: number;
   readonly rss: number;
-  /** Pages of its own: without what it shares with files. */
+  /** Anonymous pages, without pages that are shared with files. */
   readonly anonymous: number;
   readonly heapUsed: number | undefined;
   readonly heap: number | undefined;
   readonly external: number | undefined;
   readonly arrayBuffers: number | undefined;
-  /** Of RSS what is neither heap, nor array buffers nor pages of files: other threads, allocators. */
+  /** Part of RSS without the heap, array buffers, and file pages, such as other threads and allocators. */
   readonly native: number | undefined;
-  /** By name of the cache. */
+  /** Cache sizes by name. */
   readonly caches: ReadonlyMap<string, number>;
-  /** Seconds of the processor since the start. */
+  /** CPU time in seconds since the start. */
   readonly cpuSeconds: number;
 }
 
-/** The values of Prometheus' text, by name and labels as they stand there. */
+/** Parses metrics of the Prometheus text format by name and labels. */
 export function parseMetrics(text: string): ReadonlyMap<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -30,7 +30,7 @@ export function parseMetrics(text: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Reads a process, and the metrics of its node. */
+/** Reads the memory of a process and the metrics of its node. */
 export function toReading(minute: number, pid: number, metrics: ReadonlyMap<string, number>): Reading {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
   const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(rollup)?.[1] ?? 0);

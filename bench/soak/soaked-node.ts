@@ -7,17 +7,17 @@ import { findFreePort, isAlive, waitForReply } from '../processes.ts';
 
 export interface NodeWish {
   readonly root: string;
-  /** Absent: the node starts on its embedded default, with the sample. */
+  /** If absent, the node uses its embedded default with the sample. */
   readonly configuration: object | undefined;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A node as users start it, with a data folder of its own. */
+/** A node with its own data folder, started like a node of a user. */
 export interface SoakedNode {
   readonly pid: number;
   readonly port: number;
   readonly isAlive: () => boolean;
-  /** What it has said so far. */
+  /** Returns the output so far. */
   readonly output: () => string;
   readonly stop: () => Promise<void>;
 }

@@ -13,7 +13,9 @@ const sections = (chars: number): string => {
   return text;
 };
 
-/** Everything of the last answer that is in sight is drawn as it will be, it has so many characters, and nothing more is to come. */
+/**
+ * Script that returns whether the last answer is complete and has `chars` characters, and whether its visible part is rendered.
+ */
 const isReadable = (chars: number): string => `(() => {
   const reply = [...document.querySelectorAll('.reply .markdown')].at(-1);
   if (!reply || reply.getAttribute('aria-busy') === 'true' || !document.querySelector('.reply .actions')) return false;
@@ -37,7 +39,7 @@ const watchFrames = `(() => {
   globalThis.longest = longest;
 })()`;
 
-/** An answer of ten seconds, a chunk each hundredth of one: the longest time between two frames, and the longest task. */
+/** Measures an answer of ten seconds with a chunk every 10 ms: the longest time between two frames, and the longest task. */
 export async function measureStream(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces =
@@ -68,7 +70,7 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
   return [{ title, max: 50, unit: 'ms', got: longest.frameMs, details: [task] }];
 }
 
-/** Long conversations, opened from the list. */
+/** Measures opening long chats from the list. */
 export async function measureOpening(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toLong(500, section));
@@ -88,7 +90,7 @@ export async function measureOpening(world: WebWorld): Promise<readonly Figure[]
   ];
 }
 
-/** An answer of a megabyte that arrives as fast as it can. */
+/** Measures an unpaced answer of a megabyte. */
 export async function measureArrival(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces = sections(1_000_000).match(/.{1,4000}/gs) ?? [];

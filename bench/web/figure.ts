@@ -1,11 +1,11 @@
-/** One line of the table. */
+/** One row of the table. */
 export interface Figure {
   readonly title: string;
-  /** The most that it may be. */
+  /** Maximum permitted value. */
   readonly max: number;
   readonly unit: string;
   readonly got: number;
-  /** What the number does not say. */
+  /** Additional details. */
   readonly details?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export function isMet({ got, max }: Figure): boolean {
   return got <= max;
 }
 
-/** The figures as a table of Markdown, and below it what each has to add. */
+/** Returns a Markdown table of the figures, followed by their details. */
 export function toTable(figures: readonly Figure[]): string {
   const lines = figures.map((figure) => {
     const { title, max, unit, got } = figure;

@@ -16,7 +16,7 @@ const typed = (text: string): string => `(() => {
 const headCount = "document.querySelectorAll('.head').length";
 const rounds = 9;
 
-/** Medians of several searches for one of them by a word, and of the ways back to all. */
+/** Measures the medians of several searches for a single chat by a word, and of the returns to the full list. */
 async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where: string): Promise<readonly Figure[]> {
   const searched: number[] = [];
   const listed: number[] = [];
@@ -34,7 +34,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   return [toFigure('searched', searched), toFigure('listed', listed)];
 }
 
-/** Ten thousand that a browser keeps. */
+/** Measures ten thousand chats that are stored in the browser. */
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toMany(many));
@@ -44,7 +44,9 @@ export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** Ten thousand that the service keeps; what is looked for stands in their turns alone, and the browser has read none of them. */
+/**
+ * Measures ten thousand chats that the service stores. The search word occurs only in turns, which the browser has not loaded.
+ */
 async function measureServer(where: string, options: WorldOptions): Promise<readonly Figure[]> {
   await using world = await startWebWorld({ ...options, conversations: 'server' });
   await fill(world);
@@ -79,7 +81,7 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   return [searched, entered, listed];
 }
 
-/** The first search of a page: nothing is told of it before a key is pressed. */
+/** Measures the first search of a page. The page learns about the search only from the first key press. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
   const ms = await msUntil(page, `${enter};${typed(word)}`, `${headCount} === 1`);

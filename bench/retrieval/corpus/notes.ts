@@ -1,6 +1,6 @@
 import type { Paper } from './paper.ts';
 
-/** Reports, minutes and pages to read. */
+/** Reports, minutes, and articles. */
 export const notes: readonly Paper[] = [
   {
     file: 'incident-inc-2041.txt',

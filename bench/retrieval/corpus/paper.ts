@@ -1,6 +1,6 @@
-/** A document before it has a format. A part begins a page where the format has pages. */
+/** A document without a format. Each part starts a page in formats with pages. */
 export interface Paper {
-  /** With the extension that says its format. */
+  /** File name. Its extension determines the format. */
   readonly file: string;
   readonly title: string;
   readonly parts: readonly Part[];
@@ -17,7 +17,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Numbers that look random and are the same in every run. */
+/** Seeded pseudorandom numbers that are the same in every run. */
 export class Dice {
   #state: number;
 
@@ -25,7 +25,7 @@ export class Dice {
     this.#state = seed;
   }
 
-  /** From 0 to below `most`. */
+  /** Returns an integer from 0 (inclusive) to `most` (exclusive). */
   below(most: number): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.#state / 2 ** 32) * most);

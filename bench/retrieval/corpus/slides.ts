@@ -1,6 +1,6 @@
 import type { Paper } from './paper.ts';
 
-/** Talks: a part is a slide. */
+/** Presentations. Each part is a slide. */
 export const slides: readonly Paper[] = [
   {
     file: 'review-first-quarter.pptx',

@@ -27,7 +27,7 @@ const makers: Readonly<Record<string, (paper: Paper) => Uint8Array<ArrayBuffer> 
   pptx: makePptx,
 };
 
-/** The bytes of a paper in the format that its name asks for. */
+/** Returns the bytes of a paper in the format of its file extension. */
 export function makeDocument(paper: Paper): Uint8Array<ArrayBuffer> {
   const content = makers[paper.file.slice(paper.file.lastIndexOf('.') + 1)]?.(paper) ?? '';
   return typeof content === 'string' ? Uint8Array.from(Buffer.from(content)) : content;
