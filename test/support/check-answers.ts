@@ -2,8 +2,8 @@ import { afterAll, afterEach } from 'vitest';
 import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
 import { findAnswerErrors } from './find-answer-errors.ts';
 
-// Runs beside every test: whatever a service of the test answered is measured against its description, and what its Responses surface answered
-// against the specification of that.
+// Runs next to every test. Checks each response of a test service against the description of the service, and each response of
+// the Responses surface against its specification.
 
 const maxReported = 5;
 

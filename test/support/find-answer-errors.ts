@@ -3,9 +3,9 @@ import { type Documented, type OpenApiDocument, readOperations } from './documen
 import { Specification } from './open-responses/specification.ts';
 import { Validators } from './validators.ts';
 
-/** What any request may be told before an operation is asked: about its head, its pace, its method. */
+/** Statuses that the server may return for any request before it finds an operation: for header fields, pace, or method. */
 const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
-/** Replies that pass through as upstreams give them may have more fields than are described. */
+/** Tags of operations that relay upstream replies. These replies may have undocumented fields. */
 const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
 const maxValueChars = 600;
 
@@ -23,7 +23,7 @@ class Description {
     if (operation === undefined || ofHttp.has(status)) return [];
     const key = status in operation.responses ? status : 'default';
     const described = operation.responses[key];
-    // A service of a test need not have every part: stores of files, administration.
+    // A test service may lack optional parts, such as file storage or administration.
     if (described === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
     if (text === '' || method === 'HEAD' || (!isWhole && type !== 'text/event-stream')) return [];
     const { content } = described;
@@ -46,11 +46,14 @@ class Description {
   }
 }
 
-/** Not in a file of set-up, which is read anew for each file of tests: to make one takes as long as the tests of many a file. */
+/**
+ * Cached outside the setup file, which runs again for each test file. Creating a description costs as much time as many test
+ * files.
+ */
 const descriptions = new WeakMap<OpenApiDocument, Description>();
 const specification = new Specification();
 
-/** In what an answer is not as its service describes it, or as the specification of its surface has it. */
+/** Returns the differences between a response and the description of its service or the specification of its surface. */
 export function findAnswerErrors(answer: SeenAnswer): readonly string[] {
   const document = answer.toDocument();
   const description = descriptions.get(document) ?? new Description(document);

@@ -7,9 +7,9 @@ import type {
 } from '#domain/deployments/application-store.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 
-/** Applications of one test; entries are kept as text, as a durable store does. */
+/** Application store of one test. Stores entries as text, like a persistent store. */
 export class MemoryApplicationStore implements ApplicationStore {
-  /** By id all forms that an application had, the one in force last. */
+  /** All versions of each application by ID, the current version last. */
   readonly #byId = new Map<string, readonly string[]>();
 
   async find(id: string): Promise<StoredApplication | undefined> {

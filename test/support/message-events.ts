@@ -2,7 +2,7 @@ import type { ContentBlock, MessagesEvent, MessagesReply } from '#contract/messa
 
 type Event = MessagesEvent | { type: 'ping'; parley?: unknown };
 
-/** The events of a stream's text; each must be named by its type. */
+/** Parses the events of a stream. Each event must be named after its type. */
 export function readMessageEvents(text: string): MessagesEvent[] {
   const blocks = text.split('\n\n');
   if (blocks.pop() !== '') throw new Error('the stream ends inside an event');
@@ -22,7 +22,7 @@ const deltaTypes: Readonly<Record<string, readonly string[]>> = {
   tool_use: ['input_json_delta'],
 };
 
-/** What breaks the order of the dialect; empty where nothing does. */
+/** Returns violations of the event order of the dialect. */
 export function findGrammarErrors(events: readonly Event[]): string[] {
   const faults: string[] = [];
   const claim = (holds: boolean, error: string): void => void (holds || faults.push(error));
@@ -71,7 +71,7 @@ export function findGrammarErrors(events: readonly Event[]): string[] {
   return faults;
 }
 
-/** The blocks that the events make up; the input of a tool is the JSON text of its deltas. */
+/** Builds the content blocks of the events. The input of a tool is the JSON text of its deltas. */
 export function buildBlocks(events: readonly Event[]): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   for (const event of events) {

@@ -1,4 +1,4 @@
-/** One line of Prometheus' text format. */
+/** One line of the Prometheus text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export interface Sample {
 const sampleForm = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
-/** Reads Prometheus' text format 0.0.4 strictly; throws on whatever a scraper would refuse. */
+/** Parses the Prometheus text format 0.0.4 strictly. Throws on lines that a scraper would reject. */
 export function readPrometheus(text: string): Sample[] {
   const types = new Map<string, string>();
   const seen = new Set<string>();
@@ -64,7 +64,7 @@ function fail(what: string): never {
   throw new Error(`not Prometheus text: ${what}`);
 }
 
-/** The one value of a metric whose labels hold these; undefined where there is none. */
+/** Returns the value of the sample with these labels, or undefined without one. Throws if several samples match. */
 export function readValue(
   samples: readonly Sample[],
   name: string,

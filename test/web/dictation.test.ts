@@ -11,7 +11,10 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `here` on the device and reports the text that the test passes. */
+/**
+ * Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `here` on the
+ * device and reports the text that the test passes.
+ */
 const hearing = (here: readonly string[]) => `{
   globalThis.heard = [];
   globalThis.SpeechRecognition = class extends EventTarget {

@@ -50,7 +50,10 @@ const begin = `(() => {
   };
 })()`;
 
-/** Resolves when the last answer is complete and rendered. The page polls its own state, so that no other request disturbs the measurement. */
+/**
+ * Resolves when the last answer is complete and rendered. The page polls its own state, so that no other request disturbs the
+ * measurement.
+ */
 export async function isWhole(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
     const look = () => {

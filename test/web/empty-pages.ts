@@ -7,9 +7,9 @@ const usualPermissions = ['clipboard-write'];
 const maxStepMs = 30_000;
 
 /**
- * Pool of pages in browser contexts without data. One test uses a page at a time. After a test has passed, the pool deletes the data
- * of its page and lends the page to a later test with the same options. The page stays at an address of its service. So the next load
- * happens in the same renderer process, whose scripts are compiled, and needs half the CPU time.
+ * Pool of pages in browser contexts without data. One test uses a page at a time. After a test has passed, the pool deletes the
+ * data of its page and lends the page to a later test with the same options. The page stays at an address of its service. So the
+ * next load happens in the same renderer process, whose scripts are compiled, and needs half the CPU time.
  */
 export class EmptyPages {
   readonly #browser: Browser;
@@ -55,8 +55,8 @@ export class EmptyPages {
 }
 
 /**
- * Deletes the data of the page. Returns whether the page can be used again. It cannot if its service has ended, because none of its
- * addresses can be opened, or if a test replaced its clock.
+ * Deletes the data of the page. Returns whether the page can be used again. It cannot if its service has ended, because none of
+ * its addresses can be opened, or if a test replaced its clock.
  */
 async function empty(page: Page, origin: string): Promise<boolean> {
   const context = page.context();

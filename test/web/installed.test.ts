@@ -39,7 +39,9 @@ async function understood(at: PageHouse): Promise<{ readonly errors: number; rea
   return { errors: errors.length, icons: manifest?.icons?.length };
 }
 
-/** Returns a script that resolves to the size of an image and the colors of the given points. Points are fractions of the side. */
+/**
+ * Returns a script that resolves to the size of an image and the colors of the given points. Points are fractions of the side.
+ */
 function look(src: string, points: readonly (readonly [number, number])[]): string {
   return `new Promise((resolve, reject) => {
     const image = new Image();
@@ -55,7 +57,10 @@ function look(src: string, points: readonly (readonly [number, number])[]): stri
   })`;
 }
 
-/** Returns a script that resolves to the width of the first image and the fraction of its values that differ from the second by more than 32. */
+/**
+ * Returns a script that resolves to the width of the first image and the fraction of its values that differ from the second by
+ * more than 32.
+ */
 function compare(pictures: readonly Buffer[]): string {
   const sources = pictures.map((png) => `data:image/png;base64,${png.toString('base64')}`);
   return `Promise.all(${JSON.stringify(sources)}.map((src) => new Promise((resolve) => {

@@ -11,7 +11,10 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** Replaces notifications, which the headless shell lacks, with a fake. It records notifications, and the test sets whether the page has the focus. */
+/**
+ * Replaces notifications, which the headless shell lacks, with a fake. It records notifications, and the test sets whether the
+ * page has the focus.
+ */
 const recorded = `
   globalThis.shown = [];
   let permission = 'default';

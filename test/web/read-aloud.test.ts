@@ -11,7 +11,10 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-/** Replaces speech synthesis, because the headless shell has no voices. The fake records each text and continues when the test calls `readOn`. */
+/**
+ * Replaces speech synthesis, because the headless shell has no voices. The fake records each text and continues when the test
+ * calls `readOn`.
+ */
 const voiced = (voices: readonly object[]) => `{
   const voices = ${JSON.stringify(voices)};
   globalThis.asked = [];

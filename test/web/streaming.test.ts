@@ -68,7 +68,10 @@ async function allInSightDrawn(page: Page): Promise<void> {
   await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn, { timeout: 20_000 }).toBe(0);
 }
 
-/** Maximum number of elements in one frame. A frame is limited by time, so a faster browser renders more in it. A complete answer has at least ten times as many. */
+/**
+ * Maximum number of elements in one frame. A frame is limited by time, so a faster browser renders more in it. A complete answer
+ * has at least ten times as many.
+ */
 const mostInFrame = 6000;
 
 it.each(shapes)('renders a large answer once, in small steps per frame: %s', async (shape, whole) => {

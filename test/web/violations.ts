@@ -20,7 +20,9 @@ const nameless = `[...document.querySelectorAll('button, summary')]
 const finite = `document.getAnimations()
   .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)`;
 
-/** Ends running animations, because intermediate colors have another contrast. Animations in collapsed elements would never end. */
+/**
+ * Ends running animations, because intermediate colors have another contrast. Animations in collapsed elements would never end.
+ */
 const endAnimations = `${finite}.forEach((animation) => animation.finish())`;
 
 /** Returns the accessibility violations of the page in both color schemes, and icon buttons without a label or a tooltip. */
