@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usersDemoPaceMs } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 /** Uses a slow demo model, for the test that stops an answer. */
-let paced: PageHouse;
+let paced: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
-  paced = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
+  fixture = await startPageFixture();
+  paced = await startPageFixture({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(async () => {
   await paced[Symbol.asyncDispose]();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 describe.each(looks)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
   it('has no accessibility violations on the sign-in form', async () => {
-    const { page } = await house.openAt('/', options);
+    const { page } = await fixture.openAt('/', options);
     await page.getByLabel('Key').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
   it('has no accessibility violations or overflow in a chat, the model picker, and the consent page', async () => {
-    const { page, say, answer } = await house.open('demo', options);
+    const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
     expect(await violations(page)).toEqual([]);
-    await say(`Show me everything ${'long'.repeat(60)}`);
-    await answer();
+    await sendMessage(`Show me everything ${'long'.repeat(60)}`);
+    await readAnswer();
     expect(await overhang(page), 'the page has no horizontal overflow').toBe(0);
     await page.locator('.stages > summary').click();
     for (const stage of await page.locator('.stage > summary').all()) await stage.click();
@@ -51,7 +51,7 @@ describe.each(looks)('the chat page at the window size %s', { timeout: 60_000 },
 
 describe('the chat page with a keyboard only', () => {
   it('lets a user choose a deployment, send a message, stop the answer, and send another message', async () => {
-    const { page, answer } = await paced.open('assistant');
+    const { page, readAnswer } = await paced.open('assistant');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -66,18 +66,18 @@ describe('the chat page with a keyboard only', () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Stop');
     await page.keyboard.press('Space');
-    expect(await answer()).toMatch(/^1 2 3/);
+    expect(await readAnswer()).toMatch(/^1 2 3/);
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
     await page.keyboard.type('Show me controls');
     await page.keyboard.press('Enter');
-    await answer();
+    await readAnswer();
     await page.getByRole('button', { name: 'red' }).focus();
     await page.keyboard.press('Enter');
-    expect(await answer()).toContain('{"colour":"red"}');
+    expect(await readAnswer()).toContain('{"colour":"red"}');
   });
 
   it('offers a skip link to the message field as the first focusable element', async () => {
-    const { page } = await house.open('demo');
+    const { page } = await fixture.open('demo');
     await page.locator(':is(a, button, input)').first().focus();
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
@@ -100,7 +100,7 @@ describe('dialogs and the sidebar drawer', () => {
   const focused = '(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()';
 
   it('keeps the focus in the drawer on a phone and returns it when Escape closes the drawer', async () => {
-    const { page } = await house.open('demo', { viewport: { width: 390, height: 800 } });
+    const { page } = await fixture.open('demo', { viewport: { width: 390, height: 800 } });
     await page.getByRole('button', { name: 'Show chats' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('.sidebar.open').waitFor();
@@ -124,7 +124,7 @@ describe('dialogs and the sidebar drawer', () => {
   });
 
   it('returns the focus from the model picker after Escape and moves it to the message field after a choice', async () => {
-    const { page } = await house.open('demo');
+    const { page } = await fixture.open('demo');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -139,16 +139,16 @@ describe('dialogs and the sidebar drawer', () => {
   });
 
   it('reopens the model picker before the browser dispatches its close event', async () => {
-    const { page } = await house.open('demo');
+    const { page } = await fixture.open('demo');
     await page.locator('.picker').click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(openAgainAtOnce)).toBe(true);
   });
 
   it('returns the focus to the edit button if the user cancels the edit', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Count to 2');
-    await answer();
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Count to 2');
+    await readAnswer();
     await page.getByRole('button', { name: 'Edit and ask again' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Escape');
@@ -158,21 +158,21 @@ describe('dialogs and the sidebar drawer', () => {
 
 describe('the status region for screen readers', () => {
   it('announces only the start and the end of an answer', async () => {
-    const { page, say, answer } = await house.open('demo');
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await page.evaluate(`{
       globalThis.heard = [];
       const status = document.querySelector('[role=status]');
       new MutationObserver(() => heard.push(status.textContent)).observe(status, { subtree: true, childList: true, characterData: true });
     }`);
-    await say('Count to 30');
-    await answer();
+    await sendMessage('Count to 30');
+    await readAnswer();
     expect(await page.evaluate('heard')).toEqual(['Demo is answering.', 'The answer is complete, 30 words.']);
     expect(await page.locator('.thread [aria-live], .thread [role=log], .thread [role=alert]').count()).toBe(0);
   });
 
   it('announces in German on a German page', async () => {
-    const { page, say } = await house.open('demo', { locale: 'de-DE' });
-    await say('Hello');
+    const { page, sendMessage } = await fixture.open('demo', { locale: 'de-DE' });
+    await sendMessage('Hello');
     await page.getByRole('status').getByText('Demo antwortet.').or(page.getByRole('status').getByText('vollständig')).waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe('de');
   });

@@ -36,7 +36,7 @@ it.each(looks)('shows the reading progress of an application’s documents, %s',
     await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
   ];
   await store(service, 'app', quickApp({ document_relative_url: references }));
-  const { page, troubles } = await openEditor('app', { browser, service, options });
+  const { page, issues } = await openEditor('app', { browser, service, options });
   const items = page.locator('.document');
   page.setDefaultTimeout(30_000);
   await items.nth(0).getByText('is being read').waitFor();
@@ -48,7 +48,7 @@ it.each(looks)('shows the reading progress of an application’s documents, %s',
   expect(await items.locator('.upload-name').allTextContents()).toEqual(['Größe und Maß 猫.md', 'broken.pdf']);
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it('tests a search of the documents before they are saved', async () => {

@@ -44,7 +44,7 @@ const path = (what: string, name: string): string => `/v1/${what}/applications/$
 
 it('turns an answer of the test chat into a case that detects a regression', async () => {
   await store(service, 'guide', weather('city'));
-  const { page, troubles } = await openEditor('guide', { browser, service });
+  const { page, issues } = await openEditor('guide', { browser, service });
   await page.getByRole('button', { name: 'Test chat' }).click();
   const chat = page.getByRole('complementary', { name: 'Test chat' });
   await chat.getByRole('textbox').fill('What is the weather in Oslo?');
@@ -78,14 +78,14 @@ it('turns an answer of the test chat into a case that detects a regression', asy
     expect.stringMatching(/Current0 of 1 passed$/),
     expect.stringMatching(/version 11 of 1 passed$/),
   ]);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it('suggests an evaluation before the user shares an application with roles', async () => {
   await store(service, 'offer', weather('city'));
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
-  const { page, troubles } = await openEditor('offer', { browser, service });
+  const { page, issues } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who may use it' });
   expect(await sharing.getByText('Check its answers before others use it.').count()).toBe(0);
   await sharing.getByRole('button', { name: /^Add/ }).click();
@@ -93,7 +93,7 @@ it('suggests an evaluation before the user shares an application with roles', as
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
   await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();
   await sharing.getByText('1 of 1 passed').waitFor();
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it('creates cases, imports them from a table, deletes them, and shows errors in invalid cases', async () => {
@@ -131,7 +131,7 @@ it('creates cases, imports them from a table, deletes them, and shows errors in 
 
 it('creates and edits a case in the form', async () => {
   await store(service, 'form', weather('city'));
-  const { page, troubles } = await openEditor('form', { browser, service });
+  const { page, issues } = await openEditor('form', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
   await page.getByRole('button', { name: 'New case' }).click();
   await page.getByLabel('Name').last().fill('Weather');
@@ -173,7 +173,7 @@ it('creates and edits a case in the form', async () => {
   await checks.first().waitFor({ state: 'detached' });
   const changed = await service.sendRequest({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
   expect(JSON.stringify(changed.json)).toContain('"arguments":{"city":"Oslo"}');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it.each(looks)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {

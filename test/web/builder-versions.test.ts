@@ -27,20 +27,20 @@ afterAll(async () => {
 });
 
 /** Stores three versions. The first has other instructions and starters, the second another name. */
-async function storeThree(name: string): Promise<void> {
+async function storeThreeVersions(name: string): Promise<void> {
   await store(service, name, quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }, { displayName: 'Shop' }));
   const second = [...instructions.slice(0, 5), 'Say <b>prices</b>.'].join('\n');
   await store(service, name, quickApp({ instructions: second, temperature: 1 }, { displayName: 'Shop' }));
   await store(service, name, quickApp({ instructions: second, temperature: 1 }, { displayName: 'Store' }));
 }
 
-async function stored(name: string): Promise<unknown> {
+async function readApplication(name: string): Promise<unknown> {
   return (await show(service, `/v1/applications/${ownBucket}/${name}`)).json;
 }
 
 it('lists and compares earlier versions and restores one after a confirmation', async () => {
-  await storeThree('shop');
-  const { page, troubles } = await openEditor('shop', { browser, service });
+  await storeThreeVersions('shop');
+  const { page, issues } = await openEditor('shop', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).click();
   const items = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await items.nth(2).waitFor();
@@ -70,7 +70,7 @@ it('lists and compares earlier versions and restores one after a confirmation', 
   await page.getByRole('dialog').getByText('Restore the version of').waitFor();
   await page.keyboard.press('Escape');
   expect(await page.getByLabel('Description').first().inputValue()).toBe('Not saved.');
-  expect(await stored('shop')).toMatchObject({ displayName: 'Store' });
+  expect(await readApplication('shop')).toMatchObject({ displayName: 'Store' });
 
   await items
     .nth(2)
@@ -81,8 +81,8 @@ it('lists and compares earlier versions and restores one after a confirmation', 
   await page.getByText('Everything is saved').waitFor();
   expect(await page.getByLabel(/^Instructions/).inputValue()).toBe(instructions.join('\n'));
   expect(await page.getByLabel('Description').first().inputValue()).toBe('');
-  expect(await stored('shop')).toMatchObject(quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }));
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(await readApplication('shop')).toMatchObject(quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }));
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it('does not overwrite a newer version from elsewhere and reports versions without visible differences', async () => {
@@ -96,11 +96,11 @@ it('does not overwrite a newer version from elsewhere and reports versions witho
   await page.getByRole('button', { name: /^Restore/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
   await page.locator('.builder-tools-body').getByRole('alert').waitFor();
-  expect(await stored('raced')).toMatchObject({ displayName: 'From elsewhere' });
+  expect(await readApplication('raced')).toMatchObject({ displayName: 'From elsewhere' });
 });
 
 it('compares and restores versions with the keyboard only', async () => {
-  await storeThree('keyed');
+  await storeThreeVersions('keyed');
   const { page } = await openEditor('keyed', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).focus();
   await page.keyboard.press('Enter');
@@ -117,12 +117,12 @@ it('compares and restores versions with the keyboard only', async () => {
   await dialog.waitFor();
   await dialog.getByRole('button', { name: 'Restore' }).focus();
   await page.keyboard.press('Enter');
-  await expect.poll(() => stored('keyed')).toMatchObject({ displayName: 'Shop' });
+  await expect.poll(() => readApplication('keyed')).toMatchObject({ displayName: 'Shop' });
 });
 
 describe('the versions of an application', () => {
   it.each(looks)('have no accessibility violations or overflow: %s', async (_look, options) => {
-    await storeThree('seen');
+    await storeThreeVersions('seen');
     const { page } = await openEditor('seen', { browser, service, options });
     await page.locator('summary', { hasText: /^Versions$/ }).click();
     await page

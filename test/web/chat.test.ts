@@ -4,32 +4,32 @@ import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey, usersDemoPaceMs } from '#test/start-service.ts';
-import { openLongConversation } from './keep-conversation.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { openLongConversation } from './long-conversation.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 
 upstreamsAreOdd();
 
-let house: PageHouse;
+let fixture: PageFixture;
 /** Uses a slow demo model, for tests that act while it answers. */
-let paced: PageHouse;
+let paced: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
-  paced = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
+  fixture = await startPageFixture();
+  paced = await startPageFixture({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(async () => {
   await paced[Symbol.asyncDispose]();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const photo = fileURLToPath(new URL('../../docs/images/chat-phone.png', import.meta.url));
 
-const nothing = { outside: [], faults: [] };
+const noIssues = { externalRequests: [], errors: [] };
 
 describe('signing in', () => {
   it('reads the key from the link and removes it from the address', async () => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     expect(page.url()).not.toContain(callerKey);
     expect(await page.evaluate('JSON.stringify([localStorage, document.cookie])')).not.toContain(callerKey);
@@ -41,7 +41,7 @@ describe('signing in', () => {
   });
 
   it('asks for a key, shows an error for a wrong key, and clears the session after sign-out', async () => {
-    const { page } = await house.openAt('/');
+    const { page } = await fixture.openAt('/');
     await page.getByLabel('Key').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('That key doesn’t work').waitFor();
@@ -57,23 +57,23 @@ describe('signing in', () => {
 
 describe('a chat with the demo model', () => {
   it('shows stages, text, an attachment, controls, and token usage', async () => {
-    const { page, say, answer, troubles } = await house.open('demo');
-    await say('Show me everything');
-    expect(await answer()).toContain('one that went well');
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('demo');
+    await sendMessage('Show me everything');
+    expect(await readAnswer()).toContain('one that went well');
     await page.getByText('3 steps').or(page.getByText('4 steps')).first().click();
     await page.getByText('A stage that fails on purpose').waitFor();
     await page.getByRole('cell', { name: 'Passages to read' }).waitFor();
     expect(await page.locator('.usage summary').textContent()).toMatch(/^\d+ tokens/);
     await page.getByRole('button', { name: 'green' }).click();
-    expect(await answer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
+    expect(await readAnswer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
     expect(await page.locator('.question .chosen').textContent()).toBe('Pick a colour · Colour: green');
-    expect(troubles).toEqual(nothing);
+    expect(issues).toEqual(noIssues);
   });
 
   it('validates a form before it is sent and shows the sent values', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Show me controls');
-    await answer();
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Show me controls');
+    await readAnswer();
     const form = page.locator('fieldset', { hasText: 'Rate this answer' });
     await form.getByLabel('Stars').fill('9');
     await form.getByRole('button', { name: 'Send' }).click();
@@ -81,20 +81,20 @@ describe('a chat with the demo model', () => {
     await form.getByLabel('Stars').fill('4');
     await form.getByLabel('Remark').fill('fine');
     await form.getByRole('button', { name: 'Send' }).click();
-    expect(await answer()).toContain('{"stars":4,"remark":"fine"}');
-    const kept = page.locator('.reply').first().getByRole('group', { name: 'Rate this answer' });
-    expect(await kept.getByLabel('Stars').inputValue()).toBe('4');
-    expect(await kept.getByLabel('Remark').inputValue()).toBe('fine');
-    expect(await kept.getByLabel('Remark').isDisabled()).toBe(true);
-    expect(await kept.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(await readAnswer()).toContain('{"stars":4,"remark":"fine"}');
+    const sentForm = page.locator('.reply').first().getByRole('group', { name: 'Rate this answer' });
+    expect(await sentForm.getByLabel('Stars').inputValue()).toBe('4');
+    expect(await sentForm.getByLabel('Remark').inputValue()).toBe('fine');
+    expect(await sentForm.getByLabel('Remark').isDisabled()).toBe(true);
+    expect(await sentForm.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 
   it('keeps the partial text of a stopped answer and offers other versions after an edit or a retry', async () => {
-    const { page, say, answer } = await paced.open('demo');
-    await say('Count to 900');
+    const { page, sendMessage, readAnswer } = await paced.open('demo');
+    await sendMessage('Count to 900');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    expect(await answer()).toMatch(/^1 2 3/);
+    expect(await readAnswer()).toMatch(/^1 2 3/);
     await page.getByText('You stopped this answer.').waitFor();
     await page.locator('.question').hover();
     await page.getByRole('button', { name: 'Edit and ask again' }).click();
@@ -111,8 +111,8 @@ describe('a chat with the demo model', () => {
   });
 
   it('keeps the partial answer after a reload, and the search finds the chat', async () => {
-    const { page, say, reload } = await paced.open('demo');
-    await say('Count to 901');
+    const { page, sendMessage, reload } = await paced.open('demo');
+    await sendMessage('Count to 901');
     await page.locator('.markdown').getByText('40 41').waitFor();
     await page.waitForTimeout(600);
     await reload();
@@ -128,15 +128,15 @@ describe('a chat with the demo model', () => {
   });
 
   it('keeps the messages of both tabs if it continues in two tabs', async () => {
-    const { page, say, answer, reload } = await house.open('demo');
-    await say('Count to 2');
-    await answer();
+    const { page, sendMessage, readAnswer, reload } = await fixture.open('demo');
+    await sendMessage('Count to 2');
+    await readAnswer();
     const other = await page.context().newPage();
-    await other.goto(`${house.service.url}/#key=${callerKey}`);
+    await other.goto(`${fixture.service.url}/#key=${callerKey}`);
     await other.getByRole('link', { name: 'Count to 2' }).click();
     await other.locator('.reply').waitFor();
-    await say('Count to 3');
-    await answer();
+    await sendMessage('Count to 3');
+    await readAnswer();
     await other.locator('.reply').nth(1).waitFor();
     await other.locator('#message').fill('Count to 4');
     await other.keyboard.press('Enter');
@@ -145,28 +145,28 @@ describe('a chat with the demo model', () => {
     await page.waitForTimeout(500);
     await reload();
     await page.locator('.question').nth(2).waitFor();
-    const asked = await page.locator('.question-text').allTextContents();
-    expect(asked).toEqual(['Count to 2', 'Count to 3', 'Count to 4']);
+    const questions = await page.locator('.question-text').allTextContents();
+    expect(questions).toEqual(['Count to 2', 'Count to 3', 'Count to 4']);
   });
 
   it('continues to stream while the user reads another chat', async () => {
-    const { page, say, answer } = await paced.open('demo');
-    await say('Count to 60');
+    const { page, sendMessage, readAnswer } = await paced.open('demo');
+    await sendMessage('Count to 60');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
-    await say('Count to 4');
-    expect(await answer()).toBe('1 2 3 4');
+    await sendMessage('Count to 4');
+    expect(await readAnswer()).toBe('1 2 3 4');
     await page.getByRole('link', { name: 'Count to 60' }).click();
     await page
       .locator('.markdown')
       .getByText(/59 60$/)
       .waitFor();
-    expect(await answer()).toMatch(/^1 2 3 .*59 60$/);
+    expect(await readAnswer()).toMatch(/^1 2 3 .*59 60$/);
   });
 
   it('fits on a phone and moves rarely used actions to the command palette', async () => {
-    const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 780 } });
+    const { page, sendMessage, readAnswer } = await fixture.open('demo', { viewport: { width: 390, height: 780 } });
     const message = page.locator('#message');
     const empty = (await message.boundingBox())?.height;
     await message.fill('A');
@@ -180,8 +180,8 @@ describe('a chat with the demo model', () => {
     expect((send?.x ?? 0) + (send?.width ?? 0)).toBeLessThan(390);
     const buffer = Buffer.from('The canteen serves lunch at noon.');
     await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer });
-    await say('Hello');
-    await answer();
+    await sendMessage('Hello');
+    await readAnswer();
     const [name, save] = await Promise.all(
       ['.attachment-toggle', '.attachment-head > .icon-button'].map((part) =>
         page.locator('.question').locator(part).boundingBox(),
@@ -197,38 +197,38 @@ describe('a chat with the demo model', () => {
   });
 
   it('uploads chosen files and sends them with the message', async () => {
-    const { page, say, answer } = await house.open('demo');
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
     const buffer = Buffer.from('Employees get 30 days of vacation a year. The canteen serves lunch at noon.');
     await page.locator('input[type=file]').setInputFiles({ name: 'handbook.txt', mimeType: 'text/plain', buffer });
     await page.getByText('handbook.txt').waitFor();
-    await say('How many vacation days do employees get?');
-    expect(await answer()).toContain('30 days of vacation');
+    await sendMessage('How many vacation days do employees get?');
+    expect(await readAnswer()).toContain('30 days of vacation');
     // Text files start collapsed because their sender knows them. Images are shown.
     await page.locator('.question').getByRole('button', { name: 'handbook.txt', expanded: false }).click();
     await page.locator('.question').getByText('The canteen serves lunch').waitFor();
     await page.locator('input[type=file]').setInputFiles(photo);
-    await say('What is this?');
-    await answer();
+    await sendMessage('What is this?');
+    await readAnswer();
     await page.locator('.question').getByRole('img', { name: 'chat-phone.png' }).waitFor();
   });
 });
 
 describe('an error', () => {
-  async function failing(deployment: string): Promise<TestPage> {
-    const opened = await house.open(deployment);
-    await opened.say('Hello');
+  async function openAndSend(deployment: string): Promise<TestPage> {
+    const opened = await fixture.open(deployment);
+    await opened.sendMessage('Hello');
     return opened;
   }
 
   it('is explained with a suggestion if the rate limit is reached', async () => {
-    house.upstream.script(refusal(429, { 'retry-after': '20' }));
-    const { page } = await failing('scripted');
+    fixture.upstream.script(refusal(429, { 'retry-after': '20' }));
+    const { page } = await openAndSend('scripted');
     await page.getByText('There are too many requests right now.').waitFor();
     await page.getByText('Try again in 20 seconds.').waitFor();
   });
 
   it('keeps the partial answer if the stream breaks, and a retry succeeds', async () => {
-    house.upstream.script(
+    fixture.upstream.script(
       async (answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant' }), text('It begins'));
@@ -236,8 +236,8 @@ describe('an error', () => {
       },
       eventsReply(...plainReply('Whole.')),
     );
-    const { page, answer } = await failing('raw');
-    expect(await answer()).toBe('It begins');
+    const { page, readAnswer } = await openAndSend('raw');
+    expect(await readAnswer()).toBe('It begins');
     await page.locator('.fault').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Whole.').waitFor();
@@ -245,10 +245,10 @@ describe('an error', () => {
   });
 
   it('offers to sign in again if the key is no longer valid', async () => {
-    await using other = await startPageHouse();
-    const { page, say } = await other.open('demo');
+    await using other = await startPageFixture();
+    const { page, sendMessage } = await other.open('demo');
     other.service.reload({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'test' } } });
-    await say('Hello');
+    await sendMessage('Hello');
     await page.locator('.fault').getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Key').waitFor();
   });
@@ -299,32 +299,32 @@ describe('an unusual answer', () => {
       ],
     ],
   ])('with %s does not break the page', async (_what, events) => {
-    house.upstream.script(eventsReply(...events));
-    const { page, say, answer, troubles } = await house.open('raw');
-    await say('Hello');
-    await answer();
+    fixture.upstream.script(eventsReply(...events));
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
+    await sendMessage('Hello');
+    await readAnswer();
     for (const summary of await page.locator('.reply summary').all()) await summary.click();
     expect(await page.locator('#message').isVisible()).toBe(true);
-    expect(troubles).toEqual(nothing);
+    expect(issues).toEqual(noIssues);
   });
 });
 
 describe('files', () => {
-  const transferOf = (name: string) => `{
+  const buildTransfer = (name: string) => `{
     const transfer = new DataTransfer();
     transfer.items.add(new File(['The canteen serves lunch at noon.'], '${name}', { type: 'text/plain' }));
     `;
 
   it('are added by drag and drop and by paste, and can be removed', async () => {
-    const { page } = await house.open('demo');
-    await page.evaluate(`${transferOf('held.txt')}
+    const { page } = await fixture.open('demo');
+    await page.evaluate(`${buildTransfer('held.txt')}
       document.querySelector('.wordmark').dispatchEvent(new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
     await page.getByText('Drop files to attach them').waitFor();
-    await page.evaluate(`${transferOf('dropped.txt')}
+    await page.evaluate(`${buildTransfer('dropped.txt')}
       document.querySelector('.wordmark').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
     await page.getByText('dropped.txt').waitFor();
     expect(await page.getByText('Drop files to attach them').count()).toBe(0);
-    await page.evaluate(`${transferOf('pasted.txt')}
+    await page.evaluate(`${buildTransfer('pasted.txt')}
       document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: transfer })); }`);
     await page.getByText('pasted.txt').waitFor();
     await page.getByRole('button', { name: 'Remove dropped.txt' }).click();
@@ -332,7 +332,7 @@ describe('files', () => {
   });
 
   it('show an error if they are too large and the service does not store files', async () => {
-    const { page } = await house.open('demo');
+    const { page } = await fixture.open('demo');
     const buffer = Buffer.alloc(600 * 1024, 'x');
     await page.locator('input[type=file]').setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer });
     await page.getByText('big.bin could not be uploaded: this service does not store files').waitFor();
@@ -342,14 +342,14 @@ describe('files', () => {
 
 describe('a long chat', () => {
   it('of 200 messages opens completely, continues, and can be downloaded', async () => {
-    const opened = await house.open('demo');
-    const { page, say, answer } = opened;
-    const textOf = (at: number): string => `**Answer** ${at}\n\n- a\n- b`;
-    await openLongConversation(opened, { deployment: 'demo', messages: 200, textOf });
+    const opened = await fixture.open('demo');
+    const { page, sendMessage, readAnswer } = opened;
+    const getText = (at: number): string => `**Answer** ${at}\n\n- a\n- b`;
+    await openLongConversation(opened, { deployment: 'demo', messages: 200, getText });
     await page.getByText('Answer 199').waitFor();
     expect(await page.locator('article').count()).toBe(200);
-    await say('Count to 3');
-    expect(await answer()).toBe('1 2 3');
+    await sendMessage('Count to 3');
+    expect(await readAnswer()).toBe('1 2 3');
     await page.getByLabel('Download this chat').click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -22,11 +22,11 @@ afterAll(async () => {
 });
 
 /** Components that are complete views, wrap other components, or show no content without a service. */
-const unseen = ['lazy-view', 'deployment-name'];
+const excludedParts = ['lazy-view', 'deployment-name'];
 
 describe('the component gallery', () => {
   it.each(looks)('shows the components without accessibility violations: %s', async (_look, options) => {
-    const { page, troubles } = await browser.open(address, options);
+    const { page, issues } = await browser.open(address, options);
     await page.getByRole('heading', { name: 'Answers' }).waitFor();
     await page.locator('.markdown .formula').waitFor();
     await page.locator('.chart svg').waitFor();
@@ -35,7 +35,7 @@ describe('the component gallery', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Answered: yes').waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it('shows every design token and applies the chosen display settings', async () => {
@@ -50,17 +50,17 @@ describe('the component gallery', () => {
   });
 
   it('includes every shared component', () => {
-    const shown = globSync('components/*.tsx', { cwd: web }).map((file) => readFileSync(web + file, 'utf8'));
+    const gallerySources = globSync('components/*.tsx', { cwd: web }).map((file) => readFileSync(web + file, 'utf8'));
     const parts = globSync('src/parts/*.tsx', { cwd: web }).map((file) => file.replace(/^.*\/|\.tsx$/g, ''));
-    const missing = parts.filter((part) => !part.startsWith('use-') && !unseen.includes(part));
-    expect(missing.filter((part) => !shown.some((source) => source.includes(`/parts/${part}.tsx'`)))).toEqual([]);
+    const missing = parts.filter((part) => !part.startsWith('use-') && !excludedParts.includes(part));
+    expect(missing.filter((part) => !gallerySources.some((source) => source.includes(`/parts/${part}.tsx'`)))).toEqual([]);
     expect(parts.length).toBeGreaterThan(10);
   });
 
   it('is not part of the build', () => {
-    const built = globSync('dist/**/*.{html,js}', { cwd: web });
-    expect(built.length).toBeGreaterThan(10);
-    const strays = built.filter((file) => /Components of the page|type-scale/.test(readFileSync(web + file, 'utf8')));
+    const builtFiles = globSync('dist/**/*.{html,js}', { cwd: web });
+    expect(builtFiles.length).toBeGreaterThan(10);
+    const strays = builtFiles.filter((file) => /Components of the page|type-scale/.test(readFileSync(web + file, 'utf8')));
     expect(strays).toEqual([]);
   });
 });

@@ -1,24 +1,24 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 /**
- * Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `here` on the
+ * Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `localLanguages` on the
  * device and reports the text that the test passes.
  */
-const hearing = (here: readonly string[]) => `{
+const buildFakeRecognition = (localLanguages: readonly string[]) => `{
   globalThis.heard = [];
   globalThis.SpeechRecognition = class extends EventTarget {
-    static available = async ({ langs }) => (langs.every((lang) => ${JSON.stringify(here)}.includes(lang)) ? 'available' : 'unavailable');
+    static available = async ({ langs }) => (langs.every((lang) => ${JSON.stringify(localLanguages)}.includes(lang)) ? 'available' : 'unavailable');
     start() {
       heard.push([this.lang, this.processLocally === true]);
       globalThis.sayAloud = (...pieces) => {
@@ -49,21 +49,21 @@ async function choose(page: Page, where: string): Promise<void> {
   if (isPhone) await page.getByRole('button', { name: 'Close' }).click();
 }
 
-async function openHearing(here: readonly string[], options = {}): Promise<TestPage> {
-  const opened = await house.open('demo', options);
-  await opened.page.evaluate(hearing(here));
-  await opened.say('Hello');
-  await opened.answer();
+async function openWithRecognition(localLanguages: readonly string[], options = {}): Promise<TestPage> {
+  const opened = await fixture.open('demo', options);
+  await opened.page.evaluate(buildFakeRecognition(localLanguages));
+  await opened.sendMessage('Hello');
+  await opened.readAnswer();
   return opened;
 }
 
-const written = (page: Page) => page.locator('#message').inputValue();
+const readDraft = (page: Page) => page.locator('#message').inputValue();
 
 describe('dictation', { timeout: 60_000 }, () => {
   it.each(looks)(
     'appends the speech to the message on this device until the message is sent or the user stops it: %s',
     async (look, options) => {
-      const opened = await openHearing(['en'], options);
+      const opened = await openWithRecognition(['en'], options);
       const { page } = opened;
       expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
       await choose(page, 'On this device');
@@ -75,30 +75,30 @@ describe('dictation', { timeout: 60_000 }, () => {
       const folder = process.env.PICTURES;
       if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
       await page.evaluate("sayAloud('count to', ' three')");
-      await expect.poll(() => written(page)).toBe('Dear all, count to three');
+      await expect.poll(() => readDraft(page)).toBe('Dear all, count to three');
       await page.getByRole('button', { name: 'Stop dictating' }).click();
       await page.evaluate("sayAloud('count to', ' four')");
-      expect(await written(page)).toBe('Dear all, count to three');
+      expect(await readDraft(page)).toBe('Dear all, count to three');
 
       await page.getByRole('button', { name: 'Dictate' }).click();
       await page.evaluate("sayAloud('and out')");
-      await expect.poll(() => written(page)).toBe('Dear all, count to three and out');
+      await expect.poll(() => readDraft(page)).toBe('Dear all, count to three and out');
       await page.keyboard.press('Escape');
       await page.locator('#message').press('Enter');
       await page.locator('.question', { hasText: 'Dear all, count to three and out' }).waitFor();
       await page.evaluate("sayAloud('too late')");
-      expect(await written(page)).toBe('');
+      expect(await readDraft(page)).toBe('');
       await page.getByRole('button', { name: 'Dictate' }).waitFor();
       expect(await page.evaluate('heard')).toEqual([
         ['en', true],
         ['en', true],
       ]);
-      expect(opened.troubles).toEqual({ outside: [], faults: [] });
+      expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
     },
   );
 
   it('uses the service of the browser’s maker only after the user allows it, and shows a notice about it', async () => {
-    const { page } = await openHearing([]);
+    const { page } = await openWithRecognition([]);
     await choose(page, 'On this device');
     await page.getByRole('button', { name: 'Display and notifications' }).click();
     const dialog = page.getByRole('dialog');

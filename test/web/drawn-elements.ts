@@ -11,13 +11,13 @@ export interface DrawnElements {
 }
 
 /** Counts the elements that are added to the chat until `act` has ended. */
-export async function drawnElements(page: Page, act: () => Promise<void>): Promise<DrawnElements> {
-  await page.evaluate(begin);
+export async function countDrawnElements(page: Page, act: () => Promise<void>): Promise<DrawnElements> {
+  await page.evaluate(countScript);
   await act();
   return page.evaluate('window.endCount()');
 }
 
-const begin = `(() => {
+const countScript = `(() => {
   const count = { added: 0, mostInFrame: 0, elsewhere: 0 };
   let inFrame = 0;
   const seen = new WeakSet();
@@ -54,7 +54,7 @@ const begin = `(() => {
  * Resolves when the last answer is complete and rendered. The page polls its own state, so that no other request disturbs the
  * measurement.
  */
-export async function isWhole(page: Page): Promise<void> {
+export async function waitUntilComplete(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
     const look = () => {
       const last = [...document.querySelectorAll('.reply')].at(-1);

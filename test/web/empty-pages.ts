@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 const wide = { width: 1280, height: 720 };
 /** The headless shell cannot ask the user whether a button may write to the clipboard. */
-const usualPermissions = ['clipboard-write'];
+const defaultPermissions = ['clipboard-write'];
 const maxStepMs = 30_000;
 
 /**
@@ -20,33 +20,33 @@ export class EmptyPages {
   }
 
   /** Returns a page for the running test. Its data of `origin` are deleted when the test ends. */
-  async take(origin: string, { viewport = wide, ...options }: BrowserContextOptions): Promise<Page> {
+  async acquire(origin: string, { viewport = wide, ...options }: BrowserContextOptions): Promise<Page> {
     const kind = JSON.stringify([origin, options.isMobile === true ? { viewport, ...options } : options]);
     const idle = this.#idle.get(kind) ?? [];
     this.#idle.set(kind, idle);
-    const page = idle.pop() ?? (await this.#make({ viewport, ...options }));
+    const page = idle.pop() ?? (await this.#create({ viewport, ...options }));
     if (viewport !== null) await page.setViewportSize(viewport);
-    const usualSettings = async (): Promise<void> => {
+    const applyDefaults = async (): Promise<void> => {
       const { colorScheme = 'light', reducedMotion = 'no-preference', contrast = 'no-preference', permissions } = options;
       page.setDefaultTimeout(maxStepMs);
       await page.emulateMedia({ colorScheme, reducedMotion, contrast });
-      await page.context().grantPermissions(permissions ?? usualPermissions);
+      await page.context().grantPermissions(permissions ?? defaultPermissions);
     };
     onTestFinished(async ({ task }) => {
       if (page.isClosed()) return;
       if (task.result?.state !== 'pass' || !(await empty(page, origin))) return page.context().close();
-      await usualSettings();
+      await applyDefaults();
       idle.push(page);
     });
     return page;
   }
 
-  async #make(options: BrowserContextOptions): Promise<Page> {
+  async #create(options: BrowserContextOptions): Promise<Page> {
     // Routes of a page do not apply to requests of its service worker.
     const serviceWorkers = 'block';
     const context = await this.#browser.newContext({
       locale: 'en-GB',
-      permissions: usualPermissions,
+      permissions: defaultPermissions,
       serviceWorkers,
       ...options,
     });
@@ -60,13 +60,13 @@ export class EmptyPages {
  */
 async function empty(page: Page, origin: string): Promise<boolean> {
   const context = page.context();
-  const others = context.pages().filter((each) => each !== page);
-  await Promise.all([...others.map((each) => each.close()), page.unrouteAll({ behavior: 'ignoreErrors' })]);
-  for (const heard of ['request', 'pageerror', 'console', 'dialog'] as const) page.removeAllListeners(heard);
+  const otherPages = context.pages().filter((each) => each !== page);
+  await Promise.all([...otherPages.map((each) => each.close()), page.unrouteAll({ behavior: 'ignoreErrors' })]);
+  for (const eventName of ['request', 'pageerror', 'console', 'dialog'] as const) page.removeAllListeners(eventName);
   page.once('dialog', (question) => void question.accept());
   // Only scripts of its origin can clear the session storage, and only after the page has written to it for the last time.
-  const left = await page.goto(`${origin}/nothing-here`).catch(() => null);
-  if (left === null) return false;
+  const response = await page.goto(`${origin}/nothing-here`).catch(() => null);
+  if (response === null) return false;
   const hasOwnClock = await page.evaluate(`sessionStorage.clear(), !String(Date).includes('[native code]')`);
   if (hasOwnClock === true) return false;
   page.removeAllListeners('dialog');

@@ -11,7 +11,7 @@ import { looks, overhang, violations } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const clean = { outside: [], faults: [] };
+const noIssues = { externalRequests: [], errors: [] };
 let browser: TestBrowser;
 let fresh: FreshDatabase;
 let opened: OpenDatabase;
@@ -58,9 +58,9 @@ async function openDialog(
 }
 
 /** Returns the issues without the requests to the identity provider, which are part of the sign-in. */
-const troublesOf = ({ troubles }: TestPage) => ({
-  ...troubles,
-  outside: troubles.outside.filter((url) => !url.startsWith(oidc.issuer)),
+const getIssues = ({ issues }: TestPage) => ({
+  ...issues,
+  externalRequests: issues.externalRequests.filter((url) => !url.startsWith(oidc.issuer)),
 });
 
 describe('a key that is created in the dialog “Use from code”', () => {
@@ -98,9 +98,9 @@ describe('a key that is created in the dialog “Use from code”', () => {
       async () => {
         await page.locator('.page-header').getByRole('button', { name: 'Use from code' }).click();
         await item.waitFor();
-        const said = await item.textContent();
+        const itemText = await item.textContent();
         await dialog.getByRole('button', { name: 'Close' }).click();
-        expect(said).toContain('last used');
+        expect(itemText).toContain('last used');
       },
       { timeout: 15_000, interval: 1_000 },
     );
@@ -109,9 +109,9 @@ describe('a key that is created in the dialog “Use from code”', () => {
     expect(await dialog.textContent()).not.toContain(key);
     await dialog.getByRole('button', { name: 'Delete the key Notebook' }).click();
     await item.waitFor({ state: 'detached' });
-    const refused = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
-    expect(refused.status).toBe(401);
-    expect(troublesOf(at)).toEqual(clean);
+    const rejection = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
+    expect(rejection.status).toBe(401);
+    expect(getIssues(at)).toEqual(noIssues);
   });
 
   it('cannot be created beyond the limit of the user, and the dialog says so', async () => {

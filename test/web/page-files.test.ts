@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const get = (url: string, headers: Record<string, string> = {}) => house.service.app.inject({ url, headers });
+const get = (url: string, headers: Record<string, string> = {}) => fixture.service.app.inject({ url, headers });
 
 /** Returns the addresses of the assets that the page loads first. */
 async function firstAssets(): Promise<readonly string[]> {
@@ -39,14 +39,18 @@ describe('the page files', () => {
       const plain = await get(asset);
       expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
       expect(plain.headers['content-encoding']).toBeUndefined();
-      for (const [accepted, given] of [
+      for (const [acceptEncoding, encoding] of [
         ['gzip, br', 'br'],
         ['gzip', 'gzip'],
         ['br;q=0, gzip', 'gzip'],
         ['br;q=0', undefined],
       ] as const) {
-        const packed = await get(asset, { 'accept-encoding': accepted });
-        expect([accepted, packed.headers['content-encoding'], packed.headers.vary]).toEqual([accepted, given, 'accept-encoding']);
+        const packed = await get(asset, { 'accept-encoding': acceptEncoding });
+        expect([acceptEncoding, packed.headers['content-encoding'], packed.headers.vary]).toEqual([
+          acceptEncoding,
+          encoding,
+          'accept-encoding',
+        ]);
       }
       expect((await get(asset, { 'if-none-match': String(plain.headers.etag) })).statusCode).toBe(304);
     }

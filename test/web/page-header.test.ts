@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const line = `getComputedStyle(document.querySelector('.page-header')).boxShadow`;
 /** Matches no shadow, and the first step of its animation. */
@@ -19,7 +19,7 @@ const name = `Number(getComputedStyle(document.querySelector('.page-name')).opac
 const scroll = (page: Page, top: number) => page.evaluate(`document.querySelector('.sheet').scrollTop = ${top}`);
 
 async function openAt(place: string): Promise<Page> {
-  const { page } = await house.openAt(`/#key=${callerKey}`, { viewport: { width: 390, height: 300 } });
+  const { page } = await fixture.openAt(`/#key=${callerKey}`, { viewport: { width: 390, height: 300 } });
   await page.locator('#message').waitFor();
   await page.evaluate(`location.hash = '#/${place}'`);
   await page.locator('.sheet h1').waitFor();
@@ -36,9 +36,9 @@ it.each(['usage', 'build/new'])('draws a line under the header if the view is sc
 });
 
 it('draws a line under the header of a chat if the chat is scrolled', async () => {
-  const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 400 } });
-  await say('Count to 300');
-  await answer();
+  const { page, sendMessage, readAnswer } = await fixture.open('demo', { viewport: { width: 390, height: 400 } });
+  await sendMessage('Count to 300');
+  await readAnswer();
   await page.evaluate(`document.querySelector('.thread').scrollTop = 0`);
   await expect.poll(() => page.evaluate(line)).toMatch(bare);
   await page.evaluate(`document.querySelector('.thread').scrollTop = 100`);

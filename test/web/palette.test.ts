@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const nothing = { outside: [], faults: [] };
+const noIssues = { externalRequests: [], errors: [] };
 const active = `(() => {
   const field = document.querySelector('[role=combobox]');
   const option = document.getElementById(field.getAttribute('aria-activedescendant'));
@@ -18,9 +18,9 @@ const active = `(() => {
 })()`;
 
 it('finds chats, deployments, pages, and actions by a few letters with the keyboard only', async () => {
-  const { page, say, answer, troubles } = await house.open('demo');
-  await say('Count to two zebras');
-  await answer();
+  const { page, sendMessage, readAnswer, issues } = await fixture.open('demo');
+  await sendMessage('Count to two zebras');
+  await readAnswer();
   const find = async (letters: string): Promise<void> => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
@@ -58,11 +58,11 @@ it('finds chats, deployments, pages, and actions by a few letters with the keybo
   await find('chat set');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Chat settings' }).waitFor();
-  expect(troubles).toEqual(nothing);
+  expect(issues).toEqual(noIssues);
 });
 
 it('wraps around with the arrow keys, shows the number of results, and returns the focus after Escape', async () => {
-  const { page } = await house.open('demo');
+  const { page } = await fixture.open('demo');
   await page.locator('#message').focus();
   await page.keyboard.press('Control+k');
   await page.getByRole('option').first().waitFor();
@@ -83,7 +83,7 @@ it('wraps around with the arrow keys, shows the number of results, and returns t
 });
 
 it('asks before it leaves unsaved changes', async () => {
-  const { page } = await house.open('demo');
+  const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/build/new'");
   await page.getByRole('textbox').first().waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Something');
@@ -97,7 +97,7 @@ it('asks before it leaves unsaved changes', async () => {
 });
 
 it('lists the keyboard shortcuts after a question mark outside of text fields', async () => {
-  const { page } = await house.open('demo');
+  const { page } = await fixture.open('demo');
   await page.locator('#message').fill('');
   await page.keyboard.type('?');
   expect(await page.locator('#message').inputValue()).toBe('?');
@@ -109,13 +109,13 @@ it('lists the keyboard shortcuts after a question mark outside of text fields', 
 });
 
 it('opens the last question for editing with the up arrow in an empty message field, and Escape returns the focus', async () => {
-  const { page, say, answer } = await house.open('demo');
+  const { page, sendMessage, readAnswer } = await fixture.open('demo');
   await page.keyboard.press('ArrowUp');
   expect(await page.locator('.editor').count()).toBe(0);
-  await say('Count to 2');
-  await answer();
-  await say('Count to 3');
-  await answer();
+  await sendMessage('Count to 2');
+  await readAnswer();
+  await sendMessage('Count to 3');
+  await readAnswer();
   await page.keyboard.press('ArrowUp');
   expect(await page.locator('.editor textarea').inputValue()).toBe('Count to 3');
   await page.keyboard.press('Escape');
@@ -123,16 +123,16 @@ it('opens the last question for editing with the up arrow in an empty message fi
   await page.keyboard.press('ArrowUp');
   await page.locator('.editor textarea').fill('Count to 4');
   await page.keyboard.press('Enter');
-  expect(await answer()).toBe('1 2 3 4');
+  expect(await readAnswer()).toBe('1 2 3 4');
 });
 
 it('moves through the chat list with the arrow keys', async () => {
-  const { page, say, answer } = await house.open('demo');
+  const { page, sendMessage, readAnswer } = await fixture.open('demo');
   for (const text of ['Count to 2', 'Count to 3', 'Count to 4']) {
     await page.locator('.new-conversation').click();
     await page.locator('.beginning').waitFor();
-    await say(text);
-    await answer();
+    await sendMessage(text);
+    await readAnswer();
   }
   const focused = async (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
   await page.locator('.heads a').nth(2).waitFor();
@@ -148,7 +148,7 @@ it('moves through the chat list with the arrow keys', async () => {
 });
 
 it.each(looks)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
-  const { page } = await house.open('demo', options);
+  const { page } = await fixture.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
   await page.getByRole('button', { name: 'Search everything' }).click();
   await page.getByRole('option').first().waitFor();

@@ -7,24 +7,24 @@ import { callerKey, type ServiceOptions, startService, type TestService } from '
 import { EmptyPages } from './empty-pages.ts';
 
 /** Events that no test of the page may cause. */
-interface Troubles {
+interface PageIssues {
   /** Requests to other origins than the service. */
-  readonly outside: string[];
+  readonly externalRequests: string[];
   /** Violations of the content security policy and script errors. */
-  readonly faults: string[];
+  readonly errors: string[];
 }
 
 export interface TestPage {
   readonly page: Page;
-  readonly troubles: Troubles;
+  readonly issues: PageIssues;
   /** Types a message and sends it. */
-  say(text: string): Promise<void>;
+  sendMessage(text: string): Promise<void>;
   /** Waits until the last answer is complete. Returns its text. */
-  answer(): Promise<string>;
+  readAnswer(): Promise<string>;
   reload(): Promise<void>;
 }
 
-export interface PageHouse extends AsyncDisposable {
+export interface PageFixture extends AsyncDisposable {
   readonly browser: TestBrowser;
   readonly service: TestService;
   /** Scripted answers of the deployment `scripted` and the application `raw`. */
@@ -75,10 +75,10 @@ async function openPages(): Promise<EmptyPages> {
 }
 
 /** Starts the service with the current build of the page. */
-export async function startPageHouse(configuration: object = {}, options: ServiceOptions = {}): Promise<PageHouse> {
+export async function startPageFixture(configuration: object = {}, options: ServiceOptions = {}): Promise<PageFixture> {
   const browser = await startBrowser();
   const upstream = await startScriptedUpstream();
-  const whole = {
+  const fullConfiguration = {
     ...configuration,
     models: {
       demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
@@ -99,7 +99,7 @@ export async function startPageHouse(configuration: object = {}, options: Servic
     },
   };
   // The page renders each chunk separately. An unpaced answer needs a third of the CPU time.
-  const service = await startService(whole, { demoPaceMs: 0, ...options });
+  const service = await startService(fullConfiguration, { demoPaceMs: 0, ...options });
   const openAt = (address: string, options?: BrowserContextOptions) => browser.open(`${service.url}${address}`, options);
   return {
     browser,
@@ -123,24 +123,24 @@ export async function startPageHouse(configuration: object = {}, options: Servic
 
 async function openPage(pages: EmptyPages, url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
   const { origin } = new URL(url);
-  const page = await pages.take(origin, options);
-  const troubles: Troubles = { outside: [], faults: [] };
+  const page = await pages.acquire(origin, options);
+  const issues: PageIssues = { externalRequests: [], errors: [] };
   page.on('request', (request) => {
-    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) troubles.outside.push(request.url());
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) issues.externalRequests.push(request.url());
   });
-  page.on('pageerror', (error) => troubles.faults.push(error.message));
+  page.on('pageerror', (error) => issues.errors.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.faults.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) issues.errors.push(message.text());
   });
   await page.goto(url);
   return {
     page,
-    troubles,
-    async say(text) {
+    issues,
+    async sendMessage(text) {
       await page.locator('#message').fill(text);
       await page.keyboard.press('Enter');
     },
-    async answer() {
+    async readAnswer() {
       const last = page.locator('.reply').last();
       await last.locator('.actions').waitFor();
       await last.locator(':scope > .markdown[aria-busy="true"]').waitFor({ state: 'detached' });

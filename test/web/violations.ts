@@ -40,10 +40,10 @@ export async function axeViolations(page: Page): Promise<readonly string[]> {
   const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
   await page.emulateMedia({ colorScheme: other });
   await page.evaluate(endAnimations);
-  const inOther = await runAxe(page, { runOnly: ['color-contrast'] });
+  const foundInOther = await runAxe(page, { runOnly: ['color-contrast'] });
   await page.emulateMedia({ colorScheme: scheme });
   await page.evaluate(endAnimations);
-  return [...found, ...inOther.map((fault) => `${other}: ${fault}`)];
+  return [...found, ...foundInOther.map((violation) => `${other}: ${violation}`)];
 }
 
 /** Transfers only the violations, because the other results are large. */
