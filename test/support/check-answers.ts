@@ -8,8 +8,8 @@ import { findAnswerErrors } from './find-answer-errors.ts';
 const maxReported = 5;
 
 function check(): void {
-  const faults = [...new Set(takeSeenAnswers().flatMap(findAnswerErrors))];
-  if (faults.length > 0) throw new Error(faults.slice(0, maxReported).join('\n'));
+  const errors = [...new Set(takeSeenAnswers().flatMap(findAnswerErrors))];
+  if (errors.length > 0) throw new Error(errors.slice(0, maxReported).join('\n'));
 }
 
 afterEach(check);

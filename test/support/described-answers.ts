@@ -18,7 +18,7 @@ export interface SeenAnswer {
 /** Longer responses, such as files and overload tests, are not recorded. */
 const maxTextChars = 1_000_000;
 
-let seen: SeenAnswer[] = [];
+let recordedAnswers: SeenAnswer[] = [];
 let hasOddUpstreams = false;
 
 /** For test files whose upstreams deliberately deviate from their API. Disables the checks of replies that the service relays. */
@@ -37,8 +37,8 @@ export function mayBeOdd(): boolean {
 
 /** Returns the responses since the last call and clears the record. */
 export function takeSeenAnswers(): readonly SeenAnswer[] {
-  const answers = seen;
-  seen = [];
+  const answers = recordedAnswers;
+  recordedAnswers = [];
   return answers;
 }
 
@@ -71,7 +71,15 @@ export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument'])
       const body = Buffer.concat(pieces);
       const isCompressed = type === 'application/json' && /^content-encoding: *gzip\r/im.test(head) && response.writableFinished;
       const text = (isCompressed ? gunzipSync(body) : body).toString();
-      seen.push({ method, path, status: response.statusCode, type, text, isWhole: response.writableFinished, toDocument });
+      recordedAnswers.push({
+        method,
+        path,
+        status: response.statusCode,
+        type,
+        text,
+        isWhole: response.writableFinished,
+        toDocument,
+      });
     });
   });
 }

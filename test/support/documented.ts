@@ -73,7 +73,7 @@ export function toRequests(operation: Documented): readonly ExampleRequest[] {
       title: `${method.toUpperCase()} ${path}${name}${index === 0 ? '' : ' with every parameter'}`,
       operation,
       url: toUrl(path, sent),
-      headers: Object.fromEntries(of('header', sent)),
+      headers: Object.fromEntries(listExamples('header', sent)),
       body,
     })),
   );
@@ -87,12 +87,12 @@ function listBodies({ requestBody }: Documented): readonly { readonly name: stri
 }
 
 function toUrl(path: string, parameters: readonly DescribedParameter[]): string {
-  const values = new Map(of('path', parameters));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values.get(name) ?? ''));
-  const query = new URLSearchParams(of('query', parameters)).toString();
-  return query === '' ? filled : `${filled}?${query}`;
+  const values = new Map(listExamples('path', parameters));
+  const filledPath = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(values.get(name) ?? ''));
+  const query = new URLSearchParams(listExamples('query', parameters)).toString();
+  return query === '' ? filledPath : `${filledPath}?${query}`;
 }
 
-function of(location: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
+function listExamples(location: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
   return parameters.filter((parameter) => parameter.in === location).map(({ name, example }) => [name, String(example)]);
 }

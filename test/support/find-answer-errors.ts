@@ -4,9 +4,9 @@ import { Specification } from './open-responses/specification.ts';
 import { Validators } from './validators.ts';
 
 /** Statuses that the server may return for any request before it finds an operation: for header fields, pace, or method. */
-const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
+const generalStatuses: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
 /** Tags of operations that relay upstream replies. These replies may have undocumented fields. */
-const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
+const relayedTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
 const maxValueChars = 600;
 
 class Description {
@@ -20,19 +20,19 @@ class Description {
 
   findErrors({ method, path, status, type, text, isWhole }: SeenAnswer): readonly string[] {
     const operation = findOperation(this.#operations, method, path);
-    if (operation === undefined || ofHttp.has(status)) return [];
+    if (operation === undefined || generalStatuses.has(status)) return [];
     const key = status in operation.responses ? status : 'default';
-    const described = operation.responses[key];
+    const documentedResponse = operation.responses[key];
     // A test service may lack optional parts, such as file storage or administration.
-    if (described === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
+    if (documentedResponse === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
     if (text === '' || method === 'HEAD' || (!isWhole && type !== 'text/event-stream')) return [];
-    const { content } = described;
+    const { content } = documentedResponse;
     if (content === undefined) return ['it has a body'];
     const documentedType = type in content ? type : '*/*';
     if (!(documentedType in content)) return [`its media type is ${type}`];
-    const isPassedOn = 'default' in operation.responses || operation.tags.some((tag) => passedOn.has(tag));
-    if (isPassedOn && status < 300 && mayBeOdd()) return [];
-    const check = isPassedOn ? 'openAnswer' : 'answer';
+    const isRelayed = 'default' in operation.responses || operation.tags.some((tag) => relayedTags.has(tag));
+    if (isRelayed && status < 300 && mayBeOdd()) return [];
+    const check = isRelayed ? 'openAnswer' : 'answer';
     const isError = (value: unknown): boolean =>
       type === 'text/event-stream' && typeof value === 'object' && value !== null && 'error' in value;
     const values = toValues(documentedType, text).filter((value) => !isError(value));
@@ -59,10 +59,10 @@ export function findAnswerErrors(answer: SeenAnswer): readonly string[] {
   const description = descriptions.get(document) ?? new Description(document);
   descriptions.set(document, description);
   const { method, path, status } = answer;
-  const against = status < 300 && mayBeOdd() ? [] : specification.findAnswerErrors(answer);
-  const faults = [
+  const specificationErrors = status < 300 && mayBeOdd() ? [] : specification.findAnswerErrors(answer);
+  const errors = [
     ...description.findErrors(answer).map((error) => `/openapi.json says otherwise: ${error}`),
-    ...against.map((error) => `Open Responses says otherwise: ${error}`),
+    ...specificationErrors.map((error) => `Open Responses says otherwise: ${error}`),
   ];
-  return faults.map((error) => `${method} ${path} ${status}: ${error}`);
+  return errors.map((error) => `${method} ${path} ${status}: ${error}`);
 }

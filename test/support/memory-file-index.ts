@@ -92,10 +92,11 @@ export class MemoryFileIndex implements FileIndex {
   }
 
   /** Returns the bytes of the files and of uploads in progress, except for one upload. */
-  #usedBytes(bucket: string, besides: string): number {
+  #usedBytes(bucket: string, exceptBlob: string): number {
     let bytes = 0;
     for (const file of this.#files.values()) if (file.bucket === bucket) bytes += file.contentLength;
-    for (const coming of this.#reserved.values()) if (coming.bucket === bucket && coming.blob !== besides) bytes += coming.bytes;
+    for (const upload of this.#reserved.values())
+      if (upload.bucket === bucket && upload.blob !== exceptBlob) bytes += upload.bytes;
     return bytes;
   }
 

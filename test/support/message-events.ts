@@ -24,8 +24,8 @@ const deltaTypes: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns violations of the event order of the dialect. */
 export function findGrammarErrors(events: readonly Event[]): string[] {
-  const faults: string[] = [];
-  const claim = (holds: boolean, error: string): void => void (holds || faults.push(error));
+  const errors: string[] = [];
+  const claim = (holds: boolean, error: string): void => void (holds || errors.push(error));
   let phase: 'before' | 'blocks' | 'totals' | 'after' = 'before';
   let open: { index: number; type: string } | undefined;
   let next = 0;
@@ -64,11 +64,11 @@ export function findGrammarErrors(events: readonly Event[]): string[] {
         claim(phase !== 'before', 'ping ahead of message_start');
         break;
       default:
-        faults.push(`an event ${event.type}`);
+        errors.push(`an event ${event.type}`);
     }
   }
   claim(phase === 'after', 'no end');
-  return faults;
+  return errors;
 }
 
 /** Builds the content blocks of the events. The input of a tool is the JSON text of its deltas. */

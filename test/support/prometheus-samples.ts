@@ -11,7 +11,7 @@ const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 /** Parses the Prometheus text format 0.0.4 strictly. Throws on lines that a scraper would reject. */
 export function readPrometheus(text: string): Sample[] {
   const types = new Map<string, string>();
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   const samples: Sample[] = [];
   for (const line of text.split('\n')) {
     if (line === '') continue;
@@ -25,8 +25,8 @@ export function readPrometheus(text: string): Sample[] {
     }
     const sample = readSample(line);
     const key = JSON.stringify([sample.name, sample.labels]);
-    if (seen.has(key)) fail(`twice: ${line}`);
-    seen.add(key);
+    if (seenKeys.has(key)) fail(`twice: ${line}`);
+    seenKeys.add(key);
     if (!types.has(sample.name) && types.get(sample.name.replace(/_(bucket|count|sum)$/, '')) !== 'histogram')
       fail(`no type: ${line}`);
     samples.push(sample);
@@ -36,11 +36,11 @@ export function readPrometheus(text: string): Sample[] {
 }
 
 function readSample(line: string): Sample {
-  const [, name = '', inside = '', value = ''] = sampleForm.exec(line) ?? fail(line);
+  const [, name = '', labelText = '', value = ''] = sampleForm.exec(line) ?? fail(line);
   const labels: Record<string, string> = {};
   labelForm.lastIndex = 0;
-  while (labelForm.lastIndex < inside.length) {
-    const [, label = '', text = ''] = labelForm.exec(inside) ?? fail(line);
+  while (labelForm.lastIndex < labelText.length) {
+    const [, label = '', text = ''] = labelForm.exec(labelText) ?? fail(line);
     labels[label] = text;
   }
   const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);

@@ -15,7 +15,7 @@ import { createRestTool } from '#tools/rest/create-rest-tools.ts';
 export const never = new AbortController().signal;
 const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
-interface Seen {
+interface SeenRequest {
   readonly method: string;
   /** Path and query exactly as sent. */
   readonly url: string;
@@ -25,7 +25,7 @@ interface Seen {
 
 /** Starts a server on a free local port that records its requests. */
 export async function startServer(answer: RequestListener) {
-  const seen: Seen[] = [];
+  const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (piece) => {

@@ -44,16 +44,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     started.set(name, starting);
     return (await starting).url;
   };
-  const desk = createServer((request, response) => {
+  const httpServer = createServer((request, response) => {
     find(String(request.url).slice(1)).then(
       (url) => response.end(url),
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
-  await listeningAt(desk.listen(0, '127.0.0.1'));
-  project.provide('servers', `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  await listeningAt(httpServer.listen(0, '127.0.0.1'));
+  project.provide('servers', `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`);
   return async () => {
-    desk.close();
+    httpServer.close();
     for (const outcome of await Promise.allSettled(started.values())) {
       if (outcome.status === 'fulfilled') await outcome.value[Symbol.asyncDispose]();
     }

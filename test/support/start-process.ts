@@ -82,13 +82,13 @@ export async function startProcess({
   const args = ['serve', ...configFlags, '--port', '0', '--data', join(folder, 'data'), ...flags];
   const started = program === undefined ? [process.execPath, main] : [program];
   const running = toRunning([...started, ...args], { PARLEY_LAME_DUCK_MS: '0', ...environment });
-  const { child, ended, output, said: untilOutput } = running;
+  const { child, ended, output, untilOutput } = running;
   const greeting = /Parley listens on (https?:\/\/[^\s,]+)/;
-  const clean = () => rm(folder, { recursive: true, force: true });
+  const deleteFolder = () => rm(folder, { recursive: true, force: true });
   await Promise.race([untilOutput(greeting), ended]);
   const url = greeting.exec(output.stdout)?.[1];
   if (url === undefined) {
-    await clean();
+    await deleteFolder();
     throw new Error(`the process did not start: ${output.stderr}${output.stdout}`);
   }
   return {
@@ -106,19 +106,19 @@ export async function startProcess({
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL');
       await ended;
-      await clean();
+      await deleteFolder();
     },
   };
 }
 
-function toRunning(command: readonly string[], environment: Readonly<Record<string, string>>, bounds: SpawnOptions = {}) {
+function toRunning(command: readonly string[], environment: Readonly<Record<string, string>>, spawnOptions: SpawnOptions = {}) {
   const { PATH = '', HOME = '' } = process.env;
   const [program = '', ...args] = command;
   const child: ChildProcess = spawn(program, args, {
     cwd: root,
     env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...bounds,
+    ...spawnOptions,
   });
   const output = { stdout: '', stderr: '' };
   let waiting: { readonly pattern: RegExp; readonly resolve: () => void }[] = [];
@@ -136,5 +136,5 @@ function toRunning(command: readonly string[], environment: Readonly<Record<stri
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code, signal) => resolve({ ...output, code, signal }));
   });
-  return { child, output, said: untilOutput, ended };
+  return { child, output, untilOutput, ended };
 }

@@ -427,7 +427,7 @@ describe('the editor of applications', () => {
   });
 });
 
-it('says so if the service does not store applications', async () => {
+it('shows a notice if the service does not store applications', async () => {
   await using bare = await startService({ models });
   const { page } = await openBuilder({}, bare.url);
   await page.getByText('does not store applications').waitFor();

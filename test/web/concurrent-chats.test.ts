@@ -62,7 +62,7 @@ describe('several chats', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('can be deleted with a dialog that reopens before the browser dispatches its close event', async () => {
+  it('reopen their delete dialog before the browser dispatches its close event', async () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await sendMessage('Count to 3');
     await readAnswer();

@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 /**
- * Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `localLanguages` on the
- * device and reports the text that the test passes.
+ * Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `localLanguages`
+ * on the device and reports the text that the test passes.
  */
 const buildFakeRecognition = (localLanguages: readonly string[]) => `{
   globalThis.heard = [];

@@ -189,7 +189,7 @@ describe('the files page', () => {
     maxLookMs,
   );
 
-  it('says so if the service does not store files', async () => {
+  it('shows a notice if the service does not store files', async () => {
     await using bare = await startService(configuration);
     const { page } = await open('', {}, bare.url);
     await page.getByText('This service does not store files.').waitFor();

@@ -159,7 +159,7 @@ describe('the page cache in the browser', () => {
     });
   });
 
-  it('is deleted for every user if the operator turns it off', async () => {
+  it('is deleted, even before sign-in, if the operator turns it off', async () => {
     const { page } = await openCached();
     await page.locator('#message').fill('A draft');
     await page.evaluate("caches.open('of a neighbour').then(() => true)");

@@ -114,7 +114,7 @@ describe('a key that is created in the dialog “Use from code”', () => {
     expect(getIssues(at)).toEqual(noIssues);
   });
 
-  it('cannot be created beyond the limit of the user, and the dialog says so', async () => {
+  it('cannot be created beyond the limit of the user, which the dialog shows', async () => {
     const { dialog } = await openDialog('grace');
     for (const nth of [1, 2]) {
       await dialog.getByRole('button', { name: 'Create a key' }).click();

@@ -78,7 +78,7 @@ describe('a search', () => {
     await expect.poll(() => readHighlights(page)).toEqual(['thimble']);
   });
 
-  it('says so if only the title matches', async () => {
+  it('shows a notice if only the title matches', async () => {
     const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');
     await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 
-it('uploads a file that is too large for the message, shows the progress, and sends a reference', {
+it('uploads a file that is too large for the message and sends a reference to it', {
   timeout: 60_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });

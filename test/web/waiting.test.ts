@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 describe('a pending answer', () => {
-  it('is indicated, also after ten seconds, and the page says so if it is offline', async () => {
+  it('is indicated, also after ten seconds, with a notice if the page is offline', async () => {
     fixture.upstream.script(silence);
     const { page, sendMessage } = await fixture.open('raw');
     // The clock of the page continues to run, so a slow machine may show a second less.

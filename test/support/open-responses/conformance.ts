@@ -58,11 +58,15 @@ export class Conformance {
       const isOfObjects = leaves.some((leaf) => leaf in this.#schemas);
       const tag = isOfObjects && isJsonObject(value) && 'type' in value ? `: ${value.type}` : '';
       const typeName = `${union}${tag}`;
-      return this.#differ(typeName in this.#differences || tag === '' ? typeName : `${union}: *`, value, `is not ${type}`);
+      return this.#applyDifference(
+        typeName in this.#differences || tag === '' ? typeName : `${union}: *`,
+        value,
+        `is not ${type}`,
+      );
     }
     if (fitting.endsWith('[]')) return (value as unknown[]).flatMap((item) => this.findErrors(fitting.slice(0, -2), item, path));
     const fields = this.#schemas[fitting];
-    return typeof fields === 'object' ? this.#faultsOfFields(fitting, fields, value as JsonObject) : [];
+    return typeof fields === 'object' ? this.#findFieldErrors(fitting, fields, value as JsonObject) : [];
   }
 
   #listLeaves(member: string): readonly string[] {
@@ -79,7 +83,7 @@ export class Conformance {
     return fields.type?.startsWith('"') ? fields.type === JSON.stringify(value.type) : true;
   }
 
-  #faultsOfFields(name: string, fields: Readonly<Record<string, string>>, value: JsonObject): readonly string[] {
+  #findFieldErrors(name: string, fields: Readonly<Record<string, string>>, value: JsonObject): readonly string[] {
     this.#count(name);
     const required = Object.keys(fields).filter((field) => !(field.endsWith('?') || field in value));
     const missing = required.map((field) => `${name}.${field} is missing`);
@@ -89,13 +93,13 @@ export class Conformance {
       if (optional !== undefined) this.#count(path);
       const type = fields[field] ?? optional;
       return type === undefined
-        ? this.#differ(path, fieldValue, 'is not of the schema')
+        ? this.#applyDifference(path, fieldValue, 'is not of the schema')
         : this.findErrors(type, fieldValue, path);
     });
     return [...missing, ...present];
   }
 
-  #differ(path: string, value: unknown, error: string): readonly string[] {
+  #applyDifference(path: string, value: unknown, error: string): readonly string[] {
     const allowed = this.#differences[path];
     if (allowed === undefined) return [`${path} ${error}: ${JSON.stringify(value)?.slice(0, 200)}`];
     this.#count(path);

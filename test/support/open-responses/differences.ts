@@ -7,13 +7,13 @@ import type { Differences } from './conformance.ts';
 // Deliberate differences from the specification (see docs/compatibility.md). Objects that the specification lacks have schemas of
 // Parley.
 
-function heldAgainst(schema: unknown): (value: unknown) => readonly string[] {
+function createCheck(schema: unknown): (value: unknown) => readonly string[] {
   const check = new Ajv2020({ strict: false, validateFormats: false }).compile(closed(schema) as object);
   return (value) => (check(value) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error)));
 }
 
-const isOwnItem = heldAgainst(OutputItem);
-const isOwnEvent = heldAgainst(ResponseEvent);
+const isOwnItem = createCheck(OutputItem);
+const isOwnEvent = createCheck(ResponseEvent);
 
 function mapTypes<Value>(union: string, types: readonly string[], value: Value): Readonly<Record<string, Value>> {
   return Object.fromEntries(types.map((type) => [`${union}: ${type}`, value]));
