@@ -16,7 +16,7 @@ export interface Asking {
   readonly show: Parameters<typeof judge>[2];
 }
 
-/** Reports how many answerable questions keep results at each minimum score, and how many unanswerable questions have none. */
+/** Prints for each minimum score the recall of answerable questions and the number of unanswerable questions without a result. */
 export async function reportThresholds({ search, show }: Asking): Promise<void> {
   const all: RankedQuestion[] = [];
   for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });

@@ -60,7 +60,7 @@ export class Callers {
   readonly #tally: Tally;
   readonly #kinds: readonly Kind[];
   readonly #urls: readonly string[];
-  /** Stores whose requests may currently be rejected. */
+  /** Unavailable stores. Requests that need one of them may be rejected. */
   away: Needs = [];
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();

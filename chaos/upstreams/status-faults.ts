@@ -14,8 +14,8 @@ const statuses = [
 const errorText = JSON.stringify({ error: { type: 'upstream_type', message: 'The upstream says no.', param: null, code: 'no' } });
 
 /**
- * Returns the statuses that a client may receive for an upstream status. Client errors and rate limits keep their status. All
- * others become 500 or 503. A 404 without an API error means that the address is wrong.
+ * Returns the statuses that a client may receive for an upstream status. Client errors stay client errors. Rate limits become 429
+ * or 503, all other errors 500, 501, or 503. A 404 without an API error means that the address is wrong.
  */
 function statusesFor(status: number, body: string): readonly number[] {
   if (status === 404 && body !== errorText) return [500];

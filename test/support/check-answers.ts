@@ -2,7 +2,7 @@ import { afterAll, afterEach } from 'vitest';
 import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
 import { findAnswerErrors } from './find-answer-errors.ts';
 
-// Runs next to every test. Checks each response of a test service against the description of the service, and each response of
+// Setup of every test file. Checks each response of a test service against the description of the service, and each response of
 // the Responses surface against its specification.
 
 const maxReported = 5;

@@ -18,7 +18,7 @@ const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
  * HTTP client on top of the `dispatch` function of undici. Opens as many connections per origin as there are exchanges and never
- * resends a request. Unlike the product client, undici closes the connection (error `closed`) after an unexpected 100 response.
+ * resends a request. A limit of undici: an unexpected 100 response closes the connection (error `closed`).
  */
 export class UndiciClient implements HttpClient {
   readonly #agent: Agent;
