@@ -6,7 +6,7 @@ import type { Metric, Scenario, Values } from './scenario.ts';
 
 const micros: Metric = { key: 'micros', title: 'in memory, µs a call', digits: 2 };
 
-/** Key, role, consent, and limits of a call, without HTTP. Runs `bench/admit.ts` in its own process. */
+/** Measures key, role, consent, and limits of a call without HTTP. Runs `bench/admit.ts` in a separate process. */
 export const admitScenario: Scenario = {
   name: 'admit',
   title: 'Letting a call in: key, role, consent, limits of four windows',

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of admitting a call: key, role, consent, and limits. `node bench/admit.ts` prints the result on
- * stderr. With `--json`, the values go to stdout for the harness. Needs redis-server.
+ * Measures the cost of admitting a call: key, role, consent, and limits. `node bench/admit.ts` prints the result to stderr.
+ * `--json` prints the values to stdout for the harness. Needs redis-server.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -64,7 +64,7 @@ function readSnapshot(): ConfigSnapshot {
 
 type LetIn = (key: string, deployment: string) => Promise<unknown>;
 
-/** Returns all checks of a call before it is answered, except those of its body. */
+/** Creates the complete admission of a call, except for parsing its body. */
 function gate(
   { limits, perRequestKeys }: { limits: LimitStore; perRequestKeys: PerRequestKeys },
   consents = new MemoryConsentStore(),
@@ -96,7 +96,7 @@ function gate(
   };
 }
 
-/** Returns the microseconds of the best round. */
+/** Returns microseconds per call of the best round. */
 async function measure(work: () => Promise<unknown>): Promise<number> {
   for (let index = 0; index < calls; index += 1) await work();
   let best = Number.POSITIVE_INFINITY;
@@ -121,7 +121,7 @@ async function measureInMemory(): Promise<{ micros: number; consentMicros: numbe
   return { micros: await measure(() => letIn(key, 'm')), consentMicros: await measure(() => letIn(chainKey, 'app')) };
 }
 
-/** Counts the commands to Redis for a call, and measures the wait for them. */
+/** Measures the Redis commands per call and the time that a call waits for them. */
 async function measureShared(): Promise<{ roundTrips: number; sharedMicros: number }> {
   await using server = await startRedis();
   const note = (message: string, error?: unknown): void => console.error(message, error);
@@ -151,7 +151,7 @@ async function measureShared(): Promise<{ roundTrips: number; sharedMicros: numb
   return { roundTrips: (commands - 1) / sharedCalls, sharedMicros };
 }
 
-/** Returns the number of completed operations per second, with this many concurrent ones. */
+/** Runs `count` tasks with limited concurrency. Returns tasks per second. */
 async function perSecond(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
   let next = 0;
   const started = process.hrtime.bigint();
@@ -162,7 +162,9 @@ async function perSecond(count: number, work: (index: number) => Promise<unknown
   return (count * 1e9) / Number(process.hrtime.bigint() - started);
 }
 
-/** Measures durable consents per second: directly in the store, and over HTTP with this process as the client. */
+/**
+ * Measures consents per second that reach the disk: through the store, and through the HTTP API with this process as the client.
+ */
 async function measureConsents(): Promise<{ stored: number; posted: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-admit-'));
   const { database, close } = await openSqlite(join(folder, 'bench.db'));

@@ -4,7 +4,7 @@ import { type ContenderName, contenderNames } from './contenders.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** Options of the command line. */
+/** The parsed command line. */
 export interface Wish {
   contenders: readonly ContenderName[];
   scenarios: readonly Scenario[];
@@ -13,15 +13,14 @@ export interface Wish {
   scale: number;
   niceness: number;
   writePath: string | undefined;
-  /** Path of another checkout of Parley to compare with. */
+  /** Another checkout of Parley that is also measured. */
   before: string | undefined;
   isHelp: boolean;
 }
 
-/** An invalid command line. Shown without a stack. */
+/** Invalid command line. Its message is printed without a stack. */
 export class UsageError extends Error {}
 
-/** Output of `--help`. */
 export const helpText = `npm run bench -- [options]
 
 Measures a direct connection, nginx, bare Node, Portkey, and Parley in turn on one core. Prints a report in Markdown.
@@ -60,7 +59,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Reads the command line. Throws `UsageError`. */
+/** Parses the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));

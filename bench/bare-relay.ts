@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { LeanClient } from '#base/http/lean-client.ts';
 
 /*
- * Measures the cost of Node alone: a call is read, parsed, sent on with another model name, and answered. Uses only
- * `node:http` and Parley's own client. Usage: bare-relay.ts PORT UPSTREAM_PORT
+ * Measures the cost of Node.js itself. Reads and parses a call, forwards it with another model name, and returns the reply. Uses
+ * only `node:http` and the HTTP client of Parley. Usage: bare-relay.ts PORT UPSTREAM_PORT
  */
 const [port = 0, upstreamPort = 0] = process.argv.slice(2).map(Number);
 const client = new LeanClient();

@@ -1,7 +1,6 @@
 /**
- * Measures lists and searches of conversations: `npm run bench:chats -- [--rows N] [--engine PostgreSQL]`. Fills a
- * database with conversations of many users, then measures the store. One user has 10,000 conversations and another a
- * tenth of all.
+ * Measures lists and searches of chats: `npm run bench:chats -- [--rows N] [--engine PostgreSQL]`. Fills a database with
+ * chats of many users, one with 10,000 chats and one with a tenth of all chats, and measures the store.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -52,7 +51,7 @@ async function fill(): Promise<void> {
 }
 
 /**
- * Returns the number of matches in the latest 10,000 conversations, requested like the page does, and the number of
+ * Finds all matches among the latest 10,000 chats, with the same requests as the page. Returns the numbers of matches and
  * requests.
  */
 async function searchAll(store: SqlChatStore, subject: string, word: string): Promise<{ found: number; requests: number }> {

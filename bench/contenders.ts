@@ -7,16 +7,13 @@ import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForRe
 import { type Call, type Manner, manners, natives } from './requests.ts';
 
 /**
- * The measured programs. `direct` is the load generator on the upstream without a gateway, `bare` is Node alone, and
- * `before` is another checkout of Parley.
+ * Measured programs. `direct` is the load generator on the upstream without a gateway. `bare` measures Node.js itself. `before`
+ * is another checkout of Parley.
  */
 export const contenderNames = ['direct', 'nginx', 'bare', 'portkey', 'before', 'parley'] as const;
 export type ContenderName = (typeof contenderNames)[number];
 
-/**
- * Paths of the repository, the other checkout, this folder, and a temporary folder, and the upstream's port for each
- * manner.
- */
+/** Paths of the repository, the other checkout, this folder, and a temporary folder, and the upstream ports by manner. */
 export interface Grounds {
   root: string;
   before: string | undefined;
@@ -27,7 +24,7 @@ export interface Grounds {
   processes: ProcessGroup;
 }
 
-/** A contender that is ready for calls. `child` is undefined for `direct`. */
+/** A contender that accepts calls. `child` is absent for `direct`. */
 export interface Running {
   name: ContenderName;
   child?: ChildProcess;
@@ -96,7 +93,7 @@ function portkeyPlan(grounds: Grounds, port: number): Plan {
   };
 }
 
-/** Returns the command with which users start Parley, for a checkout. */
+/** Returns the command that users run to start Parley from a checkout. */
 export function toParleyCommand(root: string, args: readonly string[]): Plan['command'] {
   return { program: join(root, 'bin/parley'), args, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
 }
@@ -150,10 +147,7 @@ function addinPlan(name: ContenderName, { grounds, folder, port }: PlanContext, 
   return { command, readyPath: '/msgapi/v1/models', ...addinCall };
 }
 
-/**
- * Parameters for starting a contender. If `addinManner` is set, it is a gateway for add-ins in front of the upstream
- * of that manner.
- */
+/** Parameters of a contender. If `addinManner` is set, it is a gateway for add-ins in front of the upstream of that manner. */
 interface PlanContext {
   grounds: Grounds;
   folder: string;
@@ -169,14 +163,14 @@ function toPlan(name: Exclude<ContenderName, 'direct'>, context: PlanContext): P
   return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(getRoot(name, grounds), context);
 }
 
-/** Builds the service of a checkout, unless the checkout runs from its sources. */
+/** Builds the service of a checkout, unless the checkout runs from source. */
 function buildService(root: string, node: string): void {
   if (!existsSync(join(root, 'scripts/build-service.ts'))) return;
   const run = spawnSync(node, ['scripts/build-service.ts', '--when-needed'], { cwd: root, stdio: ['ignore', 2, 2] });
   if (run.status !== 0) throw new Error(`the service could not be built in ${root}`);
 }
 
-/** Prepares a contender: builds Parley, installs Portkey's packages, or requires nginx. */
+/** Prepares a contender: builds Parley, installs the packages of Portkey, or checks that nginx is installed. */
 export function prepareContender(name: ContenderName, grounds: Grounds): void {
   if (name === 'parley' || name === 'before') buildService(getRoot(name, grounds), grounds.node);
   if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
@@ -191,7 +185,7 @@ export function prepareContender(name: ContenderName, grounds: Grounds): void {
   }
 }
 
-/** Starts a contender on its own core and waits until it is ready. `addinManner` is as in `Scenario`. */
+/** Starts a contender on a separate core and waits until it is ready. `addinManner` is explained in `Scenario`. */
 export async function startContender(name: ContenderName, grounds: Grounds, addinManner: Manner | undefined): Promise<Running> {
   if (name === 'direct') {
     return {

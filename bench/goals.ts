@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 import type { Spread } from './statistics.ts';
 
-/** A goal with its measured value. `isMet` is undefined if its contenders were not run. */
+/** A goal with its measured value. `isMet` is undefined if its contenders did not run. */
 export interface Verdict {
   title: string;
   target: string;
@@ -17,9 +17,9 @@ interface Goal {
   title: string;
   scenario: string;
   key: string;
-  /** The contender whose value divides Parley's value. If it is undefined, the value itself is judged. */
+  /** Contender whose value divides the value of Parley. Without it, the value itself is judged. */
   per?: ContenderName;
-  /** The scenario whose value for Parley is the divisor. */
+  /** Scenario whose value of Parley divides the value. */
   perScenario?: string;
   least?: number;
   most?: number;
@@ -27,7 +27,7 @@ interface Goal {
   digits: number;
 }
 
-/** Returns a goal for the ratio to a contender in the same round. */
+/** Creates a goal for the ratio to a contender in the same round. */
 const of = (per: ContenderName, scenario: string, key: string, bound: { least: number } | { most: number }, digits = 2) => ({
   scenario,
   key,
@@ -37,7 +37,7 @@ const of = (per: ContenderName, scenario: string, key: string, bound: { least: n
   digits,
 });
 
-/** Returns a goal for the ratio to relayed chat streams. */
+/** Creates a goal for the ratio to relayed chat streams. */
 const ofStreams = (scenario: string, most: number) => ({
   scenario,
   key: 'cpuPerChunk',
@@ -108,7 +108,7 @@ function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {
   return { title, target, digits, measured, isMet };
 }
 
-/** Compares the medians with the goals. */
+/** Judges the medians against the goals of Parley. */
 export function judgeGoals(samples: Samples): Verdict[] {
   return goals.flatMap((goal) => {
     const scenario = scenarios.find(({ name }) => name === goal.scenario);

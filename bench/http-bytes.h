@@ -1,4 +1,4 @@
-/* Parts of HTTP/1.1 for both ends of the harness: header look-up, the chunked coding, clocks, and sockets. */
+/* HTTP/1.1 helpers of both ends of the harness: header lookup, chunked coding, clocks, and sockets. */
 #ifndef HTTP_BYTES_H
 #define HTTP_BYTES_H
 
@@ -26,7 +26,7 @@ static inline uint64_t now_ns(void) {
   return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* Waits for events until the monotonic instant `due`. UINT64_MAX waits without a limit. */
+/* Waits for events until the monotonic time `due`. UINT64_MAX waits without a time limit. */
 static inline int wait_until(int epoll, struct epoll_event *events, int room, uint64_t due) {
   if (due == UINT64_MAX) return epoll_wait(epoll, events, room, -1);
   uint64_t now = now_ns(), left = due > now ? due - now : 0;
@@ -54,7 +54,7 @@ static inline struct sockaddr_in loopback(int port) {
   return address;
 }
 
-/* Returns the value of a header in a head that ends in an empty line, or NULL. `name` includes the colon. */
+/* Returns the value of a header within a header section that ends in an empty line, or NULL. `name` includes the colon. */
 static inline const char *header_value(const char *head, size_t size, const char *name) {
   size_t length = strlen(name);
   const char *end = head + size, *line = memchr(head, '\n', size);
@@ -85,7 +85,7 @@ static inline int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Returns the next span of body bytes in [*at, end). Call it until it returns MORE, END, or BAD. */
+/* Consumes the next span of body bytes from [*at, end). The caller repeats it until it returns MORE, END, or BAD. */
 static inline enum chunk_result next_chunk_span(struct chunked *c, const char **at, const char *end, const char **span,
                                                 size_t *size) {
   while (*at < end) {

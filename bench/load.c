@@ -1,5 +1,5 @@
 /*
- * The load generator: one thread, epoll, one raw request from a file, keep-alive connections to a loopback port.
+ * Load generator: one thread, epoll, one raw request from a file, keep-alive connections to a loopback port.
  *
  *   load closed  --port P --request FILE --connections C --warm-s W --duration-s D
  *   load rate    ... --rate R                        open loop: latency counts from the scheduled send time
@@ -21,7 +21,7 @@ struct connection {
   int fd;
   enum step step;
   size_t sent;
-  uint64_t due, opened; /* due: scheduled send time of the request */
+  uint64_t due, opened; /* due: time at which the request should be sent */
   int counted_first;
   struct reply reply;
 };
@@ -42,7 +42,7 @@ static uint64_t replies, errors, reconnects, events_seen, window_start, window_e
 static char first_error[512];
 static struct numbers latencies, first_chunks, relays;
 static int *idle, idle_size;
-static uint64_t *waiting, waiting_from, waiting_to; /* open loop: scheduled times without an idle connection */
+static uint64_t *waiting, waiting_from, waiting_to; /* rate: due times without an idle connection */
 
 static void add(struct numbers *n, uint64_t value) {
   if (n->size == n->room) n->values = realloc(n->values, sizeof(uint64_t) * (n->room = n->room ? n->room * 2 : 65536));
@@ -95,7 +95,7 @@ static void push_out(struct connection *c) {
         if (c->step != STEP_SEND) watch(c, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
         c->step = STEP_SEND;
       }
-      return; /* other errors appear as a closed connection on the next read */
+      return; /* another error appears as a closed connection on the next read */
     }
     c->sent += (size_t)n;
   }
@@ -128,7 +128,9 @@ static void begin(struct connection *c, uint64_t due) {
   push_out(c);
 }
 
-/* Called when the connection is free. Sends the next request of the closed loop or the oldest waiting one, or stays idle. */
+/*
+ * Frees the connection. It then sends the next request in the closed loop, or the oldest waiting request at a rate, or is idle.
+ */
 static void next(struct connection *c) {
   c->step = STEP_FREE;
   if (mode[0] == 'c') begin(c, now_ns());
@@ -165,7 +167,7 @@ static void lost(struct connection *c, const char *why) {
   int ends_body = c->reply.state == REPLY_BODY && c->reply.coding == BODY_UNTIL_CLOSE;
   if (ends_body) return finish(c, now_ns());
   hang_up(c);
-  if (c->step == STEP_FREE) { /* an idle connection may close, and reopens at its next request */
+  if (c->step == STEP_FREE) { /* an idle connection may close: its next request opens it again */
     reconnects++;
     return;
   }
@@ -282,7 +284,7 @@ static void run_streams(double duration_s, double rate, int step, double settle_
   run_until(window_start + (uint64_t)(duration_s * SECOND));
   window_end = now_ns();
   close_window();
-  for (int i = 0; i < connection_count; i++) /* a waiting request has waited at least until now */
+  for (int i = 0; i < connection_count; i++) /* streams without a first chunk have waited at least until now */
     if (!connections[i].counted_first) add(&first_chunks, window_end - connections[i].due);
 }
 

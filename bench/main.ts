@@ -28,7 +28,7 @@ async function findUpstreamPorts(): Promise<Record<Manner, number>> {
   return { 'at-once': await findFreePort(), paced: await findFreePort(), 'paced-slow': await findFreePort() };
 }
 
-/** Starts the upstream with a port for each manner. It ends with this runner, because its standard input closes. */
+/** Starts the upstream with one port per manner. It ends with this runner because its standard input closes. */
 async function startUpstream(grounds: Grounds, program: string): Promise<ChildProcess> {
   const plans = (Object.keys(manners) as Manner[]).map((manner) => {
     const { chunks, intervalMs } = manners[manner];
@@ -41,7 +41,7 @@ async function startUpstream(grounds: Grounds, program: string): Promise<ChildPr
   return child;
 }
 
-/** Starts a contender, runs it once, and stops it. An invalid run becomes a sample with a fault. */
+/** Starts a contender, measures one run, and stops the contender. An invalid run becomes a sample with a fault. */
 async function measureOnce(
   grounds: Grounds,
   load: string,

@@ -3,12 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports process times to user space in hundredths of a second on every architecture. */
 const microsPerTick = 10_000;
 
-/** Processor time and memory of a process and all its descendants. */
+/** CPU time, page faults, and memory of a process and all its descendants. */
 export interface Usage {
   cpuMicros: number;
-  /**
-   * Newly assigned pages of memory, without disk reads. The number is the same on a busy machine as on a quiet one.
-   */
+  /** Minor page faults, which need no disk access. The number does not depend on other load of the machine. */
   pageFaults: number;
   rssBytes: number;
 }
@@ -31,18 +29,17 @@ function listChildren(pid: number): number[] {
   return tasks.flatMap((task) => readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number));
 }
 
-/** Returns the processor time of the entire machine since its start, including time stolen by a hypervisor. */
+/** Returns the CPU time of all processors since the start of the machine, including time stolen by a hypervisor. */
 export function readMachineMicros(): number {
   const [user, nice, system, , , , , steal] = readText('/proc/stat').slice(5).trimStart().split(' ').map(Number);
   return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (steal ?? 0)) * microsPerTick;
 }
 
 /**
- * Sums `/proc` over a process tree: user and system time, page faults, and resident memory. A process that has ended
- * counts as zero.
+ * Sums user and system time, page faults, and resident memory of a process tree from `/proc`. An ended process counts as zero.
  */
 export function readUsage(pid: number): Usage {
-  // The name of a process may contain spaces, so fields are counted after its closing bracket.
+  // A process name may contain spaces, so fields are counted after its closing bracket.
   const stat = readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);

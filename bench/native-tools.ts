@@ -8,7 +8,7 @@ export interface NativeTools {
   load: string;
 }
 
-/** Compiles the C programs with the system's compiler into `bench/.build`. */
+/** Compiles the C programs with the system compiler into `bench/.build`. */
 export function buildNativeTools(benchFolder: string): NativeTools {
   const folder = join(benchFolder, '.build');
   mkdirSync(folder, { recursive: true });

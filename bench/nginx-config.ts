@@ -1,9 +1,6 @@
 import { type Manner, manners } from './requests.ts';
 
-/**
- * Parameters of every nginx configuration of the harness. If `isRoot` is set, the workers need a user with write
- * access to the folder.
- */
+/** Common parameters of every nginx configuration. `isRoot`: workers need a user that may write to the folder. */
 interface Place {
   folder: string;
   port: number;
@@ -18,9 +15,9 @@ export interface AddinNginxSetting extends Place {
   upstreamPort: number;
 }
 
-/** The parts that one kind of gateway adds. */
+/** Parts of the configuration that differ between gateways. */
 interface Gateway {
-  /** The log field that identifies the client. */
+  /** Log field that identifies the client. */
   who: string;
   maps: string;
   upstreams: Readonly<Record<string, number>>;
@@ -37,7 +34,7 @@ function toUpstream([name, port]: [string, number]): string {
   }`;
 }
 
-/** Returns a configuration with one worker, kept-alive upstreams, a 15-field log, and unbuffered replies. */
+/** Creates a configuration with one worker, keep-alive upstreams, a 15-field log, and no reply buffering. */
 function toConfig({ folder, port, isRoot }: Place, { who, maps, upstreams, server }: Gateway): string {
   const logFields = [
     '$time_iso8601 $remote_addr $request_method $uri $status $request_time $upstream_response_time $upstream_connect_time',
@@ -77,7 +74,9 @@ http {
 `;
 }
 
-/** Returns a gateway for models, which checks the client's key and replaces it with the upstream's. */
+/**
+ * Creates the configuration of a model gateway that checks the key of the client and replaces it with the key of the upstream.
+ */
 export function toNginxConfig(setting: NginxSetting): string {
   const all = Object.keys(manners) as Manner[];
   const toLocation = (path: string, target: string): string => `
@@ -115,7 +114,7 @@ const corsFields = [
 const hiddenCors = ['Allow-Origin', 'Allow-Credentials', 'Allow-Methods', 'Allow-Headers', 'Expose-Headers', 'Max-Age'];
 const hiddenFields = [...hiddenCors.map((name) => `Access-Control-${name}`), 'Vary', 'Set-Cookie'];
 
-/** Returns the rules of the add-in gateway for nginx. docs/addin.md explains them. */
+/** Creates the rules of the add-in gateway in nginx (see docs/addin.md). */
 export function toAddinNginxConfig(setting: AddinNginxSetting): string {
   return toConfig(setting, {
     who: '$http_origin',

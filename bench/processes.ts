@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The core for the contender alone. The upstream, the load generator, and this runner share the other core. */
+/** Core of the contender. The upstream, the load generator, and this runner share the other core. */
 export const contenderCore = 0;
 export const loadCore = 1;
 
-/** How to start a process: its core, its output file, and its environment. */
+/** Parameters of a process: its core, its log file, and its environment. */
 export interface Command {
   core: number;
   program: string;
@@ -18,12 +18,12 @@ export interface Command {
   environment?: Record<string, string>;
 }
 
-/** Processes that this runner has started, which are all stopped with it. */
+/** Processes that this runner has started. All of them end with the runner. */
 export class ProcessGroup {
   readonly #running = new Set<ChildProcess>();
   readonly #niceness: number;
 
-  /** A negative `niceness` gives the measured processes precedence on a shared machine. It needs root. */
+  /** A negative `niceness` gives the measured processes precedence on a shared machine and requires root. */
   constructor(niceness: number) {
     this.#niceness = niceness;
   }
@@ -58,7 +58,7 @@ export class ProcessGroup {
     child.once('exit', () => this.#running.delete(child));
   }
 
-  /** Stops one process with SIGTERM, and forcibly after three seconds. */
+  /** Ends one process with SIGTERM, and with SIGKILL after three seconds. */
   async stop(child: ChildProcess): Promise<void> {
     if (!isAlive(child)) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
@@ -68,18 +68,18 @@ export class ProcessGroup {
     clearTimeout(forced);
   }
 
-  /** Stops every process that still runs. */
+  /** Ends every running process. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running].map((child) => this.stop(child)));
   }
 }
 
-/** Returns whether a process that was started here still runs. */
+/** Returns whether a process of this runner still runs. */
 export function isAlive(child: ChildProcess): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
-/** Returns the last lines of a log, for an error message. */
+/** Returns the last lines of a log for an error message. */
 export function readTail(logPath: string): string {
   try {
     return readFileSync(logPath, 'utf8').trimEnd().split('\n').slice(-15).join('\n').slice(-3000);
@@ -98,7 +98,7 @@ async function readStatus(url: string): Promise<number> {
   }
 }
 
-/** Waits until a URL returns 200. Throws an error with the end of the log if the process ends or 30 s pass first. */
+/** Waits until a URL responds with 200. Throws an error with the end of the log if the process ends or 30 s pass before. */
 export async function waitForReply(name: string, child: ChildProcess, url: string, logPath: string): Promise<void> {
   const end = Date.now() + 30_000;
   while (isAlive(child) && Date.now() < end) {
@@ -123,14 +123,14 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Sets the niceness of this session's process group. If the kernel weighs sessions against each other (autogroup),
- * the niceness of a process counts only within its session.
+ * Sets the niceness of the process group of this session if the kernel balances sessions (autogroup). Otherwise, the niceness of
+ * a process applies only within its session.
  */
 export function setSessionNiceness(niceness: number): void {
   try {
     writeFileSync('/proc/self/autogroup', String(niceness));
   } catch {
-    // The kernel has no autogroups, or this user may not change them.
+    // The kernel does not support autogroups, or this user may not change them.
   }
 }
 

@@ -7,8 +7,8 @@ import type { Metric, Scenario, Values } from './scenario.ts';
 const loop: Metric = { key: 'loopMicros', title: 'the loop alone, µs CPU a turn', digits: 0 };
 
 /**
- * 200 concurrent runs of an app with three paced tools. Runs `bench/quick-app.ts` with its own Parley on the
- * contender's core.
+ * 200 concurrent runs of an app with three paced tools. Runs `bench/quick-app.ts` with a separate Parley on the core of the
+ * contender.
  */
 export const quickAppScenario: Scenario = {
   name: 'quick-app',

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Number of model calls that call all tools. One more call returns the answer. */
+/** Number of model calls that call all tools. The next call gives the answer. */
 export const toolTurns = 5;
-/** Milliseconds that each tool takes. */
+/** Duration of each tool in milliseconds. */
 export const toolPaces: readonly (readonly [name: string, ms: number])[] = [
   ['look_up', 100],
   ['work_out', 200],
@@ -17,10 +17,10 @@ const result = JSON.stringify({
   rows: Array.from({ length: 20 }, (_, index) => ({ nth: index, text: 'A line of the result.' })),
 });
 
-/** A model and its tools, on one port. */
+/** A model and its tools on one port. */
 export interface World {
   readonly url: string;
-  /** `performance.now()` of each tool's answer, by `toKey`. */
+  /** Time of `performance.now` of each tool response by `toKey`. */
   readonly answeredAtMs: Map<string, number>;
   close(): void;
 }
@@ -59,7 +59,7 @@ interface ModelRequest {
   readonly tools?: readonly unknown[];
 }
 
-/** A run is identified by the number in its only user message. */
+/** Replies as the model. The number in the only user message identifies the run. */
 async function answerAsModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { messages, tools } = JSON.parse(await text(request)) as ModelRequest;
   const turn = messages.filter(({ role }) => role === 'assistant').length;

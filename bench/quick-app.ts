@@ -1,7 +1,7 @@
 /**
- * Measures the cost of a quick app: the loop alone in memory, and 200 concurrent runs of an app with three paced
- * tools, by a separate Parley on one core. `node bench/quick-app.ts` prints the result on stderr. With `--json`, the
- * values go to stdout for the harness.
+ * Measures the cost of a quick app: the loop alone in memory, and 200 concurrent runs of an app with three paced tools on a
+ * separate Parley on one core. `node bench/quick-app.ts` prints the result to stderr. `--json` prints the values to stdout for
+ * the harness.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -43,7 +43,7 @@ const tools: Tool[] = toolNames.map((name) => ({
   run: () => Promise.resolve({ text: 'x'.repeat(1_000), attachments: [], failed: false }),
 }));
 
-/** Runs turns of a model in memory, with tools that return immediately, so that only the loop is measured. */
+/** Runs turns of a model without an upstream and with tools that return immediately. Only the cost of the loop remains. */
 async function runInMemory(): Promise<void> {
   const turn = calls(...toolNames.map((name) => [name, { text: 'something' }] as const));
   const { ask } = scriptedModel(...Array(toolTurns).fill(turn), answers('Done.'));
@@ -60,7 +60,7 @@ async function runInMemory(): Promise<void> {
   for await (const _frame of runLoop({ ...options, sendRequest: ask, buildState: toState }));
 }
 
-/** Returns the processor microseconds for each turn of the best round. */
+/** Returns microseconds of CPU time per turn of the best round. */
 async function measureLoop(): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round <= rounds; round += 1) {
@@ -92,7 +92,7 @@ function toConfiguration({ url }: World): object {
   };
 }
 
-/** Milliseconds from each tool's answer until its stage was received as closed. */
+/** Milliseconds between each tool response and the event that closes its stage. */
 interface Seen {
   readonly delaysMs: number[];
   answered: number;
@@ -178,7 +178,7 @@ async function measureRuns(): Promise<Values> {
   }
 }
 
-/** Measures the same model calls without an app. */
+/** Measures the cost of the same model calls without an app. */
 async function measureCalls(port: number, cpuMicros: () => number): Promise<number> {
   const before = cpuMicros();
   const calls = Array.from({ length: runsAtOnce }, async () => {

@@ -1,4 +1,4 @@
-/* Reads an HTTP reply in pieces and checks it. The reply is a JSON completion or an event stream. */
+/* Reads one HTTP reply piece by piece and checks it: a JSON completion or an event stream. */
 #ifndef REPLY_H
 #define REPLY_H
 
@@ -17,14 +17,14 @@ struct reply {
   int status, is_stream, closes;
   size_t head_size, body_left, body_size;
   struct chunked chunked;
-  int events, done;         /* lines that begin with data:, and whether the last was an end mark of a dialect */
-  uint64_t first_event_ns;  /* time when the first event line was complete */
-  size_t kept_size;         /* of the body for JSON, of the unfinished line for a stream */
+  int events, done;         /* lines that start with data:, and whether the last one was an end mark of a dialect */
+  uint64_t first_event_ns;  /* time at which the first event line was complete */
+  size_t kept_size;         /* JSON: the body; stream: the unfinished line */
   char head[REPLY_HEAD_MAX];
   char kept[REPLY_KEPT_MAX];
 };
 
-/* Called for each chunk that contains "@t=" with the monotonic nanosecond of its writing. */
+/* Called for each chunk with "@t=". The argument is the monotonic nanosecond at which the chunk was written. */
 typedef void (*on_stamp)(uint64_t sent_ns, uint64_t seen_ns);
 
 static inline void reply_reset(struct reply *r) {
@@ -89,7 +89,7 @@ static inline void take_head(struct reply *r) {
   r->state = r->coding == BODY_LENGTH && r->body_left == 0 ? REPLY_WHOLE : REPLY_BODY;
 }
 
-/* Feeds bytes. Returns 0 if they are not an HTTP reply, else 1. Bytes after a complete reply are an error too. */
+/* Feeds bytes. Returns 1 while they are valid, 0 if they are not an HTTP reply. Bytes after a complete reply are an error too. */
 static inline int reply_feed(struct reply *r, const char *at, const char *end, uint64_t now, on_stamp stamp) {
   if (r->state == REPLY_HEAD) {
     size_t before = r->head_size, size = (size_t)(end - at);
@@ -124,7 +124,7 @@ static inline int reply_feed(struct reply *r, const char *at, const char *end, u
   return 1;
 }
 
-/* Returns why a complete reply is not the expected one, or NULL. `events` is the minimum number of events of a stream. */
+/* Returns why a complete reply is not the requested one, or NULL. `events` is the minimum number of events of a stream. */
 static inline const char *reply_fault(const struct reply *r, int wants_stream, int events) {
   if (r->status != 200) return "status is not 200";
   if (r->is_stream != wants_stream) return wants_stream ? "no event stream came" : "an event stream came";

@@ -1,23 +1,17 @@
-/**
- * How the upstream streams: all chunks immediately, 50 chunks per second, or a few per second for thousands of
- * streams.
- */
+/** Manner of upstream streams: all chunks immediately, 50 chunks per second, or a few per second for thousands of streams. */
 export type Manner = 'at-once' | 'paced' | 'paced-slow';
 
-/**
- * Settings of the upstream for each manner. With 0 `chunks`, a stream continues until the client disconnects. `model`
- * is the deployment's name.
- */
+/** Behavior of the upstream by manner. `chunks` 0 continues until the client disconnects. `model` is the deployment name. */
 export const manners: Record<Manner, { model: string; chunks: number; intervalMs: number }> = {
   'at-once': { model: 'bench', chunks: 100, intervalMs: 0 },
   paced: { model: 'bench-paced', chunks: 0, intervalMs: 20 },
   'paced-slow': { model: 'bench-paced-slow', chunks: 0, intervalMs: 500 },
 };
 
-/** The dialect of the client. */
+/** Dialect of the client. */
 export type Wire = 'chat' | 'messages' | 'responses';
 
-/** A request to which a contender adds a path and headers. */
+/** A request without the path and headers of a contender. */
 export interface Call {
   manner: Manner;
   wire: Wire;
@@ -37,13 +31,10 @@ function toCall(manner: Manner, isStream: boolean, messages: readonly object[]):
   return { manner, wire: 'chat', isStream, body };
 }
 
-/** The deployments whose upstream speaks another dialect than chat completions. */
+/** Deployments whose upstream does not use the chat dialect. */
 export const natives = { messages: 'bench-claude', responses: 'bench-responses' } as const;
 
-/**
- * Returns a stream request of about 1 kB in another dialect, to an upstream that speaks it or to one of chat
- * completions.
- */
+/** Creates a stream of about 1 kB in another dialect. The upstream uses the same dialect or chat completions. */
 export function dialectCall(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Call {
   const manner = 'at-once';
   const model = mode === 'relayed' ? natives[wire] : manners[manner].model;
@@ -54,7 +45,7 @@ export function dialectCall(wire: 'messages' | 'responses', mode: 'relayed' | 't
   return { manner, wire, isStream: true, body: JSON.stringify({ model, stream: true, temperature: 0.7, ...content }) };
 }
 
-/** Returns a call of about 1 kB with a system message and a question. */
+/** Creates a call of about 1 kB with a system message and a question. */
 export function smallCall(manner: Manner, isStream: boolean): Call {
   return toCall(manner, isStream, [
     { role: 'system', content: repeatText(260) },
@@ -62,13 +53,13 @@ export function smallCall(manner: Manner, isStream: boolean): Call {
   ]);
 }
 
-/** Returns a conversation of about 200 kB in a hundred messages. */
+/** Creates a conversation of about 200 kB with one hundred messages. */
 export function conversationCall(): Call {
   const messages = Array.from({ length: 100 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: repeatText(1960) }));
   return toCall('at-once', false, messages);
 }
 
-/** Returns a question about an image of about 1 MB in base64. */
+/** Creates a question about an image of about 1 MB in base64. */
 export function imageCall(): Call {
   const image = Buffer.alloc(750_000, 'pixels of no picture at all').toString('base64');
   const parts = [

@@ -1,7 +1,7 @@
 /**
- * Measures the cost of storing responses: `npm run bench:responses -- [--rows N] [--engine PostgreSQL]`. Fills a
- * database with N responses, then measures reads and writes in the stores and through a service. Shows the indexes
- * that find them, and the delay that storing adds to the first byte and to the end of an answer.
+ * Measures the cost of storing responses: `npm run bench:responses -- [--rows N] [--engine PostgreSQL]`. Fills a database,
+ * measures reads and writes at the stores and through a service, and prints the indexes that queries use. Also measures the delay
+ * of the first byte and of the end of an answer if it is stored.
  */
 
 import { mkdtemp, open, rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ const { database } = opened;
 const responses = new SqlResponseStore(database, seal);
 const conversations = new SqlConversationStore(database, seal);
 
-/** The first thousand belong to the client of the service. */
+/** The first thousand responses belong to the caller of the service. */
 function toSubject(index: number): string {
   return index < perUser ? 'key:bench' : `user ${Math.floor(index / perUser)}`;
 }
@@ -68,7 +68,7 @@ async function fill(): Promise<void> {
   console.info(`${flags.engine}: ${rows} responses written in ${Math.round((performance.now() - began) / 1000)} s`);
 }
 
-/** Measures the time of a durable disk write of the size of a response. */
+/** Measures a synchronized disk write of the size of a response. */
 async function measureDisk(): Promise<void> {
   await using file = await open(join(folder, 'synced'), 'w');
   await measure('write 4 KiB and sync them', async () => {

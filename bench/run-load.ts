@@ -7,7 +7,7 @@ import { readMachineMicros, readUsage, type Usage } from './measure.ts';
 import { type Call, toRawRequest } from './requests.ts';
 import { toSpread } from './statistics.ts';
 
-/** Percentiles in nanoseconds, as the load generator prints them. */
+/** Percentiles in nanoseconds from the load generator. */
 interface Percentiles {
   count: number;
   p50: number;
@@ -16,14 +16,14 @@ interface Percentiles {
   max: number;
 }
 
-/** The load generator's last line. */
+/** The last line of the load generator. */
 interface LoadResult {
   seconds: number;
   replies: number;
   errors: number;
   reconnects: number;
   events: number;
-  /** Held streams that had received their first chunk when the window started. */
+  /** Open streams that had their first chunk when the window started. */
   flowing: number;
   latency: Percentiles;
   firstChunk: Percentiles;
@@ -32,7 +32,7 @@ interface LoadResult {
 }
 
 /**
- * One run of the load generator, and the contender's usage in its window. Memory is the median of samples, in bytes.
+ * One run of the load generator and the resource usage of the contender in its window. Memory is the median of samples in bytes.
  */
 export interface LoadRun {
   result: LoadResult;
@@ -40,11 +40,11 @@ export interface LoadRun {
   pageFaults: number;
   rssBytes: number;
   stepRssBytes: number;
-  /** Work of other processes during the run, in percent of one core. */
+  /** CPU time of processes outside this run, in percent of one core. */
   othersShare: number;
 }
 
-/** A run with a wrong reply. Its numbers are not used. */
+/** A run with an unexpected reply. Its numbers are not valid. */
 export class InvalidRun extends Error {}
 
 type Line = { mark: string } | { result: LoadResult };
@@ -95,7 +95,7 @@ class Watch {
   }
 }
 
-/** Runs the load generator on a contender. Throws `InvalidRun` if a reply was wrong. */
+/** Runs the load generator against a contender. Throws `InvalidRun` if a reply was not as expected. */
 export async function runLoad(
   grounds: Grounds,
   load: string,

@@ -2,7 +2,7 @@ import type { ContenderName } from './contenders.ts';
 import type { Scenario, Values } from './scenario.ts';
 import { type Spread, toSpread } from './statistics.ts';
 
-/** One run of one contender. An invalid run has a `fault` instead of values. */
+/** One run of one contender. An invalid run has `fault` instead of values. */
 export interface Sample {
   round: number;
   scenario: string;
@@ -11,13 +11,13 @@ export interface Sample {
   error?: string;
 }
 
-/** Scenario and contender of a run. */
+/** A scenario with its contender. */
 interface Run {
   scenario: Scenario;
   contender: ContenderName;
 }
 
-/** All samples of the harness, by scenario and contender. Ratios and differences are computed within one round. */
+/** All samples of the harness by scenario and contender. Ratios and differences are computed within one round. */
 export class Samples {
   readonly all: Sample[] = [];
 
@@ -33,12 +33,12 @@ export class Samples {
     return [...new Set(this.all.map((sample) => sample.round))];
   }
 
-  /** Returns whether the contender was run on this scenario, including invalid runs. */
+  /** Returns whether the contender ran this scenario, validly or not. */
   has(scenario: Scenario, contender: ContenderName): boolean {
     return this.all.some((s) => s.scenario === scenario.name && s.contender === contender);
   }
 
-  /** Returns the number of runs during which other processes used more than this percentage of a core. */
+  /** Counts runs during which other processes used more than this percentage of a core. */
   countDisturbed(othersShare: number): number {
     return this.all.filter(({ values }) => (values?.others ?? 0) > othersShare).length;
   }
@@ -48,12 +48,12 @@ export class Samples {
     return toSpread(this.#rounds().map((round) => this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN));
   }
 
-  /** Returns the spread of one contender's metric divided by another's. */
+  /** Returns the spread of the metric of one contender divided by the metric of another. */
   ratio(scenario: Scenario, key: string, numerator: ContenderName, under: ContenderName): Spread | undefined {
     return this.computeRatio(key, { scenario, contender: numerator }, { scenario, contender: under });
   }
 
-  /** Returns the spread of the ratio of two runs of one round, of any scenarios. */
+  /** Returns the spread of the ratio between two runs of one round, which may have different scenarios. */
   computeRatio(key: string, numerator: Run, under: Run): Spread | undefined {
     const measured = ({ scenario, contender }: Run, round: number): number =>
       this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN;
@@ -61,9 +61,8 @@ export class Samples {
   }
 
   /**
-   * Computes how much longer each contender takes than another one in the same round: `addedP50` and `addedP99` with
-   * the prefix `added`. Compared with the direct connection, a difference of 0 or less means that the direct run was
-   * disturbed. It is left out.
+   * Adds the differences to another contender of the same round: with the prefix `added`, these are `addedP50` and `addedP99`. A
+   * difference to `direct` that is not above zero shows that the direct run was disturbed, so it is omitted.
    */
   deriveOver(scenario: string, under: ContenderName, prefix: string): void {
     const scenarioSamples = this.all.filter((sample) => sample.scenario === scenario);

@@ -38,10 +38,10 @@ function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
   };
 }
 
-/** Warm-up before the measurement, so that contenders with a JIT compiler reach their final speed. */
+/** Warm-up before the measurement, so that contenders with a JIT compiler reach their steady state. */
 const warmSeconds = 6;
 
-/** A closed loop: as many calls as possible over a number of connections. */
+/** Measures the maximum throughput over a number of connections. */
 function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
   const isStream = plan.call().isStream;
   const chunks = { key: 'chunksPerSecond', title: 'chunks/s', digits: 0 };
@@ -92,8 +92,8 @@ const latencyScenario: Scenario = {
 };
 
 /**
- * Streams that stay open and receive a chunk at each interval. With `step`, memory is the slope between `step` and
- * all streams.
+ * Measures streams that stay open and receive a chunk per interval. With `step`, memory is the slope between `step` and all
+ * streams.
  */
 function heldScenario(plan: {
   name: string;
@@ -139,14 +139,14 @@ function heldScenario(plan: {
   };
 }
 
-/** Returns whether a contender supports the scenario. Portkey is not a gateway for add-ins. */
+/** Returns whether a contender supports a scenario. Portkey is not a gateway for add-ins. */
 export function mayRun(contender: ContenderName, { addinManner, only, without, hasBare }: Scenario): boolean {
   if (only !== undefined) return contender === only;
   if (contender === 'bare') return hasBare === true;
   return contender !== without && (addinManner === undefined || contender !== 'portkey');
 }
 
-/** Returns the same load for the gateway for browser add-ins. */
+/** Applies a load to the gateway for browser add-ins. */
 function addin(name: string, manner: Manner, scenario: Scenario): Scenario {
   return { ...scenario, name, title: `Add-in gateway: ${scenario.title}`, addinManner: manner };
 }
@@ -176,7 +176,7 @@ const pacedScenario = heldScenario({
   step: 0,
 });
 
-/** Saturating streams in a dialect other than chat completions. */
+/** Measures unpaced streams in a dialect other than chat. */
 function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Scenario {
   const dialect = wire === 'messages' ? 'Messages dialect' : 'Responses';
   const how = mode === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';
@@ -189,7 +189,7 @@ function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'tran
   });
 }
 
-/** All kinds of load, in the order of their tables. */
+/** All scenarios in the order of their tables. */
 export const scenarios: readonly Scenario[] = [
   { ...unaryScenario, hasBare: true },
   { ...streamsScenario, hasBare: true },

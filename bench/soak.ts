@@ -1,6 +1,6 @@
 /**
- * Measures the memory of a node under a mixed load each minute: `npm run soak -- --minutes 20 --rate 30`. Ends with 1
- * if memory keeps growing or exceeds its limit. See `--help`.
+ * Measures the memory of a node under a mixed load every minute: `npm run soak -- --minutes 20 --rate 30`. Exits with 1 if memory
+ * continues to grow or exceeds its limit. `--help` lists the options.
  */
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,12 +53,12 @@ async function read(node: SoakedNode, client: NodeClient, minute: number): Promi
   return reading;
 }
 
-/** Returns the key that a node without a configuration prints. */
+/** Returns the key that a node prints if it has no configuration. */
 function keyIn(output: string): string {
   return /#key=(\S+)/.exec(output)?.[1] ?? '';
 }
 
-/** Reads once per minute until the end, and once more after a minute of rest. */
+/** Reads measurements every minute until the end, and once more after a minute without load. */
 async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Reading[]> {
   console.log(`${toRow(undefined)}\n${ruler}`);
   const readings = [await read(node, client, 0)];
@@ -81,12 +81,12 @@ async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Read
   return readings;
 }
 
-/** Returns the mean RSS of several minutes in MB, because uncollected garbage varies from minute to minute. */
+/** Returns the mean RSS in MB. Uncollected garbage makes single readings vary. */
 function computeMean(readings: readonly Reading[]): number {
   return readings.reduce((sum, { rss }) => sum + rss / 1e6, 0) / readings.length;
 }
 
-/** Returns the missed goals as text. */
+/** Describes each missed goal. */
 function judge(readings: readonly Reading[]): readonly string[] {
   const under = readings.slice(0, -1);
   const most = Math.max(...under.map(({ rss }) => rss / 1e6));

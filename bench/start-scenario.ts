@@ -11,10 +11,7 @@ import type { Metric, Scenario } from './scenario.ts';
 const seconds: Metric = { key: 'seconds', title: 'seconds to ready, embedded default', digits: 2 };
 const lookEachMs = 5;
 
-/**
- * Returns whether a node reports that it is ready. Uses a new connection each time, so that none stays open while the
- * node starts.
- */
+/** Returns whether a node is ready. Uses a new connection each time, so that no connection stays open while the node starts. */
 function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get({ host: '127.0.0.1', port, path: '/ready', agent: false }, (reply) => {
@@ -24,10 +21,7 @@ function isReady(port: number): Promise<boolean> {
   });
 }
 
-/**
- * Returns the seconds from the command to the first 200 of `/ready`, without a configuration and with an empty data
- * folder.
- */
+/** Measures seconds from the command to the first 200 of `/ready`, without a configuration and with an empty data folder. */
 async function timeStart(grounds: Grounds): Promise<number> {
   const folder = mkdtempSync(join(grounds.temporary, 'start-'));
   const port = await findFreePort();
@@ -50,8 +44,8 @@ const readMegabytes = ({ child }: Running): number =>
   child?.pid === undefined ? Number.NaN : readUsage(child.pid).rssBytes / 1e6;
 
 /**
- * Costs of a node before its first call: time with the embedded default, memory with a configuration and as the
- * gateway for add-ins.
+ * Measures a node before its first call: start time with the embedded default, memory with a configuration and as an add-in
+ * gateway.
  */
 export const startScenario: Scenario = {
   name: 'start',

@@ -1,4 +1,4 @@
-/** Median, minimum, and maximum of the same samples. */
+/** Median with the minimum and maximum of the same samples. */
 export interface Spread {
   median: number;
   min: number;
@@ -6,7 +6,7 @@ export interface Spread {
   count: number;
 }
 
-/** Returns the spread of the finite samples, or `undefined` if there are none. */
+/** Returns the spread of the finite samples, or `undefined` without any. */
 export function toSpread(samples: readonly number[]): Spread | undefined {
   const sorted = samples.filter(Number.isFinite).toSorted((a, b) => a - b);
   const [min] = sorted;

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of telemetry for one call: `node bench/telemetry-cost.ts`. Numbers go to stderr. Redirect the log
- * lines on stdout to /dev/null.
+ * Measures the telemetry cost of one call: `node bench/telemetry-cost.ts`. Prints the result to stderr. Redirect stdout, which
+ * receives the log lines, to /dev/null.
  */
 
 import { metrics as otel } from '@opentelemetry/api';
@@ -47,7 +47,7 @@ function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
   record.end({ outcome: 'ok', status: 200, error: undefined, promptTokens: 120, completionTokens: 300, atMs: performance.now() });
 }
 
-/** Returns the nanoseconds of the best round. */
+/** Returns nanoseconds of the best round. */
 async function measure(count: number, work: (index: number) => void): Promise<number> {
   for (let index = 0; index < count; index += 1) work(index);
   let best = Number.POSITIVE_INFINITY;

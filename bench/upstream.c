@@ -1,13 +1,13 @@
 /*
- * A fast model endpoint, HTTP/1.1, keep-alive, one thread, epoll. It speaks the Messages dialect if the path ends
- * in /messages, the Responses API if it ends in /responses, and otherwise OpenAI's chat completions.
+ * A fast model endpoint: HTTP/1.1, keep-alive, one thread, epoll. Paths that end in /messages use the Messages dialect, paths that
+ * end in /responses use the Responses API. All other paths use the chat completions of OpenAI.
  *
  *   upstream PORT:CHUNKS:INTERVAL_US ...
  *
  * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks immediately, in one write if the socket
- * accepts it. Otherwise it sends one chunk per interval, and CHUNKS 0 continues until the client disconnects. A paced chunk has "@t=" and the monotonic
- * nanosecond of its writing in 20 digits. A body with "stream":true is answered with a stream, any other body with one JSON reply of 1 kB.
- * Without `Authorization: Bearer sk-upstream`, or `sk-upstream` in `Api-Key` or `x-api-key`, the answer is 401. Prints "ready" when all ports listen. Ends when its standard input closes.
+ * accepts it. Otherwise it sends one chunk per interval, and CHUNKS 0 continues until the client disconnects. A paced chunk has "@t="
+ * and the monotonic nanosecond of its writing in 20 digits. A body with "stream":true receives a stream, others one JSON reply of 1 kB.
+ * Without `Authorization: Bearer sk-upstream`, or `sk-upstream` in `Api-Key` or `x-api-key`, the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
  */
 #define _GNU_SOURCE
 #include "http-bytes.h"
@@ -18,7 +18,7 @@
 
 enum dialect { CHAT, MESSAGES, RESPONSES, DIALECTS };
 
-/* The replies of one dialect: a complete one, and the start, a chunk, and the end of a stream. */
+/* The replies of one dialect: a complete reply, and a stream as its start, a chunk, and its end. */
 struct replies {
   char unary[4096], head[2048], chunk[512], tail[2048];
   size_t unary_size, head_size, chunk_size, tail_size, time_at;
@@ -28,7 +28,7 @@ struct listener {
   int listening; /* always 1: distinguishes a listener from a connection in an event */
   int fd, chunks;
   uint64_t interval;
-  char *burst[DIALECTS]; /* a complete stream, if it is sent in one piece */
+  char *burst[DIALECTS]; /* a complete unpaced stream */
   size_t burst_size[DIALECTS];
 };
 
@@ -59,12 +59,12 @@ static const char *const denied =
     "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: 46\r\n\r\n"
     "{\"error\":{\"message\":\"no key\",\"code\":\"denied\"}}";
 
-/* Adds an event in its own HTTP chunk. Returns the new size. */
+/* Adds an event in a separate HTTP chunk. Returns the new size. */
 static size_t add_event(char *to, size_t at, size_t room, const char *event) {
   return at + (size_t)snprintf(to + at, room - at, "%x\r\n%s\r\n", (unsigned)strlen(event), event);
 }
 
-/* Adds a chunk of OpenAI's API. Returns the new size. */
+/* Adds a chunk of the OpenAI API. Returns the new size. */
 static size_t add_chat(char *to, size_t at, size_t room, const char *delta, const char *finish) {
   char event[1024];
   snprintf(event, sizeof event,
@@ -230,7 +230,7 @@ static void drop(struct connection *c) {
   free(c);
 }
 
-/* Writes the bytes that the socket accepts and stores the rest. Returns 0 if the connection was closed and dropped. */
+/* Writes what the socket accepts and stores the rest. Returns 0 if the connection is closed (and dropped). */
 static int put(struct connection *c, const char *bytes, size_t size) {
   size_t done = 0;
   if (!c->out) {
@@ -288,7 +288,7 @@ static void send_due(uint64_t now) {
     if (c->chunks_left > 0) c->chunks_left--;
     c->due += c->listener->interval;
     heap_settle(0);
-    if (c->out) continue; /* the reader is too slow: this chunk is skipped, which lowers the reader's count */
+    if (c->out) continue; /* the reader is slow: this chunk is omitted, which lowers its count */
     char digits[21];
     snprintf(digits, sizeof digits, "%020llu", (unsigned long long)now_ns());
     memcpy(r->chunk + r->time_at, digits, 20);
@@ -296,7 +296,7 @@ static void send_due(uint64_t now) {
   }
 }
 
-/* Looks for "stream":true in a span of the body, with up to TEXT_SIZE bytes from the previous span. */
+/* Searches a span of the body for "stream":true. Up to TEXT_SIZE bytes of the previous span are stored. */
 static void scan(struct connection *c, const char *bytes, size_t size) {
   if (c->wants_stream || c->scanned >= SCAN_MAX) return;
   c->scanned += size;

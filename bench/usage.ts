@@ -1,6 +1,6 @@
 /**
- * Measures usage records: `npm run bench:usage -- [--rows N] [--engine PostgreSQL]`. Fills a journal with a year of
- * many users, then measures lists of single calls, sums, and appending.
+ * Measures usage records: `npm run bench:usage -- [--rows N] [--engine PostgreSQL]`. Fills a journal with a year of many users,
+ * then measures lists of single calls, sums, and appends.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -28,8 +28,8 @@ const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')
 const journal = new SqlJournal(opened.database);
 
 /**
- * Returns a record of one of 1,000 users, 50 projects, and 40 deployments. One deployment has only one in 10,000
- * calls, and one call in 500 fails.
+ * Creates a record of 1,000 users, 50 projects, and 40 deployments. One deployment has one in 10,000 calls. One call in 500
+ * fails.
  */
 function toRecord(index: number): UsageRecord {
   const deployment = index % 10_000 === 0 ? 'rare' : `model ${index % 40}`;

@@ -8,7 +8,7 @@ import { measureFirstLoad } from './web/first-load.ts';
 import { measureList, measurePostgres, measureSqlite } from './web/lists.ts';
 import { startWebWorld, type WebWorld } from './web/world.ts';
 
-/** Measures the speed of the page in Debian's Chromium, as a table. */
+/** Measurements of the page in Chromium of Debian. */
 const parts: Readonly<Record<string, (world: WebWorld) => Promise<readonly Figure[]>>> = {
   load: measureFirstLoad,
   stream: measureStream,

@@ -3,21 +3,21 @@ import { parseArgs } from 'node:util';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios.ts';
 
-/** Options of the command line. */
+/** The parsed command line. */
 export interface Wish {
   readonly scenarios: readonly Scenario[];
   readonly seed: number;
   readonly minutes: number;
   readonly isShort: boolean;
   readonly inputs: number | undefined;
-  /** Runs only cases whose name contains this text. Empty for all. */
+  /** Runs only cases whose name contains this text. Empty for all cases. */
   readonly match: string;
-  /** Path of the JSON file for the result. */
+  /** File for the result as JSON. */
   readonly jsonPath: string | undefined;
   readonly isHelp: boolean;
 }
 
-/** An invalid command line. Shown without a stack. */
+/** Invalid command line. Its message is printed without a stack. */
 export class UsageError extends Error {}
 
 const defaultMinutes = 15;
@@ -65,7 +65,7 @@ function pickScenarios(text: string | undefined): readonly Scenario[] {
   return scenarios.filter(({ name }) => names.includes(name));
 }
 
-/** Reads the command line. Throws `UsageError`. */
+/** Parses the command line. Throws `UsageError`. */
 export function readArguments(args: string[]): Wish {
   const values = parse(args);
   return {

@@ -9,10 +9,10 @@ function log(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** The short form runs concurrently with other work, on machines of any speed. */
+/** The short form runs next to other work on machines of any speed. */
 const mayBlockMs = { short: 2_000, long: 250 };
 
-/** Runs one scenario. An exception counts as one more fault. */
+/** Runs one scenario. A thrown error counts as an additional fault. */
 async function runScenario({ name, title, run }: Scenario, options: Omit<Ground, 'tally' | 'log'>): Promise<Result> {
   const logNamed = (text: string): void => log(`${name.padEnd(16)}${text}`);
   const tally = new Tally(logNamed, options.isShort ? mayBlockMs.short : mayBlockMs.long);
@@ -60,7 +60,7 @@ async function main(): Promise<number> {
   return results.every(({ faultCount }) => faultCount === 0) ? 0 : 1;
 }
 
-// A harmed connection may throw long after its case has ended.
+// The rest of a damaged connection may emit an error long after its case has ended.
 process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
   if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return;
   log(`chaos: ${error.stack}`);

@@ -1,4 +1,4 @@
-/** Random numbers that are the same for the same seed (mulberry32). */
+/** Seeded pseudorandom numbers (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Returns a number from 0 to 1, excluding 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,23 +15,23 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Returns an integer from 0 to `end`, excluding `end`. */
+  /** Returns an integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 
-  /** Returns one of the values. Throws if there are none. */
+  /** Returns one of the values. Throws if the list is empty. */
   pick<Value>(values: readonly Value[]): Value {
     if (values.length === 0) throw new Error('no values to pick from');
     return values[this.below(values.length)] as Value;
   }
 
-  /** Returns true with this probability. */
+  /** Returns true with the probability `share`. */
   chance(share: number): boolean {
     return this.next() < share;
   }
 
-  /** Returns another generator, whose numbers do not depend on later draws from this one. */
+  /** Creates another sequence that does not depend on later draws from this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

@@ -1,4 +1,4 @@
-/** Result of one scenario. */
+/** The result of one scenario. */
 export interface Result {
   readonly name: string;
   readonly title: string;
@@ -14,7 +14,7 @@ function toRow({ title, seconds, figures, faultCount }: Result): string {
   return `| ${title} | ${faultCount} | ${figureTexts.join(', ')} | ${seconds.toFixed(0)} |`;
 }
 
-/** Returns a Markdown table of all scenarios, followed by the first faults of each. */
+/** Returns a Markdown table of all scenarios, followed by the first faults of each scenario. */
 export function toReport(results: readonly Result[]): string {
   const rows = ['| Scenario | Faults | Figures | Seconds |', '| --- | ---: | --- | ---: |', ...results.map(toRow)];
   const sections = results

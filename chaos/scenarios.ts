@@ -12,7 +12,7 @@ import type { Scenario } from './scenario.ts';
 import { storesAway } from './stores/stores-away.ts';
 import { upstreamFaults } from './upstreams/upstream-faults.ts';
 
-/** All scenarios, in the order of their runs. */
+/** All scenarios in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   killsOfOne,
   killsOfNodes,

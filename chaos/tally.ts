@@ -2,17 +2,17 @@ const maxPrinted = 5;
 const maxStored = 40;
 const maxFaultChars = 1_800;
 
-/** The cases, figures, and faults of a scenario. */
+/** Counts, maxima, and faults of a scenario. */
 export class Tally {
   readonly #counts = new Map<string, number>();
   readonly #peaks = new Map<string, number>();
   readonly #faults: string[] = [];
   readonly #note: (text: string) => void;
   #faultCount = 0;
-  /** Maximum time for which an event loop may be blocked. */
+  /** Maximum time that an event loop may be blocked without a fault. */
   readonly mayBlockMs: number;
 
-  /** `note` is called with the first faults as they are found. */
+  /** `note` receives the first faults immediately. */
   constructor(note: (text: string) => void, mayBlockMs: number) {
     this.#note = note;
     this.mayBlockMs = mayBlockMs;
@@ -33,7 +33,7 @@ export class Tally {
     if (this.#faults.length < maxStored) this.#faults.push(text.slice(0, maxFaultChars));
   }
 
-  /** Records a fault unless the condition is true. */
+  /** Records a fault unless `holds`. */
   require(holds: boolean, text: () => string): void {
     if (!holds) this.addFault(text());
   }
@@ -42,12 +42,12 @@ export class Tally {
     return this.#faultCount;
   }
 
-  /** Returns the first faults. */
+  /** The first faults. */
   get faults(): readonly string[] {
     return this.#faults;
   }
 
-  /** Returns counts and maxima by name. */
+  /** Counts and maxima by name. */
   get figures(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#counts, ...this.#peaks]);
   }

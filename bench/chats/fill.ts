@@ -3,7 +3,7 @@ import { shelves, toSealContext, toTurnRow } from '#stores/sql/chats/chat-rows.t
 import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
-/** Maximum number of rows of eight columns that both engines accept in one statement. */
+/** Maximum number of rows of eight columns that one statement of either engine accepts. */
 const chatsAtOnce = 500;
 
 export interface FilledUser {
@@ -17,7 +17,7 @@ interface FillParts {
   readonly nowMs: number;
 }
 
-/** Returns words that occur only in chat `at` of a user. */
+/** Returns a word that occurs only in chat `at` of a user. */
 export function toUniqueWord(at: number): string {
   return `number${at}x`;
 }
@@ -26,10 +26,7 @@ export function toChatId(at: number): string {
   return `chat${at.toString(36).padStart(6, '0')}`;
 }
 
-/**
- * Writes chats with one question and answer each, one hour apart. Bypasses the store, which writes one chat at a
- * time.
- */
+/** Writes chats of one question and one answer, one hour apart. Bypasses the store, which writes one chat at a time. */
 export async function fillUser({ database, seal, nowMs }: FillParts, { subject, chats }: FilledUser): Promise<void> {
   let revision = 0;
   for (let first = 0; first < chats; first += chatsAtOnce) {

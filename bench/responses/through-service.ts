@@ -7,14 +7,14 @@ type ResponseStores = NonNullable<ServiceDeps['responses']>;
 
 interface Seeded {
   readonly toId: (index: number) => string;
-  /** Number of the client's responses. */
+  /** Number of responses of the caller. */
   readonly ownCount: number;
 }
 
 const key = 'bench-key';
 const warmUp = 500;
 const perForm = 2_000;
-/** Pause of a stream, like that of a thinking model. */
+/** Pause of a stream in milliseconds, like a model that reasons. */
 const restMs = 15;
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const message = { role: 'assistant', content: 'Hello!' };
@@ -23,12 +23,12 @@ const completion = {
   choices: [{ index: 0, message, finish_reason: 'stop' }],
 };
 
-/** Time at which the upstream began to send the end of its answer. */
+/** The time at which the upstream started to send the end of its answer. */
 interface Sending {
   endAtMs: number;
 }
 
-/** An upstream that answers immediately, completely or in eight chunks. The last chunk is delayed. */
+/** Replies immediately, complete or in eight chunks. The last chunk follows after a pause. */
 async function answerAtOnce(answering: Answering, sending: Sending): Promise<void> {
   if (answering.received.body.stream !== true) {
     sending.endAtMs = performance.now();
@@ -64,7 +64,7 @@ async function withService(
   }
 }
 
-/** Measures calls of the API with all stored responses, through the service, one after another. */
+/** Measures API calls through the service with all stored responses, one after the other. */
 export function measureCalls(responses: ResponseStores, { toId, ownCount }: Seeded): Promise<void> {
   return withService(responses, async (service) => {
     const send = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
@@ -93,8 +93,8 @@ export function measureCalls(responses: ResponseStores, { toId, ownCount }: Seed
 }
 
 /**
- * Measures the same call with and without storing, alternately: to the first byte of its answer, and from the
- * upstream's last bytes to the last byte.
+ * Measures the same call alternately with and without storing: the time to the first byte, and from the last upstream bytes to
+ * the end.
  */
 export function measureAnswers(responses: ResponseStores): Promise<void> {
   return withService(responses, async ({ url }, sending) => {
@@ -116,7 +116,7 @@ export function measureAnswers(responses: ResponseStores): Promise<void> {
   });
 }
 
-/** Measures answers that are not stored and answers that are. */
+/** Returns the timings of answers without and with storing. */
 async function timeInTurn(
   time: (body: object) => ReturnType<typeof timeAnswer>,
   stream: boolean,

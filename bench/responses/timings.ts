@@ -1,6 +1,6 @@
 const samples = 2_000;
 
-/** Milliseconds of repeated measurements. */
+/** Durations in milliseconds. */
 export class Timings {
   readonly #took: number[] = [];
 
@@ -14,7 +14,7 @@ export class Timings {
     this.#took.push(ms);
   }
 
-  /** Returns the value that this fraction of the measurements does not exceed. */
+  /** Returns the value at the quantile `share`. */
   at(share: number): number {
     return this.#took.toSorted((left, right) => left - right)[Math.floor(this.#took.length * share)] ?? Number.NaN;
   }
@@ -24,7 +24,7 @@ export function report(what: string, timings: Timings): void {
   console.info(`${what.padEnd(44)} p50 ${timings.at(0.5).toFixed(3)} ms  p99 ${timings.at(0.99).toFixed(3)} ms`);
 }
 
-/** Runs the work repeatedly, each time with another number, and prints its duration. */
+/** Repeats work with different numbers and prints how long it takes. */
 export async function measure(what: string, work: (sample: number) => Promise<unknown>, times = samples): Promise<void> {
   const timings = new Timings();
   for (let sample = 0; sample < times; sample += 1) await timings.time(() => work(sample));

@@ -11,10 +11,7 @@ interface Model {
   readonly dimensions: number;
 }
 
-/**
- * Fills an index with passages of random corpus words and random vectors. Searching them takes as long as searching
- * real passages.
- */
+/** Fills an index with passages of corpus words and random vectors. Searching them takes as long as searching real vectors. */
 export async function fillIndex(index: PassageIndex, { model, dimensions }: Model, count: number): Promise<IndexedDocument[]> {
   const dice = new Dice(7);
   const words = wordsOfCorpus();

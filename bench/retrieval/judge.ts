@@ -1,6 +1,6 @@
 import type { Passage, PassageHit } from '#domain/tools/passage-index.ts';
 
-/** A golden question. It has no answers if the documents do not contain any. */
+/** A golden question. It has no answers if the documents contain none. */
 export interface GoldenQuestion {
   readonly kind: string;
   readonly question: string;
@@ -9,13 +9,13 @@ export interface GoldenQuestion {
 
 interface GoldenAnswer {
   readonly file: string;
-  /** Null if the format has no pages. */
+  /** Null for formats without pages. */
   readonly page: number | null;
-  /** Words of the passage with the answer. */
+  /** Text in the passage that answers the question. */
   readonly has: string;
 }
 
-/** A found passage with its file. */
+/** A search result with its file. */
 interface FoundPassage {
   readonly file: string;
   readonly passage: Passage;
@@ -23,9 +23,9 @@ interface FoundPassage {
 
 export interface Verdict {
   readonly kind: string;
-  /** Fraction of the answers that are in the first five passages. */
+  /** Fraction of the answers among the first five passages. */
   readonly recallAt5: number;
-  /** 1 divided by the rank of the first passage with an answer. */
+  /** Reciprocal rank of the first passage that answers the question. */
   readonly reciprocalRank: number;
 }
 
@@ -48,7 +48,7 @@ export function mean(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
 }
 
-/** Returns the value that this fraction of the numbers does not exceed. */
+/** Returns the value at the quantile `share`. */
 export function percentile(numbers: readonly number[], share: number): number {
   const ordered = numbers.toSorted((left, right) => left - right);
   return ordered[Math.min(ordered.length - 1, Math.ceil(share * ordered.length) - 1)] ?? Number.NaN;

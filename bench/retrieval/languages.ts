@@ -1,13 +1,13 @@
 import type { CorpusDocument } from './corpus/corpus.ts';
 
-/** Content of one document in one language. */
+/** The content of one document in one language. */
 interface TranslatedDocument {
   readonly language: 'en' | 'de' | 'fr' | 'es';
   readonly title: string;
   readonly text: string;
-  /** A question in the same language that shares few words with the document. */
+  /** Question in the same language that shares few words with the text. */
   readonly question: string;
-  /** The same question in another language. */
+  /** The question in another language. */
   readonly elsewhere?: string;
   readonly code?: string;
 }
@@ -174,7 +174,7 @@ const filler = {
   es: 'El error se comunica a la casa. Allí se dice lo que significa.',
 };
 
-/** Returns twenty documents in four languages, each with a section of little content. */
+/** Creates twenty documents in four languages, each with an uninformative section. */
 export function makeLanguageCorpus(): CorpusDocument[] {
   return documents.map(({ language, title, text, code }) => {
     const codeSection = code === undefined ? '' : `\n\n## ${code}\n\n${code}: ${text.split(' ').slice(0, 4).join(' ')}`;
@@ -183,9 +183,7 @@ export function makeLanguageCorpus(): CorpusDocument[] {
   });
 }
 
-/**
- * Returns the questions. Thirty use words of the document's language or a code. The others are in another language.
- */
+/** Creates the questions. Thirty use words of the document language or a code. All others use another language. */
 export function languageQuestions(): LanguageQuestion[] {
   const plain = documents.map(({ language, title, question }) => ({
     kind: 'plain' as const,

@@ -17,7 +17,7 @@ import { DeploymentEmbedder, type SendEmbeddingsRequest } from '#tools/retrieval
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import type { CorpusDocument } from './corpus/corpus.ts';
 
-/** Opens a separate index, in a temporary folder or in the PostgreSQL at the URL. */
+/** Opens a separate index in a temporary folder or in the PostgreSQL database at this URL. */
 export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
   const { database, close: closeDatabase } = await (postgresUrl === undefined

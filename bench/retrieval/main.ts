@@ -133,8 +133,7 @@ async function measureSpeed({ index, embedder, dimensions }: Library, chunks: nu
 }
 
 /**
- * Measures how often the right one of twenty documents in four languages is among the first five, and how often it is
- * first.
+ * Reports for twenty documents in four languages how often the correct one is among the first five, and how often it is first.
  */
 async function measureLanguages({ index, indexer, embedder, store, awaitVectors }: Library): Promise<void> {
   const files = await Promise.all(makeLanguageCorpus().map(store));

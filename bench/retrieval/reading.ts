@@ -5,7 +5,7 @@ import questions from './questions.json' with { type: 'json' };
 const sectionsOfDocument = 50;
 const wordsOfSection = 90;
 
-/** Returns documents with this number of passages of typical length. */
+/** Creates documents with this number of passages of the usual length. */
 function makeDocuments(passages: number): CorpusDocument[] {
   const words = questions.flatMap(({ question }) => question.split(' '));
   const count = Math.ceil(passages / sectionsOfDocument);
@@ -22,7 +22,7 @@ function makeDocuments(passages: number): CorpusDocument[] {
   });
 }
 
-/** Measures the time until documents are found by their words, and until they are found by their meaning. */
+/** Measures how long it takes until the words of documents are searchable, and until their vectors are. */
 export async function measureReading(library: Awaited<ReturnType<typeof openLibrary>>, passages: number): Promise<void> {
   const { indexer, embedder, store, awaitVectors } = library;
   const files = await Promise.all(makeDocuments(passages).map(store));

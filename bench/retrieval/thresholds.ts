@@ -2,7 +2,7 @@ import type { PassageSearch, ScoredHit } from '#tools/retrieval/searching/passag
 import { type GoldenQuestion, judge, mean } from './judge.ts';
 import questions from './questions.json' with { type: 'json' };
 
-/** Matches exact names in a question: codes, names of settings, and numbers of four digits. */
+/** Codes, setting names, and four-digit numbers, which a question must match exactly. */
 const codePattern = /\p{L}[\p{L}-]*\d|\d[\d.-]*\p{L}{1,2}\b|\d{4}|\p{L}[._]\p{L}/u;
 const thresholds = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4];
 
@@ -16,10 +16,7 @@ export interface Asking {
   readonly show: Parameters<typeof judge>[2];
 }
 
-/**
- * Reports the effect of minimum scores: the recall of questions with an answer, and the number of questions without
- * one that return no passages.
- */
+/** Prints for each minimum score the recall of answerable questions and the number of unanswerable questions without a result. */
 export async function reportThresholds({ search, show }: Asking): Promise<void> {
   const all: RankedQuestion[] = [];
   for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });

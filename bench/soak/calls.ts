@@ -1,7 +1,7 @@
-/** Returns the path for a chat with a deployment. */
+/** Returns the path of a chat with a deployment. */
 export const chat = (deployment: string): string => `/openai/deployments/${deployment}/chat/completions`;
 
-/** Returns one message of about this number of bytes. */
+/** Creates a request with one message of about this size in bytes. */
 export function toMessages(index: number, bytes = 200): object {
   const content = `Question ${index}. `.padEnd(bytes, 'Some words more of it, with "quotes". ');
   return { messages: [{ role: 'user', content }] };

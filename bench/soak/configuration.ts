@@ -1,12 +1,12 @@
-/** Number of projects with a key. They call the node in addition to the users of the identity provider. */
+/** Number of projects with a key. Users of the identity provider call the node too. */
 export const projects = 200;
 export const toKey = (index: number): string => `soak-key-${index}`;
-/** A key whose limit is soon used up. */
+/** A key whose limit is reached quickly. */
 export const limitedKey = 'soak-limited';
 
 const quickApps = 'https://soak.example/custom_application_schemas/quickapps';
 
-/** Returns the configuration of a node under a mixed load. `url` is that of the world. */
+/** Creates the configuration of a node under a mixed load. `url` is the address of the world. */
 export function toConfiguration(url: string): object {
   const openai = { upstreams: [{ endpoint: `${url}/v1`, key: 'sk-upstream', model: 'upstream-model' }] };
   const branch = { type: 'string', parameter_info: { type: 'query', key: 'branch' } };

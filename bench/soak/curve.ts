@@ -20,7 +20,7 @@ const columns: readonly Column[] = [
   ],
 ];
 
-/** Returns a Markdown table row with the values of one moment, or the titles if there is no reading. */
+/** Returns a row of a Markdown table: the titles, or the values of one reading. */
 export function toRow(reading: Reading | undefined): string {
   const cells = columns.map(([title, of]) => (reading === undefined ? title : of(reading)).padStart(title.length));
   return `| ${cells.join(' | ')} |`;
@@ -28,7 +28,7 @@ export function toRow(reading: Reading | undefined): string {
 
 export const ruler = `|${columns.map(([title]) => `${'-'.repeat(title.length + 1)}:`).join('|')}|`;
 
-/** Returns the RSS of each minute as a bar. */
+/** Returns a bar chart of RSS per minute. */
 export function toChart(readings: readonly Reading[]): string {
   const most = Math.max(...readings.map(({ rss }) => rss));
   const bars = readings.map(({ minute, rss }) => {
@@ -38,7 +38,7 @@ export function toChart(readings: readonly Reading[]): string {
   return bars.join('\n');
 }
 
-/** Returns the maximum and the final size of each cache. */
+/** Returns the maximum and final size of each cache. */
 export function toCacheLines(readings: readonly Reading[]): string {
   const names = new Set(readings.flatMap(({ caches }) => [...caches.keys()]));
   const lines = [...names].map((name) => {

@@ -12,7 +12,7 @@ const questions = [
 const documentKilobytes = [20, 100, 300];
 const maxDocuments = 20;
 
-/** Saves a new document for an application, then asks a question about it. */
+/** Saves a new document and an application that reads it, and sends a question to the application. */
 async function queryOwnDocument(client: NodeClient, index: number, headers: Record<string, string>): Promise<readonly number[]> {
   const { bucket } = (await client.send({ path: '/v1/bucket', headers })).json() as { bucket: string };
   const kilobytes = documentKilobytes[index % documentKilobytes.length] ?? 1;
@@ -45,8 +45,7 @@ async function queryOwnDocument(client: NodeClient, index: number, headers: Reco
 }
 
 /**
- * Returns the load for a node with its embedded default: documents are read and queried, and texts are embedded by
- * the built-in model.
+ * Creates the load of a node with its embedded default. It reads and queries documents and embeds texts with the built-in model.
  */
 export function toDemoMix(key: string): readonly Kind[] {
   const headers = { 'api-key': key };

@@ -2,7 +2,7 @@ import { chat, toMessages, unlike } from './calls.ts';
 import { limitedKey, projects, toKey } from './configuration.ts';
 import type { NodeClient, RequestOptions } from './node-client.ts';
 
-/** One kind of client action. */
+/** One kind of request. */
 export interface Kind {
   readonly name: string;
   /** Relative frequency. */
@@ -19,7 +19,7 @@ const fileKilobytes = [1, 20, 100, 500];
 const asKey = (index: number): Record<string, string> => ({ 'api-key': toKey(index % projects) });
 const pick = (list: readonly number[], index: number): number => list[index % list.length] ?? 0;
 
-/** Returns a call that expects this status. */
+/** Creates a call that expects this status. */
 function createRun(status: number, toAsking: (index: number) => RequestOptions): Kind['run'] {
   return async (client, index) => unlike([status], (await client.send(toAsking(index))).status);
 }
@@ -76,7 +76,7 @@ async function refused(client: NodeClient, index: number): Promise<readonly numb
   return unlike([status], (await client.send(toAsking(index))).status);
 }
 
-/** The mixed load. Weights are in percent. */
+/** The mixed load. Weights are percentages. */
 export const mix: readonly Kind[] = [
   {
     name: 'chat',

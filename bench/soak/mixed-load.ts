@@ -1,11 +1,11 @@
 import type { Kind } from './mix.ts';
 import type { NodeClient } from './node-client.ts';
 
-/** How often a kind was run and failed. */
+/** Number of runs and failures of one kind. */
 export interface Tally {
   runs: number;
   wrong: number;
-  /** Statuses of the failures. 0 means a broken connection. */
+  /** Statuses of failures. 0 stands for a broken connection. */
   readonly statuses: Set<number>;
 }
 
@@ -15,7 +15,7 @@ const newTally = (): Tally => ({ runs: 0, wrong: 0, statuses: new Set() });
 /** Runs calls at a steady rate, always in the same order. */
 export class MixedLoad {
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Runs that were skipped because too many were in progress. */
+  /** Number of runs that were skipped because too many were in progress. */
   skipped = 0;
   readonly #client: NodeClient;
   readonly #order: readonly Kind[];
@@ -31,7 +31,7 @@ export class MixedLoad {
     this.#timer = setInterval(() => this.#startDue(rate), 10);
   }
 
-  /** Stops starting calls and waits for those in progress. */
+  /** Starts no more runs and waits for those in progress. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#underWay);
@@ -62,7 +62,7 @@ export class MixedLoad {
   }
 }
 
-/** Returns each kind as often as its weight, spread evenly over the round. */
+/** Repeats each kind according to its weight, evenly distributed over the round. */
 function interleave(kinds: readonly Kind[]): readonly Kind[] {
   const placed = kinds.flatMap((kind) =>
     Array.from({ length: kind.weight }, (_, index) => ({ kind, at: (index + 0.5) / kind.weight })),

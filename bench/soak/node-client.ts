@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 
 export interface RequestOptions {
   readonly path: string;
-  /** Default: POST with a body, otherwise GET. */
+  /** Default: POST with a body, GET without one. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An object is sent as JSON. */
+  /** Objects are sent as JSON. */
   readonly body?: object | string;
 }
 
@@ -16,11 +16,11 @@ export interface Answered {
   readonly json: () => unknown;
 }
 
-/** A client of a node over kept-alive connections. */
+/** A client of a node with keep-alive connections. */
 export class NodeClient {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  /** Returns a signed token of this user. */
+  /** Returns a signed token of a user. */
   readonly token: (user: string) => Promise<string>;
 
   constructor(port: number, token: (user: string) => Promise<string>) {
@@ -34,7 +34,7 @@ export class NodeClient {
     return { status: response.statusCode ?? 0, text, json: () => JSON.parse(text) as unknown };
   }
 
-  /** Reads the start of a stream and disconnects. Returns its status. */
+  /** Reads the start of a stream and disconnects. Returns the status. */
   async sendAndDisconnect(options: RequestOptions): Promise<number> {
     const response = await this.#open(options);
     for await (const _piece of response) break;

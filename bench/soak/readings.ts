@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readUsage } from '../measure.ts';
 
-/** Memory of a node at one moment, in bytes. Undefined values were not reported. */
+/** Memory of a node at one time in bytes. Undefined values are not reported by the node. */
 export interface Reading {
   readonly minute: number;
   readonly rss: number;
@@ -11,15 +11,15 @@ export interface Reading {
   readonly heap: number | undefined;
   readonly external: number | undefined;
   readonly arrayBuffers: number | undefined;
-  /** RSS without heap, array buffers, and pages of files: other threads and allocators. */
+  /** Part of RSS without the heap, array buffers, and file pages, such as other threads and allocators. */
   readonly native: number | undefined;
-  /** Sizes by cache name. */
+  /** Cache sizes by name. */
   readonly caches: ReadonlyMap<string, number>;
-  /** Processor seconds since the start. */
+  /** CPU time in seconds since the start. */
   readonly cpuSeconds: number;
 }
 
-/** Returns the values of Prometheus' text format, by name and labels as written. */
+/** Parses metrics of the Prometheus text format by name and labels. */
 export function parseMetrics(text: string): ReadonlyMap<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -30,7 +30,7 @@ export function parseMetrics(text: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Reads the figures of a process and the metrics of its node. */
+/** Reads the memory of a process and the metrics of its node. */
 export function toReading(minute: number, pid: number, metrics: ReadonlyMap<string, number>): Reading {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
   const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(rollup)?.[1] ?? 0);

@@ -7,12 +7,12 @@ import { findFreePort, isAlive, waitForReply } from '../processes.ts';
 
 export interface NodeWish {
   readonly root: string;
-  /** If it is undefined, the node starts with its embedded default, including the sample. */
+  /** If absent, the node uses its embedded default with the sample. */
   readonly configuration: object | undefined;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A node as users start it, with its own data folder. */
+/** A node with its own data folder, started like a node of a user. */
 export interface SoakedNode {
   readonly pid: number;
   readonly port: number;

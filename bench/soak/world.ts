@@ -5,10 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/**
- * Services that a node calls under load, all on one port: models of two dialects, a REST tool, and an identity
- * provider.
- */
+/** Services that a node calls under load: models of two dialects, a REST tool, and an identity provider, all on one port. */
 export interface World {
   readonly url: string;
   /** Returns a token of this user that is valid for ten minutes. */
@@ -73,7 +70,7 @@ function toEvent(delta: object, finish_reason: string | null = null): string {
   return `data: ${JSON.stringify({ ...chunkHead, choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 }
 
-/** Writes pieces until the reader disconnects. */
+/** Writes the pieces until the reader disconnects. */
 async function sendStream(response: ServerResponse, pieces: readonly string[]): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const piece of pieces) {
@@ -84,7 +81,7 @@ async function sendStream(response: ServerResponse, pieces: readonly string[]): 
   response.end();
 }
 
-/** Calls the offered tool once, otherwise answers with text. */
+/** Calls the offered tool once. Other replies are text. */
 async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { stream, tools, messages = [] } = await readRequest(request);
   const isCalling = tools !== undefined && !messages.some(({ role }) => role === 'tool');
@@ -133,7 +130,7 @@ async function answerMessage(request: IncomingMessage, response: ServerResponse)
   ]);
 }
 
-/** Returns a different vector for each text. */
+/** Returns a vector for each text. Different texts have different vectors. */
 async function answerEmbeddings(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { input } = await readRequest(request);
   const inputs = Array.isArray(input) ? input : [input];

@@ -21,7 +21,7 @@ async function showEverything(page: Page): Promise<void> {
   await page.locator('.reply').last().locator('.actions').waitFor();
 }
 
-/** Counts the violations that axe finds in each view and each theme. */
+/** Returns the axe violations of each view in each display mode. */
 export async function measureAccessibility(world: WebWorld): Promise<readonly Figure[]> {
   const faults: string[] = [];
   for (const [mode, options] of displayModes) {

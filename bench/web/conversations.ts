@@ -14,8 +14,7 @@ const sections = (chars: number): string => {
 };
 
 /**
- * Returns an expression for whether the last answer is complete, has this many characters, and its visible part is
- * finally drawn.
+ * Script that returns whether the last answer is complete and has `chars` characters, and whether its visible part is rendered.
  */
 const isReadable = (chars: number): string => `(() => {
   const reply = [...document.querySelectorAll('.reply .markdown')].at(-1);
@@ -40,10 +39,7 @@ const watchFrames = `(() => {
   globalThis.longest = longest;
 })()`;
 
-/**
- * Measures an answer of ten seconds with a chunk each hundredth of a second: the longest time between two frames, and
- * the longest task.
- */
+/** Measures an answer of ten seconds with a chunk every 10 ms: the longest time between two frames, and the longest task. */
 export async function measureStream(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces =
@@ -74,7 +70,7 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
   return [{ title, max: 50, unit: 'ms', got: longest.frameMs, details: [task] }];
 }
 
-/** Measures long conversations that are opened from the list. */
+/** Measures opening long chats from the list. */
 export async function measureOpening(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toLong(500, section));
@@ -94,7 +90,7 @@ export async function measureOpening(world: WebWorld): Promise<readonly Figure[]
   ];
 }
 
-/** Measures an answer of a megabyte that arrives as fast as possible. */
+/** Measures an unpaced answer of a megabyte. */
 export async function measureArrival(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   const pieces = sections(1_000_000).match(/.{1,4000}/gs) ?? [];

@@ -1,11 +1,11 @@
-/** A row of the table. */
+/** One row of the table. */
 export interface Figure {
   readonly title: string;
-  /** Maximum allowed value. */
+  /** Maximum permitted value. */
   readonly max: number;
   readonly unit: string;
   readonly got: number;
-  /** Details that the number does not show. */
+  /** Additional details. */
   readonly details?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export function isMet({ got, max }: Figure): boolean {
   return got <= max;
 }
 
-/** Returns the figures as a Markdown table, followed by their details. */
+/** Returns a Markdown table of the figures, followed by their details. */
 export function toTable(figures: readonly Figure[]): string {
   const lines = figures.map((figure) => {
     const { title, max, unit, got } = figure;

@@ -4,7 +4,7 @@ import type { Figure } from './figure.ts';
 import { msUntil } from './stored-items.ts';
 import type { WebWorld } from './world.ts';
 
-/** Records the first frame in which the message box accepts text. */
+/** Records the time of the first frame with an enabled message field. */
 const noteUsable = `(() => {
   const look = () => {
     const box = document.querySelector('#message');
@@ -17,11 +17,11 @@ const noteUsable = `(() => {
 interface Loaded {
   readonly requests: readonly string[];
   readonly bytes: number;
-  /** Bytes of the typeface, which loads after everything else. */
+  /** Size of the typeface, which loads after the rest. */
   readonly typefaceBytes: number;
 }
 
-/** Loads the page for the first time. Bytes are counted on the network, including headers. */
+/** Returns the requests and the network bytes of a first visit, including headers. */
 async function load(page: Page, address: string): Promise<Loaded> {
   const session = await page.context().newCDPSession(page);
   const requests: string[] = [];
@@ -55,7 +55,7 @@ async function usableAfterMs(world: WebWorld): Promise<number> {
   return ms;
 }
 
-/** Measures the size of a first visit, and the time until the user can write on a slow machine. */
+/** Measures the cost of a first visit and the time until the user can type on a slow machine. */
 export async function measureFirstLoad(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.blank();
   const { requests, bytes, typefaceBytes } = await load(page, world.address);

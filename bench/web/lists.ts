@@ -16,7 +16,7 @@ const typed = (text: string): string => `(() => {
 const headCount = "document.querySelectorAll('.head').length";
 const rounds = 9;
 
-/** Measures medians of several searches by a word and of the returns to the full list. */
+/** Measures the medians of several searches for a single chat by a word, and of the returns to the full list. */
 async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where: string): Promise<readonly Figure[]> {
   const searched: number[] = [];
   const listed: number[] = [];
@@ -34,7 +34,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   return [toFigure('searched', searched), toFigure('listed', listed)];
 }
 
-/** Measures a list of ten thousand conversations in the browser. */
+/** Measures ten thousand chats that are stored in the browser. */
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
   await store(page, toMany(many));
@@ -45,8 +45,7 @@ export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
 }
 
 /**
- * Measures ten thousand conversations in the service. The word occurs only in their turns, which the browser has not
- * read.
+ * Measures ten thousand chats that the service stores. The search word occurs only in turns, which the browser has not loaded.
  */
 async function measureServer(where: string, options: WorldOptions): Promise<readonly Figure[]> {
   await using world = await startWebWorld({ ...options, conversations: 'server' });
@@ -82,7 +81,7 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   return [searched, entered, listed];
 }
 
-/** Measures the first search of a page, which starts without preparation before the first key. */
+/** Measures the first search of a page. The page learns about the search only from the first key press. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
   const ms = await msUntil(page, `${enter};${typed(word)}`, `${headCount} === 1`);

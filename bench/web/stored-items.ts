@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 
 type StoredItems = Readonly<Record<string, readonly object[]>>;
 
-/** Writes conversations into the database of the browser and reloads the page. */
+/** Stores chats in the database of the browser and reloads the page. */
 export async function store(page: Page, items: StoredItems): Promise<void> {
   await page.evaluate(
     `((items) => new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ export async function store(page: Page, items: StoredItems): Promise<void> {
   await page.locator('#message').waitFor();
 }
 
-/** Returns a conversation with the title Long, with alternating questions and answers. */
+/** Creates a chat with the title “Long” with alternating questions and answers. */
 export function toLong(messages: number, toText: (at: number) => string): StoredItems {
   const head = { id: 'long', title: 'Long', deployment: 'scripted', updatedAtMs: Date.now() };
   const turns = Array.from({ length: messages }, (_, at) => ({
@@ -34,7 +34,7 @@ export function toLong(messages: number, toText: (at: number) => string): Stored
   return { heads: [{ ...head, said: 'long' }], conversations: [{ ...head, createdAtMs: 0, shown: {} }], turns };
 }
 
-/** Returns this number of conversations, one per hour, each with a unique number. */
+/** Creates chats one hour apart. Each has a unique number. */
 export function toMany(count: number): StoredItems {
   const nowMs = Date.now();
   const heads = Array.from({ length: count }, (_, at) => {
@@ -45,7 +45,7 @@ export function toMany(count: number): StoredItems {
   return { heads };
 }
 
-/** Runs the expression `act` in the page. Returns the time until `isThere` is true at the end of a frame. */
+/** Runs `act`, an expression, in the page. Returns the time until `isThere` is true at the end of a frame. */
 export async function msUntil(page: Page, act: string, isThere: string): Promise<number> {
   const ms = await page.evaluate(`new Promise((resolve, reject) => {
     const beganMs = performance.now();

@@ -3,16 +3,16 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 
-/** The service with a demo configuration, and a browser. */
+/** The service with a demo configuration and a browser. */
 export interface WebWorld extends AsyncDisposable {
   readonly service: TestProcess;
-  /** Upstream of the deployment `scripted`. */
+  /** Scripted answers of the deployment `scripted`. */
   readonly upstream: ScriptedUpstream;
-  /** Opens a new browser context with an empty page. */
+  /** Opens an empty page in a new browser context. */
   blank(options?: BrowserContextOptions): Promise<Page>;
-  /** Opens a new browser context that is signed in and ready for a conversation. */
+  /** Opens a page in a new browser context, signs in, and waits until a chat can start. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** URL of the page with the key for signing in. */
+  /** Address of the page with a key that signs in. */
   readonly address: string;
 }
 
@@ -23,7 +23,7 @@ const assistant = {
   applicationProperties: { temperature: 0, instructions: 'Help.', model: 'demo', starters: ['What can you do?'] },
 };
 
-/** Storage of conversations. Any number can be written into a browser's database directly. */
+/** Storage of chats. The browser can receive any number of them in one step. */
 export interface WorldOptions {
   readonly conversations?: 'browser' | 'server';
   readonly environment?: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ function toConfiguration(upstream: ScriptedUpstream, conversations: string): obj
   };
 }
 
-/** Throws if Debian's Chromium is not installed. */
+/** Starts the world. Throws if Chromium of Debian is not installed. */
 export async function startWebWorld({ conversations = 'browser', environment = {} }: WorldOptions = {}): Promise<WebWorld> {
   const upstream = await startScriptedUpstream();
   const service = await startProcess({ configuration: toConfiguration(upstream, conversations), environment });

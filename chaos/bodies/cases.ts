@@ -14,7 +14,7 @@ export interface LargeRequest {
 const toChatBody = (content: string): string =>
   `{"model":"free","max_tokens":9,"messages":[{"role":"user","content":"${content}"}]}`;
 
-/** Returns one request of each kind that takes long to read. */
+/** Lists one request of each kind that takes long to read. */
 export function largeRequests(): readonly LargeRequest[] {
   const contents: Readonly<Record<string, () => string>> = {
     'spaces, 60 MB': () => `{"messages":[]${fill(' ', 60)}}`,
@@ -40,7 +40,7 @@ export function largeRequests(): readonly LargeRequest[] {
   ];
 }
 
-/** Schemas of 16 kB, the maximum size, that take long to compile. */
+/** Schemas of 16 kB, the permitted maximum, that take long to compile. */
 const schemas: Readonly<Record<string, object>> = {
   'many properties': {
     type: 'object',
@@ -54,7 +54,7 @@ const schemas: Readonly<Record<string, object>> = {
   nested: Array.from({ length: 25 }).reduce<object>((inner) => ({ type: 'object', properties: { a: inner } }), {}),
 };
 
-/** Returns a request that completes a control with this schema. */
+/** Creates a request with a submitted control of an earlier reply. */
 function controlled(schema: object): object {
   const control = { index: 0, label: 'Go', schema };
   return {
@@ -66,16 +66,16 @@ function controlled(schema: object): object {
   };
 }
 
-/** A large complete reply of an upstream, and the request for it. */
+/** A large complete reply of an upstream, and the requests that trigger it. */
 export interface LargeReply {
   readonly name: string;
   readonly toBytes: () => Buffer;
   readonly requests: readonly { readonly path: string; readonly body: object }[];
-  /** Configuration fields of the model. */
+  /** Additional fields of the model. */
   readonly fields?: object;
 }
 
-/** Returns one reply of each kind. */
+/** Lists one reply of each kind. */
 export function largeReplies(): readonly LargeReply[] {
   const texts: Readonly<Record<string, () => string>> = {
     'text of 20 MB': () => fill('abcdefgh', 20),

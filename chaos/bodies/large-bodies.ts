@@ -6,7 +6,7 @@ import { framed } from '../upstreams/fault.ts';
 import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { largeReplies, largeRequests } from './cases.ts';
 
-/** Requests and replies of the maximum size, with the content that takes longest to read. */
+/** Bodies of the maximum permitted size that take longest to read, from clients and from upstreams. */
 export const largeBodies: Scenario = {
   name: 'large-bodies',
   title: 'Bodies as large as they may be, of callers and of upstreams',

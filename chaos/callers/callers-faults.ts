@@ -13,10 +13,10 @@ import { type CallerCase, callerCases, type Move } from './cases.ts';
 
 const callersAtOnce = 12;
 const maxMs = 15_000;
-/** Time without data after which the replies count as complete. */
+/** Silence in milliseconds after which the output counts as complete. */
 const quietMs = 400;
 
-/** Clients that disconnect, are slow, do not read, or send invalid requests. */
+/** Clients that disconnect, send slowly, do not read, or send invalid requests. */
 export const callersFaults: Scenario = {
   name: 'callers',
   title: 'Callers that leave, dawdle, smuggle and do not read',
@@ -72,10 +72,7 @@ function judge({ answers, mayEnd }: CallerCase, received: readonly ReadAnswer[])
   }
 }
 
-/**
- * Performs the moves. Returns everything received until the connection ended or was quiet, or undefined if that takes
- * too long.
- */
+/** Makes the moves. Returns the output until the connection ends or is silent, or undefined if the output takes too long. */
 async function converse(port: number, { moves, answers }: CallerCase): Promise<string | undefined> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1').setNoDelay(true);
   let output = '';

@@ -1,25 +1,22 @@
-/** A step of a client on the wire. */
+/** One step of a client on the connection. */
 export type Move =
   | string
   | Buffer
   | { readonly kind: 'wait'; readonly ms: number }
-  /** Sends the same bytes repeatedly, at an interval, while the service listens. */
+  /** Sends the same bytes repeatedly while the service accepts them. */
   | { readonly kind: 'drip'; readonly text: string; readonly times: number; readonly everyMs: number }
-  /** Closes the sending side and continues to read. */
+  /** Ends the sending side and continues to read. */
   | { readonly kind: 'half-close' }
-  /** Reads nothing for this time. */
+  /** Does not read for this time. */
   | { readonly kind: 'deaf'; readonly ms: number }
   | { readonly kind: 'leave' }
   | { readonly kind: 'reset' };
 
-/** The moves of a client, and the number and statuses of the expected answers. */
+/** The moves of one client, and the answers that the service may send. */
 export interface CallerCase {
   readonly name: string;
   readonly moves: readonly Move[];
-  /**
-   * Statuses of the answers, in order. An empty list of statuses accepts any status. There may be fewer answers if
-   * `mayEnd` is set.
-   */
+  /** Permitted statuses of each answer in order. An empty list permits any status. Fewer answers may arrive if `mayEnd`. */
   readonly answers: readonly (readonly number[])[];
   /** Whether the connection may end before all answers have arrived. */
   readonly mayEnd: boolean;
@@ -53,7 +50,7 @@ const chunkedField = 'transfer-encoding: chunked';
 const get = (path: string, fields: readonly string[] = []): string =>
   `GET ${path} HTTP/1.1\r\n${['host: x', ...fields].join('\r\n')}\r\n\r\n`;
 
-/** Clients that disconnect in each phase, by closing or resetting the connection. */
+/** Clients that disconnect in each phase, with or without a proper close. */
 function leavings(key: string): readonly CallerCase[] {
   const [request, stream] = [post(key, toBody(false)), post(key, toBody(true, 'pieces 50'))];
   const phases: Readonly<Record<string, readonly Move[]>> = {
@@ -188,8 +185,7 @@ function oddities(key: string): readonly CallerCase[] {
 }
 
 /**
- * Bytes that two readers could read as different requests. The service must reject them or read them in the only
- * valid way, and never send two answers for one request.
+ * Requests that two parsers could read differently. The service must reject them or read them in one way, with one answer each.
  */
 function smuggling(key: string): readonly CallerCase[] {
   const inner = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
@@ -222,7 +218,7 @@ function smuggling(key: string): readonly CallerCase[] {
   );
 }
 
-/** Invalid requests. */
+/** Data that is not a valid request. */
 function broken(key: string): readonly CallerCase[] {
   const texts: Readonly<Record<string, string | Buffer>> = {
     'no HTTP': 'hello\r\n\r\n',
@@ -253,7 +249,7 @@ function broken(key: string): readonly CallerCase[] {
   );
 }
 
-/** Returns all cases. */
+/** Lists all cases of client errors. */
 export function callerCases({ key }: Means): readonly CallerCase[] {
   return [...leavings(key), ...oddities(key), ...smuggling(key), ...broken(key)];
 }

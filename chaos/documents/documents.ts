@@ -59,7 +59,7 @@ interface Reading {
   readonly document: HostileDocument;
 }
 
-/** Saves a document and an application with it, asks a question, and calls a model the entire time. */
+/** Saves a document and an application that reads it, sends a question, and calls a model during that time. */
 async function readOne({ tally, log }: Ground, { node, bucket, document }: Reading): Promise<void> {
   const { name, bytes } = document;
   const put = (path: string, body: unknown): Promise<TestResponse> =>

@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib';
 import { makeDocxFromBody, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 
-/** A file that harms its reader, or only looks harmful. */
+/** A file that is harmful to its reader, or only looks harmful. */
 export interface HostileDocument {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -11,7 +11,7 @@ export interface HostileDocument {
 const megabyte = 2 ** 20;
 const page = [[{ text: 'The mill was built in 1283.', size: 11 }]];
 
-/** Returns a PDF of one page whose content unpacks to `unpackedBytes` bytes of one repeated command. */
+/** Creates a PDF of one page. Its content unpacks to this many bytes and repeats one command. */
 function packedPdf(unpackedBytes: number): Buffer {
   const content = deflateSync(Buffer.alloc(unpackedBytes, 'BT (a) Tj ET\n'), { level: 1 });
   const objects = [
@@ -28,7 +28,7 @@ function replaced(from: string | RegExp, to: string): Buffer {
   return Buffer.from(Buffer.from(makePdf(page)).toString('latin1').replace(from, to), 'latin1');
 }
 
-/** Returns one document of each kind. */
+/** Lists one document of each kind. */
 export function hostileDocuments(): readonly HostileDocument[] {
   const documents: Readonly<Record<string, Uint8Array>> = {
     'good.pdf': makePdf(page),

@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { oddValue } from './odd-values.ts';
 
-/** The parts of a JSON Schema that the fuzzer reads. */
+/** The supported part of JSON Schema. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -20,12 +20,12 @@ export interface Schema {
   readonly maxItems?: number;
 }
 
-/** Finds the schema that a reference names. */
+/** Returns the schema that a reference names. */
 type Resolve = (reference: string) => Schema;
 
 const deepest = 7;
 
-/** A value that follows a schema, except for random places with unusual values. */
+/** Creates values that follow a schema, except for randomly chosen fields with odd values. */
 export class SchemaValues {
   readonly #random: Random;
   readonly #resolve: Resolve;
@@ -81,7 +81,7 @@ export class SchemaValues {
   }
 }
 
-/** Returns the names of all fields in schemas. */
+/** Collects the names of all fields in a schema. */
 export function namesIn(schema: unknown, names: Set<string> = new Set()): ReadonlySet<string> {
   if (typeof schema !== 'object' || schema === null) return names;
   const { properties } = schema as Schema;

@@ -48,13 +48,13 @@ export const fuzzRoutes: Scenario = {
   },
 };
 
-/** Throws unless an answer is a success or an error in the documented form. */
+/** Throws unless a response is a success or an error in the documented format. */
 export function requireSane(title: string, { status, headers, body }: WireAnswer): void {
   if (status === 500 || status === 0) throw new Error(`${title}: ${status} ${body.slice(0, 300)}`);
   if (status < 400 || body === '') return;
   if (!/content-type: *application\/json/i.test(headers))
-    throw new Error(`${title}: ${status} is not JSON: ${body.slice(0, 200)}`);
-  // Errors of JSON-RPC have their own form.
+    throw new Error(`${title}: ${status} is no JSON: ${body.slice(0, 200)}`);
+  // JSON-RPC errors have their own format.
   if (body.includes('"jsonrpc"')) return;
   requireErrorShape(body);
 }

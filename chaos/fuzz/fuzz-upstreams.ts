@@ -11,7 +11,7 @@ import { Wire } from './wire.ts';
 const maxMs = 15_000;
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 
-/** Generated replies in every dialect, streamed and complete, to requests on both surfaces. */
+/** Generated replies in every dialect, streamed and complete, to both surfaces. */
 export const fuzzUpstreams: Scenario = {
   name: 'fuzz-upstreams',
   title: 'Replies of a grammar in all dialects',

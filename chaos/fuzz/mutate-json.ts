@@ -8,7 +8,7 @@ interface ValueSlot {
   readonly key: string;
 }
 
-/** Changes a slot of a value. `names` are field names that it may use. */
+/** Changes one slot of a value. `names` are field names that may occur in the value. */
 type Change = (slot: ValueSlot, random: Random, names: readonly string[]) => void;
 
 const changes: readonly Change[] = [
@@ -33,7 +33,7 @@ function put({ parent, key }: ValueSlot, value: unknown): void {
 
 const maxSlots = 400;
 
-/** Returns a copy of a value with changes in one to four places. */
+/** Returns a copy of a value with one to four changes. */
 export function mutateJson(valid: unknown, random: Random, names: readonly string[]): unknown {
   const root: Holder = { value: structuredClone(valid) };
   const count = 1 + random.below(4);
@@ -78,10 +78,7 @@ const tokens = [
   '"__proto__":{"a":1},',
 ];
 
-/**
- * Returns the JSON text of a value. Some texts are damaged: truncated, with changed bytes, duplicate keys, or bytes
- * that are not UTF-8.
- */
+/** Returns the JSON text of a value. Some texts are damaged: truncated, with changed bytes, duplicate keys, or invalid UTF-8. */
 export function toText(value: unknown, random: Random): Buffer {
   const text = JSON.stringify(value) ?? '';
   const bytes = Buffer.from(text);

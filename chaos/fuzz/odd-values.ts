@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 
-/** Returns a value of any type that readers often mishandle. */
+/** Returns a value of any type that often causes errors. */
 export function oddValue(random: Random): unknown {
   return random.pick(makers)(random);
 }
@@ -54,17 +54,17 @@ const makers: readonly ((random: Random) => unknown)[] = [
   (random) => nested(random.pick([5, 60, 400, 3_000]), random.chance(0.5)),
 ];
 
-/** Returns an object with one key, which may be a name that every object has. */
+/** Creates an object with this own key, which may also be a key of `Object.prototype`. */
 function toObject(key: string, value: unknown): object {
   return Object.defineProperty({}, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Returns a key that readers often mishandle. */
+/** Returns a key that often causes errors. */
 export function oddKey(random: Random): string {
   return random.pick(keys);
 }
 
-/** Returns a word that readers often mishandle. */
+/** Returns a word that often causes errors. */
 export function oddWord(random: Random): string {
   return random.pick(words);
 }

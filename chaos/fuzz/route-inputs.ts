@@ -4,14 +4,14 @@ import { namesIn, type Schema, SchemaValues } from './from-schema.ts';
 import { mutateJson, toText } from './mutate-json.ts';
 import { oddWord } from './odd-values.ts';
 
-/** A request, as the bytes to send. */
+/** The bytes of one request. */
 export interface RouteInput {
   readonly title: string;
   readonly isHead: boolean;
   readonly bytes: Buffer;
 }
 
-/** Requests from a description. Each is an example or a value of the schemas, with something wrong. */
+/** Requests that are generated from a description. Each is an example or a value of a schema, with an error in it. */
 export class RouteInputs {
   readonly #seed: number;
   readonly #key: string;
@@ -28,7 +28,7 @@ export class RouteInputs {
     for (const { operation } of this.#requests) this.#names.set(operation, [...namesIn(operation.requestBody ?? {}), ...all]);
   }
 
-  /** Returns the input with this index, which is always the same. */
+  /** Returns the nth input. It is the same for every run with the same seed. */
   at(index: number): RouteInput {
     const random = new Random(this.#seed * 1_000_003 + index);
     const base = random.pick(this.#requests);
@@ -177,7 +177,7 @@ const fieldNames = [
   ],
 ];
 
-/** Returns a header that is valid on the wire. The scenario `callers` covers invalid heads. */
+/** Draws a field whose value can be sent unchanged. The scenario `callers` tests values that break the header section. */
 function oddField(random: Random): [string, string] {
   const value = oddWord(random).replace(/[^\x20-\x7e\x80-\xff]/g, '');
   return [random.pick(fieldNames), random.chance(0.1) ? value.repeat(50) : value];

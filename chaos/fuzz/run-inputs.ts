@@ -5,9 +5,9 @@ import type { WatchedNode } from '../support/watched-node.ts';
 
 /** The inputs of a fuzzer. */
 export interface Inputs {
-  /** Sends one input and returns the kind of its answer. Throws if the answer is not sane. */
+  /** Sends one input and returns the kind of the response. Throws if the response is not valid. */
   readonly send: (index: number) => Promise<string>;
-  /** Returns the description of an input, for `--match`. */
+  /** Returns the title of an input for `--match`. */
   readonly titleAt: (index: number) => string;
 }
 
@@ -15,11 +15,11 @@ const batchSize = 2_000;
 const inputsAtOnce = 48;
 const shortInputs = 1_500;
 const maxTries = 3;
-/** Tolerance for the clocks of two processes and for work after an answer. */
+/** Tolerance for the clocks of two processes and for work after a response. */
 const slackMs = 200;
 const numbers = /^[\d,]+$/;
 
-/** Sends the inputs in batches until the time is over or all were sent. Checks the node after each batch. */
+/** Sends the inputs in batches until the time has passed or all are sent. Checks the node after each batch. */
 export async function runInputs(ground: Ground, node: WatchedNode, inputs: Inputs): Promise<void> {
   const { tally, log, match, isShort } = ground;
   if (numbers.test(match)) return replay(match, { log, inputs, node });
@@ -47,7 +47,7 @@ interface Batch {
   readonly inputs: Inputs;
 }
 
-/** Time from the request to the answer of an input, on the clock of `Date.now`. */
+/** Start and end of one input on the clock of `Date.now`. */
 interface Span {
   readonly index: number;
   readonly startMs: number;
@@ -77,7 +77,7 @@ async function sendBatch(batch: readonly number[], { ground, node, inputs }: Bat
   else await lookForBlocks(spans, slow, { ground, node, inputs });
 }
 
-/** Sends single inputs again, by their numbers, and shows the results. */
+/** Sends single inputs again by number and logs the results. */
 async function replay(match: string, { log, inputs, node }: Pick<Ground, 'log'> & Pick<Batch, 'node' | 'inputs'>): Promise<void> {
   for (const index of match.split(',').map(Number)) {
     await node.peek();
@@ -91,7 +91,7 @@ function isLate(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('no answer in');
 }
 
-/** Sends an input without a timely answer again, alone. It is a fault if it has no answer in three attempts. */
+/** Sends an input that had no response in time again, alone. Records a fault if it has no response in three tries. */
 async function sendLate(index: number, { ground: { tally, log }, inputs }: Batch): Promise<void> {
   tally.count('late answers looked into');
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -105,9 +105,8 @@ async function sendLate(index: number, { ground: { tally, log }, inputs }: Batch
 }
 
 /**
- * Sends the inputs that were in progress during a slow turn again, each alone. An input that blocks the loop in each
- * of three attempts is a fault. In one attempt, garbage collection or another guest of the host may have taken the
- * time.
+ * Sends the inputs that were in progress during a slow turn again, each alone. Records a fault if an input blocks the loop in
+ * each of three tries. In a single try, the garbage collector or another guest of the host may have taken the time.
  */
 async function lookForBlocks(spans: readonly Span[], slow: readonly SlowTurn[], { ground, node, inputs }: Batch): Promise<void> {
   const { tally, log } = ground;
@@ -135,8 +134,8 @@ async function blockedAlone(index: number, { node, inputs }: Pick<Batch, 'node' 
 }
 
 /**
- * Returns the kind of an answer for the table. The statuses 502 and 503 mean upstreams and stores, and so does 500
- * with `upstream_failed`.
+ * Returns the kind of a response for the table. 502 and 503 come from upstreams and stores, and so does 500 with
+ * `upstream_failed`.
  */
 export function toKind(status: number): string {
   return `${Math.floor(status / 100)}xx`;

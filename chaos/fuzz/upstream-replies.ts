@@ -5,7 +5,7 @@ import { type Dialect, dialects, type GoodReply, goodReply } from '../upstreams/
 import { mutateJson } from './mutate-json.ts';
 import { oddValue, oddWord } from './odd-values.ts';
 
-/** A call and the behavior of its upstream. */
+/** One call and the behavior of its upstream. */
 export interface UpstreamInput {
   readonly dialect: Dialect;
   readonly isStream: boolean;
@@ -13,7 +13,7 @@ export interface UpstreamInput {
   readonly steps: (isStreamRequested: boolean) => readonly Step[];
 }
 
-/** Returns the input with this index, which is always the same for the same seed. */
+/** Returns the nth input. It is the same for the same seed. */
 export function upstreamInputAt(seed: number, index: number): UpstreamInput {
   const random = new Random(seed * 1_000_003 + index);
   const [dialect, isStream, isMessages] = [random.pick(dialects), random.chance(0.6), random.chance(0.4)];
@@ -26,10 +26,10 @@ export function upstreamInputAt(seed: number, index: number): UpstreamInput {
   };
 }
 
-/** A value that one change made this long, such as by deep nesting, is not changed again. */
+/** Does not mutate larger events again. One change, such as deep nesting, can already make them large. */
 const maxMutatedBytes = 2_000;
 
-/** The parts of an event. */
+/** One parsed event. */
 interface Event {
   readonly name: string | undefined;
   readonly value: unknown;
@@ -115,7 +115,7 @@ function flipByte(piece: Buffer, random: Random): Buffer {
   return changed;
 }
 
-/** Returns the event with changed JSON. Text that is not JSON stays unchanged. */
+/** Mutates the JSON of an event. Events without JSON stay unchanged. */
 function mutate(piece: Buffer, { isStream, dialect, random }: Means): Buffer {
   const event = piece.length > maxMutatedBytes ? undefined : parse(piece, isStream && dialect === 'bedrock');
   if (event === undefined) return piece;

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 import { readChunks } from '../support/read-answers.ts';
 
-/** An answer as it was read from the wire. */
+/** A response as it was read from the connection. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: string;
-  /** As latin1 text. */
+  /** Body as latin1 text. */
   readonly body: string;
 }
 
-/** The service closes connections after a longer idle time, possibly at the moment of the next request. */
+/** The service closes idle connections after a longer time, which could coincide with the next request. */
 const maxIdleMs = 30_000;
 
-/** Connections to one service. Each sends one request after another. */
+/** Pool of connections to one service. Each connection carries one request at a time. */
 export class Wire {
   readonly #port: number;
   readonly #idle: WireConnection[] = [];
@@ -22,10 +22,7 @@ export class Wire {
     this.#port = Number(new URL(url).port);
   }
 
-  /**
-   * Sends the bytes unchanged and returns the answer. Rejects if the connection ends before an answer, or after
-   * `maxMs`.
-   */
+  /** Sends bytes unchanged and returns the response. Rejects if the connection ends before a response or after `maxMs`. */
   async send(bytes: Buffer, { isHead, maxMs }: { readonly isHead: boolean; readonly maxMs: number }): Promise<WireAnswer> {
     const connection = this.#takeIdle() ?? this.#open();
     let isLate = false;
@@ -51,7 +48,7 @@ export class Wire {
   #takeIdle(): WireConnection | undefined {
     const connection = this.#idle.pop();
     if (connection === undefined || performance.now() - connection.lastUsedMs < maxIdleMs) return connection;
-    // Connections earlier in the list were idle for longer.
+    // The remaining connections were idle for even longer.
     for (const idle of [connection, ...this.#idle.splice(0)]) idle.close();
     return undefined;
   }
@@ -63,13 +60,13 @@ export class Wire {
   }
 }
 
-/** A connection with at most one request in progress. */
+/** One connection with at most one request in progress. */
 class WireConnection {
   isOpen = true;
   lastUsedMs = performance.now();
   readonly #socket: Socket;
   #received = '';
-  /** The last characters of the answer. */
+  /** The last characters of the received text. */
   #end = '';
   #isInChunks = false;
   #isHead = false;
@@ -82,7 +79,7 @@ class WireConnection {
     this.#socket.on('data', (piece) => {
       const text = String(piece);
       this.#received += text;
-      // Searching the answer takes time in proportion to its length, and is unnecessary in the middle of chunks.
+      // Parsing takes time in proportion to all received text. In the middle of chunks, it is not necessary.
       this.#end = (this.#end + text).slice(-7);
       if (!this.#isInChunks || this.#end === '\r\n0\r\n\r\n') this.#readReceived(false);
     });
@@ -125,13 +122,13 @@ class WireConnection {
   }
 }
 
-/** Returns whether the head of a final answer with chunks has arrived. */
+/** Returns whether the header section of a final chunked response has arrived. */
 function isInChunks(received: string): boolean {
   const end = received.indexOf('\r\n\r\n');
   return end >= 0 && !/^HTTP\/1\.1 1/.test(received) && /\r\ntransfer-encoding: *chunked/i.test(received.slice(0, end + 2));
 }
 
-/** Returns the first final answer in the received text, or undefined if it is not complete. */
+/** Parses the first final response of the received text. Returns undefined until it is complete. */
 function readAnswer(
   received: string,
   { isHead, hasEnded }: { readonly isHead: boolean; readonly hasEnded: boolean },

@@ -12,7 +12,7 @@ const maxFieldLength = 12_000;
 const maxSingleBytes = 3_000;
 const mebibyte = 2 ** 20;
 
-/** Writes events in one of the forms that server-sent events can have. */
+/** Writes events in one valid framing of a server-sent event stream. */
 type Framing = (events: readonly SentEvent[], hostile: DrawnText) => readonly Buffer[];
 
 const write = (lineEnd: string, prefix = ''): Framing => {
@@ -22,7 +22,7 @@ const write = (lineEnd: string, prefix = ''): Framing => {
     );
 };
 const usual = write('\n');
-/** Sends this piece `times` times before the events. */
+/** Repeats this piece before the events. */
 const before =
   (piece: string, count: number, start = '', end = ''): Framing =>
   (events, hostile) => [
@@ -62,7 +62,7 @@ export function drawFraming(random: Random): string {
   return random.chance(0.5) ? 'LF' : random.pick(Object.keys(framings));
 }
 
-/** Returns the pieces of a stream in the named framing. */
+/** Splits a stream into pieces in the framing with this name. */
 export function frameEvents(events: readonly SentEvent[], framing: string, hostile: DrawnText): readonly Buffer[] {
   return (framings[framing] ?? usual)(events, hostile);
 }
@@ -71,7 +71,7 @@ function split(buffer: Buffer, size: number): readonly Buffer[] {
   return Array.from({ length: Math.ceil(buffer.length / size) }, (_, index) => buffer.subarray(index * size, (index + 1) * size));
 }
 
-/** Header fields of replies that the service reads, some with a valid start of a value. */
+/** Header fields of replies that the service reads. Some include the start of a valid value. */
 const replyFields = [
   ...['retry-after: ', 'x-request-id: ', 'content-type: application/json;', 'content-type: text/event-stream;', 'content-type: '],
   ...['set-cookie: ', 'x-ratelimit-reset-tokens: ', 'anthropic-ratelimit-requests-reset: ', 'x-ratelimit-remaining-requests: '],
@@ -81,19 +81,19 @@ const replyFields = [
   ...['mcp-session-id: ', 'x-trace: ', 'server-timing: ', 'x-should-retry: ', 'retry-after-ms: '],
 ];
 
-/** Draws a reply header with a hostile value. */
+/** Draws a reply header field with a hostile value. */
 export function drawReplyField(hostile: DrawnText, random: Random): string {
   return random.pick(replyFields) + toFieldValue(hostile.build(random.pick([40, 2_000, maxFieldLength])));
 }
 
-/** Returns the part of a text that a header can have, as UTF-8 in latin1 characters. */
+/** Returns the part of a text that a header field can carry, as UTF-8 in latin1 characters. */
 export function toFieldValue(text: string): string {
   const value = Buffer.from(text, 'utf8').toString('latin1').slice(0, maxFieldLength);
   // The parser rejects other control characters before any code reads the field.
   return value.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ' ').trim();
 }
 
-/** A reply: a stream in chunks, or one text. */
+/** A reply: a chunked stream or one text. */
 export interface Reply {
   readonly contentType: string;
   readonly pieces: readonly Buffer[];

@@ -39,7 +39,7 @@ const content = [
   { type: 'resource', resource: { uri: 'file:///a', mimeType: 'text/plain', text: 'It' } },
 ];
 
-/** Valid results, by method. */
+/** Valid results by method. */
 const results: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-06-18', capabilities, serverInfo, instructions: 'Be kind.' },
   'server/discover': {
@@ -71,11 +71,11 @@ const notices = [
 const errorStatuses = [400, 401, 403, 404, 429, 500];
 const sseGapMs = 40;
 
-/** The hostile part of a server's replies. All other replies are valid. */
+/** The hostile part of the replies of one server. All other replies are valid. */
 export interface HostileServer {
   readonly title: string;
   readonly isSse: boolean;
-  /** Reply to one request. */
+  /** Creates the reply to one request. */
   readonly reply: (request: { readonly method: string; readonly body: string }) => readonly Step[];
 }
 
@@ -92,7 +92,7 @@ const attacks = [
   'a question',
 ] as const;
 
-/** Draws a server with a hostile reply to one method. */
+/** Draws a server with hostile replies to one method. */
 export function drawServer(random: Random, isLarge: boolean): HostileServer {
   const hostile = drawText(random, isLarge);
   const isModern = random.chance(0.5);
@@ -165,7 +165,7 @@ function toAnswer({ method, id }: McpRequest, answering: Answering): readonly St
   return toSteps({ contentType: 'text/event-stream', pieces, isStream: true, fields });
 }
 
-/** Messages in the order of sending. The last is the answer. */
+/** Creates the messages in order. The response is the last one. */
 function toMessages(
   { method, id }: McpRequest,
   { hostile, attack, random, isHostile }: Answering & { readonly isHostile: boolean },
@@ -182,7 +182,7 @@ function toMessages(
   return [...Array.from({ length: hostile.limitCount(notice.length > 10_000 ? 10 : 5_000) }, () => notice), answer];
 }
 
-/** The older transport, in which answers arrive on one stream, some time after each request. */
+/** Steps of the older transport: responses arrive on one stream, some time after each request. */
 function toEventStream(answering: Answering): readonly Step[] {
   const methods = ['initialize', 'tools/list', 'tools/call'];
   const [start, ...remainingSteps] = toSteps({

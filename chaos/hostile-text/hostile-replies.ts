@@ -6,14 +6,14 @@ import { drawFraming, drawReplyField, frameEvents, toSteps } from './framing.ts'
 import { spoilOnePlace, toJson } from './places.ts';
 import { type DrawnText, drawText } from './texts.ts';
 
-/** Forms of replies. An application answers as `dial` does. */
+/** Reply formats. Applications reply in the format `dial`. */
 export const forms = ['openai', 'dial', 'mistral', 'anthropic', 'responses', 'gemini', 'bedrock'] as const;
 export type Form = (typeof forms)[number];
 
 /** A valid reply in which every field of the dialect has a value. */
 interface Template {
   readonly completeReply: object;
-  /** Names and data of events. The name is undefined unless the dialect has event names. */
+  /** Pairs of name and data. Only some dialects name their events. */
   readonly events: readonly (readonly [string | undefined, unknown])[];
   readonly error: object;
 }
@@ -262,27 +262,26 @@ const templates: Readonly<Record<Form, Template>> = {
 const errorStatuses = [400, 401, 404, 408, 413, 422, 500, 503];
 const limitedStatus = 429;
 const repeats = [300, 300, 8_000];
-/** Larger events are not sent thousands of times. */
+/** Larger events are not repeated thousands of times. */
 const maxRepeatedChars = 4_000_000;
 
-/** Form and size of a reply. */
+/** Format and size of a reply. */
 export interface ReplyForm {
   readonly isStream: boolean;
   readonly isLarge: boolean;
-  /** Whether the reply is an error 429, after which the service does not call that upstream for 30 s or more. */
+  /** Whether the reply is a 429 error. After such a reply, the service does not call that upstream for 30 s or more. */
   readonly isLimited: boolean;
 }
 
-/** A hostile reply and a description of its hostile part. */
+/** A hostile reply with a description of its hostile part. */
 export interface HostileReply {
   readonly title: string;
-  /** Builds the steps, which takes longer than drawing the reply. */
+  /** Builds the reply. Building takes longer than drawing. */
   readonly steps: () => readonly Step[];
 }
 
 /**
- * Draws a reply of a form: a hostile place or a repeated event, in some framing. Some replies are errors or have a
- * hostile header.
+ * Draws a reply: one hostile value or a repeated event in some framing. Some replies are errors or have a hostile header field.
  */
 export function drawReply(form: Form, { isStream, isLarge, isLimited }: ReplyForm, random: Random): HostileReply {
   const hostile = drawText(random, isLarge);
@@ -329,7 +328,7 @@ function toSse(events: Template['events'], { framing, hostile, random }: Framed)
   return { contentType: 'text/event-stream', pieces: frameEvents(sent, framing, hostile), isStream: true };
 }
 
-/** Returns events of which one is hostile or repeated very often. */
+/** Draws events, one of which is hostile or repeated many times. */
 function drawEvents({ events }: Template, random: Random, hostile: DrawnText) {
   const at = random.below(events.length);
   const [name, value] = events[at] ?? [undefined, {}];
@@ -346,14 +345,16 @@ function drawEvents({ events }: Template, random: Random, hostile: DrawnText) {
   };
 }
 
-/** Half of the numbers equal those of the previous event, so that pieces are joined. The other half are new. */
+/**
+ * Half of the repeated events have a new index. The other half have the index of the previous event, so that their pieces join.
+ */
 function renumbered(value: unknown, index: number, times: number): unknown {
   if (times === 1 || index % 2 === 0 || typeof value !== 'object' || value === null) return value;
   const fields = Object.keys(value).filter((key) => ['index', 'output_index', 'contentBlockIndex'].includes(key));
   return { ...value, ...Object.fromEntries(fields.map((key) => [key, index])) };
 }
 
-/** Returns a chat completion that calls the offered tools with hostile arguments. */
+/** Draws a chat completion that calls all offered tools with hostile arguments. */
 export function drawCalls(
   names: readonly string[],
   { isStream, isLarge }: Omit<ReplyForm, 'isLimited'>,

@@ -22,8 +22,9 @@ const warmingInputs = 300;
 const firstWarming = 10_000_000;
 const noted = (): void => undefined;
 /**
- * The kinds with the end of their share, from 0 to 1, and the share of large inputs among each kind. An input by MCP takes ten times as long as one to a route, and a large one
- * takes up to 100 times as long. A million inputs have at least 2,000 large ones of each kind.
+ * The kinds with the upper end of their share, from 0 to 1, and the fraction of large inputs of each kind. An MCP input takes ten
+ * times as long as a route input, and a large input takes up to 100 times as long. A million inputs include at least 2,000 large
+ * ones of each kind.
  */
 const kinds = [
   { kind: 'route', end: 0.42, largeShare: 0.05 },
@@ -32,8 +33,7 @@ const kinds = [
   { kind: 'mcp', end: 1, largeShare: 0.07 },
 ] as const;
 /**
- * Models whose upstreams reply with 429 only. Otherwise the replies would pause the calls of other models for half a
- * minute.
+ * Models whose upstreams reply only with 429. Otherwise, such replies would stop the calls to other upstreams for half a minute.
  */
 const limited = forms.map((form) => `${form}-limited`);
 const limitedShare = 0.02;
@@ -64,14 +64,14 @@ export const hostileText: Scenario = {
         throw new Error(`${title}: ${error.message}`);
       });
       if (answer.body.includes('"internal_error"')) throw new Error(`${title}: ${answer.status} ${answer.body.slice(0, 300)}`);
-      // A hostile reply is a fault of its upstream.
-      if (answer.status === 500 && /"upstream_failed"|The reply contains a tool call|The upstream/.test(answer.body))
+      // A hostile reply counts as an upstream error.
+      if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
         return `${kindAt(index).kind} upstream errors`;
-      // The scenario needs the built service only.
+      // The scenario needs only the built service, not the page.
       if (!answer.body.startsWith('The page is not built')) requireSane(title, answer);
       return `${kindAt(index).kind} ${toKind(answer.status)}`;
     };
-    // The first calls load modules and compile schemas, which must not be measured.
+    // The first calls load modules and compile schemas. They are not part of the measurement.
     const warming = Array.from({ length: warmingInputs }, (_, index) => firstWarming + index);
     await eachAtOnce(warming, 12, (index) => send(index).then(noted, noted));
     const before = await node.read();
@@ -87,7 +87,7 @@ interface Kind {
   readonly isLarge: boolean;
 }
 
-/** Returns the kind of an input, which is the same for all seeds. */
+/** Returns the kind of an input. It is the same for all seeds. */
 function kindAt(index: number): Kind {
   const random = new Random(index * 2_654_435);
   const position = random.next();
@@ -123,7 +123,7 @@ function configure(url: string): object {
   };
 }
 
-/** Draws a valid request of one surface to a deployment whose upstream replies according to the number. */
+/** Draws a valid request of one surface to a deployment. The number also determines the reply of the upstream. */
 function drawReplyInput(seed: number, index: number): RouteInput {
   const random = randomAt(seed, index);
   const [surface, isStream] = [random.pick(surfaces), random.chance(0.7)];
@@ -187,7 +187,7 @@ function toRequest(title: string, path: string, body: object): RouteInput {
   return { title, isHead: false, bytes: Buffer.from(`POST ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${text}`) };
 }
 
-/** The reply is a function of the number in the request, or else of its text. */
+/** Returns the reply to a request. It depends only on the number of the request or, without a number, on its text. */
 function toReply(request: HostileRequest, seed: number): readonly Step[] {
   const { path, body } = request;
   const server = /^\/mcp\/(\d+)/.exec(path)?.[1];
@@ -205,17 +205,17 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
   const { kind, isLarge } = kindAt(index);
   if (inputNumber === undefined || kind === 'mcp') return toModelReply(form, isStream, { body, index });
   const random = randomAt(seed, index);
-  // The request draws values before the reply does.
+  // Repeats the draws of the request, which precede the draws of the reply.
   random.pick(surfaces);
   random.chance(0.7);
   const isLimited = limited.includes(drawDeployment(random));
   return drawReply(form, { isStream, isLarge, isLimited }, random).steps();
 }
 
-/** Fraction of large replies to requests that have no number. */
+/** Fraction of large replies to requests without a number. */
 const largeModelShare = 0.01;
 
-/** A model that calls the offered tools once. In any other case it sends a hostile reply. */
+/** Creates a model reply that calls each offered tool once. Other replies are hostile. */
 function toModelReply(
   form: Form,
   isStream: boolean,

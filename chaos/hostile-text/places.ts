@@ -1,27 +1,27 @@
 import { Random } from '../random.ts';
 import type { DrawnText } from './texts.ts';
 
-/** Exponential time shows with 40 characters, quadratic time with 30,000. */
+/** 40 characters are enough to show exponential time, 30,000 to show quadratic time. */
 export const lengths = [40, 40, 2_000, 30_000];
 const listItems = [300, 8_000];
-/** A text that `toJson` writes as deeply nested lists. */
+/** Text that `toJson` replaces with deeply nested lists. */
 const deepMark = '@deep lists@';
 const depths = [200, 5_000, 100_000];
-/** With other values in these fields, the reply is only of another kind. */
+/** Fields that determine the kind of a reply. Other values would only make it another kind. */
 const structural: ReadonlySet<unknown> = new Set(['type', 'object', 'jsonrpc', 'protocolVersion', 'supportedVersions', 'role']);
 
 /** Keys and indexes that lead to a text, a list, or an object. */
 type Place = readonly (string | number)[];
 
-/** A value with a hostile part. */
+/** A value with one hostile part. */
 interface Spoiled {
-  /** Builds the value, which takes longer than drawing the place. */
+  /** Builds the value. Building takes longer than drawing the path. */
   readonly build: () => unknown;
-  /** Description of the place and the change, for titles. */
+  /** Path and kind of the change, for titles. */
   readonly what: string;
 }
 
-/** Puts a hostile part into one place of a value: a text, very many items, hostile keys, or deep nesting. */
+/** Makes one part of a value hostile: a text, a very long list, keys, or deep nesting. */
 export function spoilOnePlace(value: unknown, hostile: DrawnText, random: Random): Spoiled {
   const paths = [...listPlaces(value)];
   if (paths.length === 0) return { build: () => value, what: '' };
@@ -33,7 +33,7 @@ export function spoilOnePlace(value: unknown, hostile: DrawnText, random: Random
   return { build, what: `${path.join('.')}${isDeep ? ' (deep lists)' : ''}` };
 }
 
-/** Writes JSON, including deep nesting that `JSON.stringify` cannot write. */
+/** Writes JSON. `JSON.stringify` cannot write deep nesting. */
 export function toJson(value: unknown, random: Random): string {
   const text = JSON.stringify(value);
   if (!text.includes(deepMark)) return text;
@@ -55,7 +55,7 @@ function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (target: 
   return { ...object, [first]: withHostile(object[first], rest, spoiled) };
 }
 
-/** A text becomes hostile, a list gets very many items, an object gets hostile keys. */
+/** Replaces a text with hostile text, a list with a very long list, and adds hostile keys to an object. */
 function spoil(target: unknown, hostile: DrawnText, random: Random): unknown {
   if (typeof target === 'string') return hostile.build(random.pick(lengths));
   if (Array.isArray(target)) {
@@ -71,7 +71,7 @@ function spoil(target: unknown, hostile: DrawnText, random: Random): unknown {
   };
 }
 
-/** Items with different indexes or IDs stay separate, like parallel tool calls. */
+/** Gives items with an index or an ID different values, so that they stay separate, like parallel tool calls. */
 function numbered(item: unknown, index: number): unknown {
   if (typeof item !== 'object' || item === null) return item;
   return { ...item, ...('index' in item && { index }), ...('id' in item && { id: `i${index}` }) };

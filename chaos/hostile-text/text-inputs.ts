@@ -6,12 +6,12 @@ import { toFieldValue } from './framing.ts';
 import { lengths, spoilOnePlace, toJson } from './places.ts';
 import { type DrawnText, drawText } from './texts.ts';
 
-/** Longer paths and queries are rejected with 431 before a route sees them. */
+/** Longer URLs are rejected with 431 before a route receives them. */
 const maxUrlLength = 12_000;
 const fieldLengths = [40, 2_000, 12_000];
 const maxFields = 900;
 
-/** Headers that the service reads, each with valid starts of its value. */
+/** Header fields that the service reads, each with the starts of valid values. */
 const headerFields: Readonly<Record<string, readonly string[]>> = {
   ...toTable([
     'api-key',
@@ -88,9 +88,9 @@ function toTable(names: readonly string[]): Readonly<Record<string, readonly str
   return Object.fromEntries(names.map((name) => [name, ['']]));
 }
 
-/** Fields that replace one of the request itself. */
+/** Header fields that replace a field of the request itself. */
 const ownHeaders: ReadonlySet<string> = new Set(['host', 'api-key', 'content-type']);
-/** Paths that the description does not have. */
+/** Paths that the description lacks. */
 const morePaths = [
   '/',
   '/docs/',
@@ -112,8 +112,8 @@ interface Change {
 }
 
 /**
- * Requests that are valid except for one hostile text, list, or object: in a header field, a field of the body, a key, the query, or
- * a segment of the path. Bodies are examples of the description, or values of its schemas, so that optional fields are reached.
+ * Requests that are valid except for one hostile text, list, or object in a header field, a body field, a key, the query, or a
+ * path segment. Bodies are examples of the description or values of its schemas, so that optional fields are tested too.
  */
 export class TextInputs {
   readonly #key: string;
@@ -166,7 +166,7 @@ function toExampleBody({ body }: ExampleRequest, random: Random): Buffer {
   return Buffer.from(/json/.test(body.type) ? toJson(body.value, random) : String(body.value));
 }
 
-/** Draws one header with a hostile value, or very many headers. */
+/** Draws one field with a hostile value, or very many fields. */
 function drawHeaders(hostile: DrawnText, random: Random): Change {
   const text = toFieldValue(hostile.build(random.pick(fieldLengths)));
   const name = random.pick(Object.keys(headerFields));
@@ -179,7 +179,7 @@ function drawHeaders(hostile: DrawnText, random: Random): Change {
   return { field: `${count} × ${name}`, headers };
 }
 
-/** Draws a form, or bytes of another type, with hostile names or content. */
+/** Draws a form or a body of another type with hostile names or content. */
 function drawOtherBody(type: string, hostile: DrawnText, random: Random): Change {
   const text = hostile.build(random.pick(lengths));
   if (!type.startsWith('multipart/')) return { field: `body of ${type}`, body: Buffer.from(text) };
@@ -194,7 +194,7 @@ function drawOtherBody(type: string, hostile: DrawnText, random: Random): Change
   return { field: `form.${target}`, type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(form) };
 }
 
-/** Draws a hostile value or name in the query, or a hostile path segment. */
+/** Draws a hostile query value, query name, or path segment. */
 function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random: Random): Change {
   const built = hostile.build(Math.min(random.pick(lengths), maxUrlLength)).toWellFormed();
   const isRaw = random.chance(0.2);
@@ -223,7 +223,7 @@ function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random:
   }
 }
 
-/** Returns the indexes of path segments. Segments of parameters are drawn as often as all other segments together. */
+/** Lists indexes of segments. Parameter segments occur as often as all other segments together. */
 function listSegments({ path }: Documented): readonly number[] {
   const all = path.split('/').map((segment, index) => ({ segment, index }));
   const parameters = all.filter(({ segment }) => segment.startsWith('{'));

@@ -1,19 +1,19 @@
 import type { Random } from '../random.ts';
 
-/** Text that makes a regular expression, a parser, or a copy in a loop slow. */
+/** Text that slows down a regular expression, a parser, or a copy in a loop. */
 interface HostileText {
   readonly name: string;
   /** Returns about `length` characters. */
   readonly build: (length: number) => string;
 }
 
-/** The hostile text of one input, and the size of the input. */
+/** The hostile text of one input and the size limits of the input. */
 export interface DrawnText extends HostileText {
-  /** Returns the number of items to build: `count` for a large input, a small number for others. */
+  /** Returns the number of items to build: `count` for a large input, a small number for other inputs. */
   readonly limitCount: (count: number) => number;
 }
 
-/** Exponential time shows in small inputs, quadratic time in large ones, which take 50 times as long. */
+/** Small inputs are enough to show exponential time. Large inputs show quadratic time and take 50 times as long. */
 const small = { maxLength: 2_000, maxCount: 30 };
 
 const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
@@ -22,10 +22,7 @@ const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
 
 const listNumbers = (count: number): [string, number][] => Array.from({ length: count }, (_, index) => [`k${index}`, index]);
 
-/**
- * Each text targets one kind of code: searches that restart, nested quantifiers, splitting, decoding, and
- * normalization.
- */
+/** Each text targets one kind of code: restarting searches, nested quantifiers, splitting, decoding, or normalization. */
 const hostileTexts: readonly HostileText[] = [
   { name: 'one letter', build: repeated('a') },
   { name: 'digits, then a letter', build: repeated('1', 'th?', 'What is ') },

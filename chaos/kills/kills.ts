@@ -13,7 +13,7 @@ import { Ledger, openRegisters } from './registers.ts';
 
 const shortKills = 2;
 
-/** Runs kill -9 during writes, on one machine with SQLite. */
+/** Kills a single node with SQLite by kill -9 during writes. */
 export const killsOfOne: Scenario = {
   name: 'kills',
   title: 'kill -9 in the middle of writes, SQLite and files on disk',
@@ -39,10 +39,7 @@ export const killsOfOne: Scenario = {
   },
 };
 
-/**
- * Runs kill -9 during writes, with PostgreSQL, Redis, and S3. Acknowledged writes must be visible on the other node
- * immediately.
- */
+/** Kills nodes with PostgreSQL, Redis, and S3. Acknowledged writes must be visible on the other node immediately. */
 export const killsOfNodes: Scenario = {
   name: 'kills-shared',
   title: 'kill -9 in the middle of writes, PostgreSQL, Redis and S3',
@@ -89,7 +86,7 @@ async function writeAndKill({ random, tally, log }: Ground, node: TestProcess, l
   if (kills % 10 === 0) log(`${kills} kills, ${acknowledged} writes acknowledged, ${tally.faultCount} faults`);
 }
 
-/** Calls against a limit. An answered call must be counted, even if the node is killed. */
+/** Calls that a limit counts. Answered calls must be counted even if the node is killed. */
 class CallCount {
   readonly #tally: Tally;
   #answered = 0;

@@ -4,11 +4,11 @@ import type { Random } from '../random.ts';
 import { consentedNames, quickAppType } from '../support/calm-upstream.ts';
 import type { Tally } from '../tally.ts';
 
-/** A stored item that is written repeatedly, each time with another value. */
+/** An item that is written repeatedly with different values. */
 export interface Register {
   readonly name: string;
   write(url: string, value: number): Promise<TestResponse>;
-  /** Returns the stored value, or 0 if there is none. Throws if the stored content was never written in this form. */
+  /** Returns the current value, or 0 without one. Throws if the stored value was never written completely. */
   read(url: string): Promise<number>;
 }
 
@@ -21,7 +21,7 @@ function requireStatus({ status, text }: TestResponse, ...allowed: readonly numb
   if (!allowed.includes(status)) throw new Error(`${status} ${text.slice(0, 200)}`);
 }
 
-/** Returns content that includes its own length, which reveals partial content. */
+/** Creates content that encodes its own length, so that truncated content is detected. */
 function toContent(value: number): string {
   return `${value}:${'x'.repeat((value * 7_919) % 200_000)}`;
 }
@@ -82,7 +82,7 @@ function application(bucket: string, index: number): Register {
   };
 }
 
-/** Odd values give consent, even ones withdraw it. */
+/** Odd values grant consent, even values withdraw it. */
 function consent(name: string): Register {
   const path = `/v1/consent/${name}`;
   return {
@@ -100,7 +100,7 @@ function consent(name: string): Register {
   };
 }
 
-/** Opens all registers for the test client. */
+/** Opens all registers of the test caller. */
 export async function openRegisters(url: string): Promise<readonly Register[]> {
   const { bucket } = (await get(url, '/v1/bucket')).json as { bucket: string };
   const four = [0, 1, 2, 3];
@@ -108,7 +108,7 @@ export async function openRegisters(url: string): Promise<readonly Register[]> {
   return [...kinds, ...consentedNames.map(consent)];
 }
 
-/** Records the last acknowledged value of each register, and the values that were sent after it. */
+/** The last acknowledged value of each register, and the values that were sent after it. */
 export class Ledger {
   readonly #states = new Map<Register, { acknowledged: number; sent: number[] }>();
   readonly #tally: Tally;
@@ -119,7 +119,7 @@ export class Ledger {
     this.#tally = tally;
   }
 
-  /** Writes until `isOver` returns true. A write counts as acknowledged if it is answered with success. */
+  /** Writes until `isOver`. A success response acknowledges the value. */
   async writeOn(url: string, register: Register, isOver: () => boolean): Promise<void> {
     const state = this.#states.get(register);
     while (state !== undefined && !isOver()) {
@@ -134,13 +134,13 @@ export class Ledger {
           state.sent = [];
         } else if (status !== 503) this.#tally.addFault(`${register.name} was answered with ${status} ${text.slice(0, 200)}`);
       } catch {
-        // The node was killed, so this write may or may not be stored.
+        // The node is down. The value may or may not be written.
         return;
       }
     }
   }
 
-  /** Requires that each register has the last acknowledged value or a later one. `where` is for the report. */
+  /** Requires that each register has the last acknowledged value or a later one. `where` appears in the report. */
   async check(url: string, where: string): Promise<void> {
     for (const [register, state] of this.#states) {
       const isConsent = register.name.startsWith('consent');

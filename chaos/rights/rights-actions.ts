@@ -19,13 +19,13 @@ interface Scene {
 interface Outcome {
   readonly title: string;
   readonly wasAccepted: boolean;
-  /** Errors in the answer itself. */
+  /** Errors of the response itself. */
   readonly faults: readonly string[];
-  /** Everything that the attacker received. Empty for the victim's own answers. */
+  /** All data that the attacker received. Empty for responses to the victim. */
   readonly attackerSaw: string;
 }
 
-/** One action of a user or of the attacker. */
+/** One action of the victim or of the attacker. */
 interface Action {
   /** Whether the victim sends a message. After that, a program may receive a per-request key. */
   readonly isUserAction: boolean;
@@ -50,7 +50,7 @@ function outcome(title: string, answers: readonly TestResponse[], fields: Partia
   return { title, wasAccepted: (first?.status ?? 500) < 300, faults: [], attackerSaw: '', ...fields };
 }
 
-/** The victim calls a deployment, with the reply of an earlier call in the history and an attached file. */
+/** The victim calls a deployment. The history has the reply of an earlier call, and the victim attaches a file. */
 async function callAsVictim({ world, random, run }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const deployment = random.pick([
@@ -70,7 +70,7 @@ async function callAsVictim({ world, random, run }: Scene): Promise<Outcome> {
   return outcome(`the victim calls ${shorten(deployment, world)}${messages.length > 1 ? ' with a former reply' : ''}`, [answer]);
 }
 
-/** The history names a private file in an assistant message, as if a program had named it. */
+/** The history names a private file in an assistant message, which a program could have caused. */
 async function callWithNamedFile({ world, random }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const deployment = random.pick([`applications/${attacker.bucket}/published`, `applications/${victim.bucket}/quick`, 'finder']);
@@ -87,7 +87,7 @@ async function callWithNamedFile({ world, random }: Scene): Promise<Outcome> {
   return outcome(`the victim sends ${shorten(deployment, world)} a private file in a message of ${role}`, [answer]);
 }
 
-/** The victim only opens an application of the attacker. */
+/** The victim opens an application of the attacker without a call. */
 async function openApplication({ world, random }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const id = `applications/${attacker.bucket}/published`;
@@ -117,7 +117,7 @@ async function storePrivate({ world, random, run }: Scene): Promise<Outcome> {
   return outcome(`the victim stores a ${isResponse ? 'response' : 'conversation'}`, [answer]);
 }
 
-/** The attacker, or a bound key of the victim, reads data without permission. */
+/** The attacker, or a bound key, reads data without permission. */
 async function readAsAttacker({ world, random, run }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const [who, credentials] = random.pick([
@@ -142,7 +142,7 @@ async function readAsAttacker({ world, random, run }: Scene): Promise<Outcome> {
   return outcome(`${who} reads ${shorten(path, world)}`, [answer], { faults, attackerSaw: answer.text });
 }
 
-/** A bound key calls and changes deployments that it is not bound to. */
+/** A bound key calls or changes deployments outside its scope. */
 async function useBoundKey({ world, random }: Scene): Promise<Outcome> {
   const { bucket, boundKey } = world.users.victim;
   const [ownApplication, quick] = [`applications/${bucket}/own`, `applications/${bucket}/quick`];
@@ -168,7 +168,7 @@ async function useBoundKey({ world, random }: Scene): Promise<Outcome> {
   return outcome(title, [answer], { faults, attackerSaw: answer.text });
 }
 
-/** A bound key calls a program that it is bound to, and attaches a private file, which the program must not read. */
+/** A bound key calls a permitted program and attaches a private file. The program must not be able to read the file. */
 async function attachWithBoundKey({ world }: Scene): Promise<Outcome> {
   const { bucket, boundKey } = world.users.victim;
   const url = `files/${bucket}/private.txt`;
@@ -183,15 +183,13 @@ async function attachWithBoundKey({ world }: Scene): Promise<Outcome> {
   return outcome('a bound key attaches a private file', [answer], { faults });
 }
 
-/**
- * Turn fields that a share omits. A copy of a turn would have them, even if its attachments and stages are replaced.
- */
+/** Fields of turns that a share must omit. An incomplete copy of a turn would contain them. */
 const unshared = {
   ...{ thoughts: secret, responseId: secret, instructions: secret },
   ...{ usage: { note: secret }, fault: { message: secret }, settings: { instructions: secret }, rating: { comment: secret } },
 };
 
-/** The victim shares a chat whose turns have private texts, and whose reply names a private file. The attacker reads the link. */
+/** The victim shares a chat with private texts and with a reply that names a private file. The attacker opens the link. */
 async function shareChat({ world, random }: Scene): Promise<Outcome> {
   const { victim, attacker } = world.users;
   const chat = `c${random.below(2 ** 32)}`;

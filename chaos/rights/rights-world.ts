@@ -9,12 +9,12 @@ const audience = 'https://parley.example/api';
 const userNames = ['victim', 'attacker'] as const;
 export type UserName = (typeof userNames)[number];
 
-/** A user with a token and self-created keys. */
+/** One user with a token and with keys that the user created. */
 interface User {
   readonly name: UserName;
   readonly bucket: string;
   readonly token: string;
-  /** A key that is bound to the model `open` and to `applications/<bucket>/own`. */
+  /** Key that is bound to the model `open` and to `applications/<bucket>/own`. */
   readonly boundKey: string;
 }
 
@@ -23,24 +23,24 @@ interface ProgramRequest {
   /** `published`, `own`, `configured`, or a feature of one of them. */
   readonly program: string;
   readonly owner: string;
-  /** Includes the query. */
+  /** Path with the query. */
   readonly path: string;
   readonly text: string;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
 interface Reading {
-  /** Name of the user whose program read it. */
+  /** Name of the user who owns the reading program. */
   readonly owner: string;
   readonly text: string;
 }
 
-/** A service with two users and the programs that each of them published. Records the requests to these programs. */
+/** A service with two users, the programs that each of them published, and the requests that these programs received. */
 export interface RightsWorld extends AsyncDisposable {
   readonly node: WatchedNode;
   readonly users: Readonly<Record<UserName, User>>;
   readonly received: ProgramRequest[];
-  /** Contents that saved programs read with their per-request keys. */
+  /** Data that saved programs read with the keys that they received. */
   readonly readings: Reading[];
   /** Sets the URLs that programs attach to their replies and read with their key. */
   attach(urls: readonly string[]): void;
@@ -53,7 +53,7 @@ export interface RightsWorld extends AsyncDisposable {
   ): Promise<TestResponse>;
 }
 
-/** The canary of a user's private file. */
+/** Returns the canary in a private file of a user. */
 export function createCanary(name: UserName, what: string): string {
   return `zebra-${name}-${what}-quagga`;
 }
@@ -96,7 +96,7 @@ export async function openRightsWorld(): Promise<RightsWorld> {
       choices: [{ ...choice, message: { ...choice?.message, custom_content: { attachments } } }],
     })(answering);
   };
-  // A model that calls the first offered tool, so that quick apps call other applications.
+  // The model calls the first offered tool, so that quick apps call other applications.
   const model = (answering: Answering): void | Promise<void> => {
     const { tools, messages = [] } = answering.received.body as {
       tools?: { function: { name: string } }[];
@@ -147,7 +147,7 @@ export async function openRightsWorld(): Promise<RightsWorld> {
   };
 }
 
-/** Saves the programs and private files of a user. */
+/** Saves the programs and the private files of a user. */
 async function prepare({ name, bucket, token }: Omit<User, 'boundKey'>, hostUrl: string, as: RightsWorld['as']): Promise<void> {
   const features = Object.fromEntries(
     ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint'].map((feature) => [feature, `${hostUrl}/${name}/${feature}`]),

@@ -8,7 +8,7 @@ import { createCanary, openRightsWorld, type RightsWorld } from './rights-world.
 const actionsPerSequence = 8;
 const shortSequences = 6;
 
-/** Random sequences of actions of two users. The private texts of one must not reach the other. */
+/** Random sequences of actions of two users. Private texts of one user must not reach the other. */
 export const rights: Scenario = {
   name: 'rights',
   title: 'Rights of two users, their keys, and their programs',
@@ -32,7 +32,7 @@ export const rights: Scenario = {
   },
 };
 
-/** Runs a sequence of actions. Returns the errors, with the actions before them. */
+/** Returns the faults with the actions that led to them. */
 async function runSequence(world: RightsWorld, random: Random, count: (name: string) => void): Promise<readonly string[]> {
   const faults: string[] = [];
   const trail: string[] = [];
@@ -56,8 +56,7 @@ async function runSequence(world: RightsWorld, random: Random, count: (name: str
 }
 
 /**
- * Finds the victim's private texts, identity, and keys in requests to the attacker's programs and in the attacker's
- * answers.
+ * Finds private texts, identity, and keys of the victim in requests to programs of the attacker and in responses to the attacker.
  */
 function findLeaks({ received, readings, users }: RightsWorld, attackerSaw: string, isUserAction: boolean): readonly string[] {
   const secret = createCanary('victim', 'private');

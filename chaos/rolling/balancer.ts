@@ -6,12 +6,10 @@ import { freePort } from '#test/listening.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
-/**
- * nginx in front of nodes that it health-checks like a load balancer. A node that is not ready gets no new requests.
- */
+/** An nginx load balancer with health checks. Nodes that are not ready receive no new requests. */
 export interface Balancer extends AsyncDisposable {
   readonly url: string;
-  /** Resolves when exactly these ports are used. */
+  /** Resolves when the balancer uses exactly these ports. */
   readonly uses: (ports: readonly number[]) => Promise<void>;
 }
 
@@ -33,7 +31,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
       if (ready.length > 0 && ready.join() !== used.join()) {
         await writeFile(path, toConfiguration({ folder: folder.path, port, ports: ready }));
         child.kill('SIGHUP');
-        // Waits for the new workers.
+        // Waits until the new workers of nginx run.
         await sleep(300);
         used = ready;
       }

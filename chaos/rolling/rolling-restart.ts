@@ -8,7 +8,7 @@ import { requireQuietLog } from '../support/watched-node.ts';
 import type { Tally } from '../tally.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 
-/** Restarts nodes behind nginx one after another while streams run. */
+/** Restarts nodes behind nginx one after the other while streams are in progress. */
 export const rollingRestart: Scenario = {
   name: 'rolling',
   title: 'Nodes behind nginx restarted one after the other',
@@ -16,7 +16,7 @@ export const rollingRestart: Scenario = {
   async run(ground) {
     const { tally, isShort } = ground;
     await using upstream = await startCalmUpstream();
-    // Nodes without shared stores restart in the same way, and start faster.
+    // Nodes without shared stores restart in the same way but start faster.
     await using stores = isShort ? undefined : await startSharedStores();
     const environment = { LOG_LEVEL: 'error', PARLEY_LAME_DUCK_MS: '2000', ...stores?.environment };
     const start = (port: number) =>
@@ -62,7 +62,7 @@ async function restart({ tally, log }: Ground, { port, ports, nodes, start, bala
   log(`${restarts} restarts, ${streams} streams, ${tally.faultCount} faults`);
 }
 
-/** Continuous streams and complete calls. */
+/** Streams and complete calls without a pause. */
 class Streams {
   readonly #tally: Tally;
   #isOver = false;

@@ -14,21 +14,18 @@ const callsAtOnce = 50;
 /** The longest answer takes 20 s. */
 const maxPieces = 40;
 const everyMs = 500;
-/** Maximum time for a lease, a check by another node, and an answer from the start. */
+/** Total time for a lease, a check by another node, and an answer from its start. */
 const maxEndMs = 90_000;
 
-/** Parts that stay the same for all kills, and the node that takes over the runs. */
+/** The parts that stay the same for all kills, and the node that takes over the runs of a killed node. */
 interface Setup {
   readonly start: () => Promise<TestProcess>;
-  /** Another node that runs the entire time. If it is undefined, the killed node is started again. */
+  /** Another node that runs all the time. Without it, the killed node starts again. */
   readonly otherNode?: TestProcess;
   readonly upstream: HostileUpstream;
 }
 
-/**
- * Starts a thousand background responses on one node, and kills the node while they start and while they are
- * answered.
- */
+/** A thousand background responses on one node, which is killed while they start or while they are answered. */
 export const backgroundRuns: Scenario = {
   name: 'background-runs',
   title: 'kill -9 under 1,000 responses in the background, SQLite and PostgreSQL',
@@ -50,7 +47,7 @@ export const backgroundRuns: Scenario = {
   },
 };
 
-/** `isEarly` kills the node while responses are still being created. */
+/** Kills the node during the runs. `isEarly` kills it while runs are still being requested. */
 async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Setup, isEarly: boolean): Promise<void> {
   const { random, tally, log } = ground;
   const runs: AcknowledgedRun[] = [];
@@ -82,7 +79,7 @@ async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Set
   log(`${tally.figures.kills} kills, ${JSON.stringify(tally.figures)}`);
 }
 
-/** Creates all responses, with answers of any length, and stores the acknowledged ones. */
+/** Starts all runs with random lengths and records the acknowledged ones. */
 async function beginAll({ random }: Ground, { url }: TestProcess, runs: AcknowledgedRun[]): Promise<void> {
   const lengths = Array.from({ length: runsAtOnce }, () => 1 + random.below(maxPieces));
   await eachAtOnce(lengths, callsAtOnce, async (pieces) => {

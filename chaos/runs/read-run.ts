@@ -2,7 +2,7 @@ import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import type { Tally } from '../tally.ts';
 
-/** A response whose creation was acknowledged to the client. */
+/** A response whose ID its client received. */
 export interface AcknowledgedRun {
   readonly id: string;
   readonly input: string;
@@ -23,7 +23,7 @@ interface Response {
 const get = (url: string, path: string): Promise<TestResponse> =>
   sendRequest(url, { method: 'GET', path: `/v1/responses/${path}`, headers: { 'api-key': callerKey } });
 
-/** Returns undefined if the node was killed before it answered. */
+/** Returns undefined if the node ended before it responded. */
 export async function beginRun(url: string, input: string): Promise<AcknowledgedRun | undefined> {
   const body = { model: 'free', input, background: true };
   const answered = await sendRequest(url, { path: '/v1/responses', headers: withKey(), body }).catch(() => undefined);
@@ -31,13 +31,13 @@ export async function beginRun(url: string, input: string): Promise<Acknowledged
   return { id: (answered.json as { readonly id: string }).id, input };
 }
 
-/** Returns the status, or `absent` if the response does not exist. */
+/** Returns `absent` for a missing response. */
 export async function readStatus(url: string, id: string): Promise<string> {
   const { status, json } = await get(url, id);
   return status === 200 ? (json as Response).status : 'absent';
 }
 
-/** Requires that a run has a complete answer or failed with an error, and that its events agree. */
+/** Requires that a run is complete, or failed with an error, and that its events match. */
 export async function checkRun(url: string, { id, input }: AcknowledgedRun, tally: Tally): Promise<void> {
   const { status, json, text } = await get(url, id);
   if (status !== 200) return tally.addFault(`lost: ${id} is ${status} ${text.slice(0, 200)}`);

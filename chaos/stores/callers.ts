@@ -5,17 +5,17 @@ import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { call, readOutcome } from '../support/call.ts';
 import type { Tally } from '../tally.ts';
 
-/** The stores that a request needs. It may be rejected with 503 while one of them is unavailable. */
+/** Stores that a request needs. The service may reject it with 503 while one of them is unavailable. */
 type Needs = readonly ('redis' | 'postgres')[];
 
 interface Kind {
   readonly name: string;
   readonly needs: Needs;
-  /** Returns the status. Throws if an answer is not complete. */
+  /** Returns the status. Throws if the response is not complete. */
   readonly send: (url: string, index: number) => Promise<number>;
 }
 
-/** Maximum duration of an answer, even during an outage. */
+/** Maximum duration of a response, even while stores are unavailable. */
 const maxMs = 12_000;
 
 async function chat(url: string, deployment: string, isStream: boolean): Promise<number> {
@@ -55,12 +55,12 @@ function createKinds(bucket: string): readonly Kind[] {
   ];
 }
 
-/** Sends all requests repeatedly and records unexpected answers. */
+/** Sends all kinds of requests repeatedly and records faults. */
 export class Callers {
   readonly #tally: Tally;
   readonly #kinds: readonly Kind[];
   readonly #urls: readonly string[];
-  /** Stores whose requests may be rejected at the moment. */
+  /** Unavailable stores. Requests that need one of them may be rejected. */
   away: Needs = [];
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -80,7 +80,7 @@ export class Callers {
     await this.#running;
   }
 
-  /** Returns whether every node serves everything. */
+  /** Returns whether every node serves all kinds of requests. */
   async isWhole(): Promise<boolean> {
     const statuses = this.#urls.flatMap((url) => this.#kinds.map(({ send: sendTo }) => sendTo(url, 0).catch(() => 503)));
     return (await Promise.all(statuses)).every((status) => status < 500);

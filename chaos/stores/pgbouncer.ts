@@ -7,10 +7,10 @@ import { openFolder } from '#test/temporary-folder.ts';
 import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
 import { listFamily } from '../support/processes-of.ts';
 
-/** A connection pooler for PostgreSQL, with one server connection for each client or for each transaction. */
+/** A connection pooler in front of PostgreSQL, with one server connection per client or per transaction. */
 export interface PgBouncer extends AsyncDisposable {
   readonly url: string;
-  /** Returns the IDs of its processes. */
+  /** Returns the process IDs of PgBouncer. */
   readonly pids: () => readonly number[];
   start(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startPgBouncer(postgresUrl: string, mode: 'session' | 'tra
   return {
     url,
     start,
-    // The program is a child of the shell that ends it together with this process.
+    // PgBouncer is a child of the shell that ends it together with this process.
     pids: () => listFamily(running.child.pid ?? 0).slice(1),
     async [Symbol.asyncDispose]() {
       await running.stop();

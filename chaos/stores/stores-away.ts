@@ -10,7 +10,7 @@ import { requireQuietLog, requireToLive } from '../support/watched-node.ts';
 import { Callers } from './callers.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
-/** An outage: the unavailable stores, how they stop, and how they return. */
+/** One outage: the unavailable stores, how it starts, and how it ends. */
 interface Outage {
   readonly name: string;
   readonly away: Callers['away'];
@@ -19,7 +19,7 @@ interface Outage {
 
 const maxRecoveryMs = 40_000;
 
-/** Stores that are killed, stopped, and frozen while clients call two nodes. */
+/** Kills, stops, and freezes stores of two nodes under constant load. */
 export const storesAway: Scenario = {
   name: 'stores',
   title: 'Redis and PostgreSQL away and frozen, PgBouncer between',
@@ -68,15 +68,15 @@ async function endure({ tally, log, isShort }: Ground, callers: Callers, { name,
   const ms = performance.now() - beganMs;
   tally.count('outages');
   tally.peak('longest recovery ms', Math.round(ms));
-  tally.require(isWhole, () => `after ${name} some requests still fail`);
-  // Requests that started during the outage may end now.
+  tally.require(isWhole, () => `after ${name} not everything is served again`);
+  // Requests that started during the outage may still fail now.
   await sleep(1_000);
   callers.away = [];
   await sleep(isShort ? 300 : 2_000);
   log(`${name}: whole again after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
 }
 
-/** Waits until everything is served. Returns false if that takes too long. */
+/** Waits until all requests succeed. Returns whether they do before the time limit. */
 async function becomesWhole(callers: Callers): Promise<boolean> {
   const endMs = performance.now() + maxRecoveryMs;
   while (performance.now() < endMs) {

@@ -1,4 +1,4 @@
-/** Processes the values, up to this number concurrently. */
+/** Processes each value, with at most `count` values at a time. */
 export async function eachAtOnce<Value>(
   values: Iterable<Value>,
   count: number,

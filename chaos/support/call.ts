@@ -2,26 +2,26 @@ import { type ClientRequest, request as openRequest } from 'node:http';
 import { requireErrorShape, requireStreamEnd } from '#test/sane-answer.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
 
-/** A call of a deployment. */
+/** One call to a deployment. */
 export interface Call {
   readonly deployment: string;
   readonly isStream: boolean;
-  /** Whether the call uses the messages surface instead of the chat surface. */
+  /** Uses the Messages surface instead of the Chat surface. */
   readonly isMessages: boolean;
   readonly key?: string;
   readonly prompt?: string;
-  /** Maximum duration of an answer. Default: 15 s. */
+  /** Maximum duration of the answer. Default: 15 s. */
   readonly maxMs?: number;
-  /** Time from sending until the client disconnects. */
+  /** Disconnects after this time. */
   readonly leaveAfterMs?: number;
 }
 
 /** The result of a call. */
 export interface CallResult {
-  /** 0 if the connection broke before a response head. */
+  /** 0 if the connection broke before a response header arrived. */
   readonly status: number;
   readonly text: string;
-  /** Set if the connection broke or the answer took too long. */
+  /** Error if the connection broke or no more data arrived in time. */
   readonly error: string | undefined;
   readonly ms: number;
   readonly isStream: boolean;
@@ -29,7 +29,7 @@ export interface CallResult {
 
 const defaultLongestMs = 15_000;
 
-/** Calls a deployment. Never rejects. */
+/** Sends a call. Always resolves with the received data. */
 export function call(
   url: string,
   { deployment, isStream, isMessages, leaveAfterMs, maxMs = defaultLongestMs, key = callerKey, prompt = 'Hi' }: Call,
@@ -77,13 +77,10 @@ function exchange(url: string, { path, body, key, leaveAfterMs, maxMs }: Sent): 
   });
 }
 
-/**
- * Outcome of a call: an answer with its content, or an error with its status. The status is 200 if the error came in
- * the middle of a stream.
- */
+/** The end of a call: an answer with its content, or an error with its status. The status is 200 for an error inside a stream. */
 export type Outcome = { readonly kind: 'answer'; readonly content: string } | { readonly kind: 'error'; readonly status: number };
 
-/** Reads the result. Throws if it is incomplete or not in the form of its dialect. */
+/** Parses the result of a call. Throws if the result is incomplete or does not follow its dialect. */
 export function readOutcome({ status, text, error, isStream }: CallResult, isMessages: boolean): Outcome {
   if (error !== undefined) throw new Error(`${error}, after ${status} ${text.slice(0, 200)}`);
   if (text.includes('internal_error')) throw new Error(`an error of Parley: ${text.slice(0, 300)}`);
@@ -102,7 +99,7 @@ interface CompleteReply {
   readonly content?: readonly ({ readonly text?: string } | null)[];
 }
 
-/** A relayed reply of the messages dialect may have fields of the other dialect, with any values. */
+/** Relayed replies of the Messages dialect may also have fields of the other dialect with arbitrary content. */
 function getContent(text: string, isMessages: boolean): string {
   const { choices, content } = JSON.parse(text) as CompleteReply;
   const blocks = isMessages ? content?.map((block) => block?.text ?? '') : undefined;

@@ -4,8 +4,8 @@ import { type GoodReply, goodReply } from '../upstreams/good-replies.ts';
 import { type HostileUpstream, startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 
 /**
- * Starts a harmless upstream. It answers the prompt `pieces N` with N pieces, 20 ms apart, and `pieces N every MS` at
- * that interval.
+ * Starts an upstream with valid replies. A prompt `pieces N` is answered in N pieces, 20 ms apart. `pieces N every MS` sets the
+ * interval.
  */
 export function startCalmUpstream(): Promise<HostileUpstream> {
   return startHostileUpstream(({ body }) => {
@@ -25,10 +25,7 @@ export const quickAppType = 'https://parley.test/custom_application_schemas/quic
 /** Applications that require consent. */
 export const consentedNames = Array.from({ length: 6 }, (_, index) => `consented-${index}`);
 
-/**
- * Returns the models of a calm upstream, and applications that use it: `free`, `bounded` by a limit, and `guarded` by
- * consent.
- */
+/** Configures the models `free`, `bounded` by a limit, and `guarded` by consent, and applications on a calm upstream. */
 export function calmConfiguration(url: string): object {
   const model = { upstreams: [{ endpoint: `${url}/v1` }], maxRetryAttempts: 1 };
   const app = { endpoint: `${url}/app`, features: { consentRequired: true }, dependencies: ['guarded'] };

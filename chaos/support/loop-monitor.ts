@@ -2,26 +2,26 @@ import { readdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// Preloaded into a service. Reports on a socket how long the event loop was blocked, and the memory use.
+// Preloaded into a service. Reports on a socket for how long its event loop was blocked and which resources it holds.
 
-/** A slow turn of the event loop. */
+/** One slow turn of the event loop. */
 export interface SlowTurn {
-  /** On the clock of `Date.now`. */
+  /** Time on the clock of `Date.now`. */
   readonly endMs: number;
   readonly lateMs: number;
   readonly blockedMs: number;
 }
 
-/** Figures that a service reports about itself. */
+/** Measurements that a service reports. */
 export interface Readings {
-  /** Longest time between two turns of the event loop since the last reading. */
+  /** Longest time between two turns of the event loop since the last report. */
   readonly lateMs: number;
-  /** Time of that in which its own thread worked. Other processes used the rest. */
+  /** CPU time of the thread within `lateMs`. Other processes took the remaining time. */
   readonly blockedMs: number;
   /** Turns with more than 100 ms of work. */
   readonly slowTurns: readonly SlowTurn[];
   readonly rssBytes: number;
-  /** After a full collection, if the request asked for one. */
+  /** Heap size, after a full garbage collection if the request asks for one. */
   readonly heapBytes: number;
   readonly descriptors: number;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { queryPostgres } from '#test/query-postgres.ts';
 
-/** Returns the process ID of the Redis at a URL. */
+/** Returns the process ID of the Redis server at an address. */
 export async function redisProcess(url: string): Promise<number> {
   const redis = new Redis(url);
   try {
@@ -12,14 +12,14 @@ export async function redisProcess(url: string): Promise<number> {
   }
 }
 
-/** Returns the first process of the PostgreSQL at a URL, which is the parent of its other processes. */
+/** Returns the main process of the PostgreSQL server at an address. All other processes are its children. */
 export async function postgresProcess(url: string): Promise<number> {
-  // At least one of its background processes always exists.
+  // The checkpointer always runs.
   const [row] = await queryPostgres(url, "select pid from pg_stat_activity where backend_type = 'checkpointer'");
   return readParent(Number(row?.pid));
 }
 
-/** Returns a process and all its descendants. */
+/** Returns a process and all of its descendants. */
 export function listFamily(pid: number): readonly number[] {
   return [pid, ...listChildren(pid).flatMap(listFamily)];
 }
@@ -37,7 +37,7 @@ function readParent(pid: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
-/** Sends a signal to all processes that still exist. */
+/** Sends a signal to all processes that still run. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

@@ -1,4 +1,4 @@
-/** One of several answers on a connection. */
+/** One of several responses on a connection. */
 export interface ReadAnswer {
   readonly status: number;
   readonly isJson: boolean;
@@ -6,7 +6,7 @@ export interface ReadAnswer {
   readonly body: string;
 }
 
-/** Returns all final answers in the received latin1 text. The requests must not be HEAD. */
+/** Parses all final responses in the latin1 output of a connection. The requests must not be HEAD requests. */
 export function readAnswers(received: string): readonly ReadAnswer[] {
   const answers: ReadAnswer[] = [];
   let remaining = received;
@@ -26,7 +26,7 @@ export function readAnswers(received: string): readonly ReadAnswer[] {
 
 interface Body {
   readonly body: string;
-  /** Number of received characters. */
+  /** Length within the received text. */
   readonly length: number;
   readonly isWhole: boolean;
 }
@@ -44,7 +44,7 @@ function readBody(head: string, remaining: string, status: number): Body {
   return { body: remaining, length: remaining.length, isWhole: true };
 }
 
-/** Returns the content of the chunks that have arrived. */
+/** Parses the chunks that have arrived. */
 export function readChunks(remaining: string): Body {
   const pieces: string[] = [];
   let at = 0;

@@ -3,11 +3,11 @@ import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { startS3 } from '#test/start-s3.ts';
 
-/** The stores that nodes share, each a separate server. */
+/** Stores that nodes share, each on a separate server. */
 export interface SharedStores extends AsyncDisposable {
   readonly postgres: TestPostgres;
   readonly redis: TestRedis;
-  /** Environment for nodes that use the stores. */
+  /** Environment of nodes that use these stores. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

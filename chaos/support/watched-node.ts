@@ -7,12 +7,12 @@ import { type ProcessOptions, startProcess, type TestProcess } from '#test/start
 import type { Tally } from '../tally.ts';
 import type { Readings } from './loop-monitor.ts';
 
-/** A service in its own process that reports on its event loop and its memory. */
+/** A service in a separate process that reports its event loop and its resources. */
 export interface WatchedNode extends TestProcess {
   read(): Promise<Readings>;
-  /** Reads the figures without garbage collection, which would take longer than most inputs. */
+  /** Reads without a garbage collection, which takes longer than most inputs. */
   peek(): Promise<Readings>;
-  /** Returns a value of `/metrics`, or 0 if it does not exist. */
+  /** Returns a value of `/metrics`, or 0 if it is missing. */
   metric(name: string): Promise<number>;
 }
 
@@ -54,8 +54,8 @@ function readFrom(path: string, request: 'collect' | 'look'): Promise<Readings> 
 }
 
 /**
- * Requires that a node is alive, has no requests in progress, has closed its descriptors, and was not blocked.
- * `before` has the figures before the harm.
+ * Requires that a node runs, has no more calls in progress, has released its descriptors, and did not block its event loop.
+ * `before` is the measurement before the harm.
  */
 export async function requireSettled(node: WatchedNode, before: Readings, tally: Tally): Promise<void> {
   const endMs = performance.now() + maxSettlingMs;
@@ -79,20 +79,20 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
   requireQuietLog(node, tally);
 }
 
-/** Records a fault if a node ends too early. */
+/** Records a fault if a node ends before `isOver`. */
 export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, isOver: () => boolean): void {
   void node.ended.then(({ code, signal, stdout, stderr }) => {
     if (!isOver()) tally.addFault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
   });
 }
 
-/** Requires that the loop was not blocked since the last reading. */
+/** Requires that the event loop was not blocked since the last measurement. */
 export function requireUnblocked(what: string, { blockedMs }: Pick<Readings, 'blockedMs'>, tally: Tally): void {
   tally.peak('blocked ms', Math.round(blockedMs));
   tally.require(blockedMs <= tally.mayBlockMs, () => `${what}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
 }
 
-/** Requires that a node logged no error of its own. */
+/** Requires that a node logged no internal error. */
 export function requireQuietLog({ output }: Pick<TestProcess, 'output'>, tally: Tally): void {
   const lines = `${output.stdout}\n${output.stderr}`.split('\n');
   for (const line of lines.filter((text) => ownErrorPattern.test(text)).slice(0, 5)) tally.addFault(`the node logs: ${line}`);

@@ -11,7 +11,7 @@ import { type Expectation, framed } from './fault.ts';
 import { goodReply } from './good-replies.ts';
 import { closeServer, getPort, serve } from './hostile-upstream.ts';
 
-/** An endpoint whose connections fail. */
+/** A listener whose connections fail before HTTP starts. */
 interface BadListener {
   readonly name: string;
   readonly url: string;
@@ -20,7 +20,7 @@ interface BadListener {
 
 export interface BadListeners extends AsyncDisposable {
   readonly all: readonly BadListener[];
-  /** Path of the certificate to trust. */
+  /** File with the certificate to trust. */
   readonly caPath: string;
 }
 
@@ -32,7 +32,7 @@ const onFirstBytes =
   (socket) =>
     void socket.once('data', () => work(socket));
 
-/** Faults of plain sockets before any data. */
+/** Behavior of plain sockets before HTTP starts. */
 const plain: Readonly<Record<string, OnSocket>> = {
   'reset when it stands': (socket) => void socket.resetAndDestroy(),
   'closed when it stands': (socket) => void socket.end(),
@@ -41,7 +41,7 @@ const plain: Readonly<Record<string, OnSocket>> = {
   'closed with the first bytes': onFirstBytes((socket) => void socket.end()),
 };
 
-/** Faults of TLS handshakes. */
+/** Behavior of listeners that should use TLS. */
 const handshakes: Readonly<Record<string, OnSocket>> = {
   'plain HTTP': onFirstBytes((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n')),
   garbage: onFirstBytes((socket) => void socket.end(Buffer.alloc(500, 7))),
@@ -52,7 +52,7 @@ const handshakes: Readonly<Record<string, OnSocket>> = {
   'half a record': onFirstBytes((socket) => void socket.write(Buffer.from([0x16, 3, 3, 0x10, 0, 2, 0]))),
 };
 
-/** Opens one listener of each kind and creates their certificates. */
+/** Opens one listener of each kind and creates the required certificates. */
 export async function startBadListeners(): Promise<BadListeners> {
   const stack = new AsyncDisposableStack();
   const { path: folder } = stack.use(await openFolder());
@@ -103,7 +103,7 @@ export async function startBadListeners(): Promise<BadListeners> {
   return { all: [...all, refused, noName, full], caPath, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-/** Opens a stopped listener with a full queue, so that the next connection is never established. */
+/** Starts a listener that is stopped with a full queue. The next connection is never established. */
 async function startFull(stack: AsyncDisposableStack): Promise<string> {
   const program = "const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))";
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] });

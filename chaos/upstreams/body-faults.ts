@@ -11,7 +11,7 @@ function half(good: GoodReply): Buffer {
 
 const byLength = (length: number): readonly string[] => [`content-length: ${length}`];
 
-/** Bodies that end too early, by their framing. */
+/** Truncated bodies by framing. */
 const brokenFrames: Readonly<Record<string, (good: GoodReply) => readonly Step[]>> = {
   'no byte of the length': (good) => [head(good, byLength(all(good).length))],
   'half of the length': (good) => [head(good, byLength(all(good).length)), half(good)],
@@ -25,7 +25,7 @@ const cutBodies: readonly Fault[] = Object.entries(brokenFrames).flatMap(([what,
   Object.entries(cuts).map(
     ([how, lastStep]): Fault => ({
       name: `body: ${what}, then ${how}`,
-      // A stream ends with its end mark, regardless of the framing.
+      // The end mark ends a stream, even if the framing announces more.
       expects: what.includes('too many') ? 'either' : 'refused',
       steps: (good) => [...steps(good), lastStep],
     }),
@@ -113,7 +113,7 @@ const frames: readonly Fault[] = [
   { name: 'body: of no bytes', expects: 'refused', steps: (good) => [head(good, byLength(0)), close] },
 ];
 
-/** Wrong content types. The bytes are valid, and a reader may use them. */
+/** Types that differ from the requested one. The bytes are valid, so a reader may accept them. */
 const types = [
   'text/html',
   'text/plain',
@@ -141,7 +141,7 @@ const swapped: Fault = {
 
 const bomb = gzipSync(Buffer.alloc(300 * 2 ** 20, 'a'), { level: 1 });
 
-/** Content encodings that were not requested. */
+/** Content encodings that the request did not allow. */
 const encodings: Readonly<
   Record<string, { readonly name: string; readonly expects: Fault['expects']; readonly body: (body: Buffer) => Buffer }>
 > = {
@@ -199,12 +199,12 @@ const texts: Readonly<Record<string, Buffer>> = {
 };
 const contents: readonly Fault[] = Object.entries(texts).map(([what, body]) => ({
   name: `content: ${what}`,
-  // Half of a surrogate pair is valid in JSON.
+  // JSON accepts half of a surrogate pair as a character.
   expects: what === 'lone surrogates' ? 'either' : 'refused',
   steps: (good) => [head(good, byLength(body.length)), body, close],
 }));
 
-/** Faults of framing, content type, encoding, and of the entire text. */
+/** Faults of framing, type, encoding, and the complete text. */
 export const bodyFaults: readonly Fault[] = [
   ...cutBodies,
   ...oddChunks,

@@ -1,31 +1,30 @@
 import type { GoodReply } from './good-replies.ts';
 
-/** A step on the wire. */
+/** One step on the connection. */
 export type Step =
   | Buffer
   | { readonly kind: 'wait'; readonly ms: number }
-  /** Sends the same bytes every `everyMs` until the other side disconnects. */
+  /** Sends the same bytes every `everyMs`, at most `times` times, until the peer disconnects. */
   | { readonly kind: 'repeat'; readonly bytes: Buffer; readonly times: number; readonly everyMs: number }
-  /** Sends nothing more and leaves the connection open. */
+  /** Sends no more data and keeps the connection open. */
   | { readonly kind: 'stall' }
   | { readonly kind: 'close' }
   | { readonly kind: 'reset' };
 
 /**
- * Result that a client may receive. `answered`: 200 and a normal end, for harmless faults. `refused`: an error, as a
- * status or as the last event of a started stream. `either`: one of the two, complete. `endless`: continues until the
- * client disconnects.
+ * The response that a client may receive. `answered`: 200 and a regular end, for harmless replies. `refused`: an error, as a
+ * status or as the last event of a stream. `either`: one of the two, complete. `endless`: continues until the client disconnects.
  */
 export type Expectation = 'answered' | 'refused' | 'either' | 'endless';
 
-/** One kind of harm by an upstream. */
+/** One kind of fault of an upstream. */
 export interface Fault {
-  /** Phase and description, such as `head: half a status line, then reset`. */
+  /** Phase and fault, such as `head: half a status line, then reset`. */
   readonly name: string;
   readonly expects: Expectation;
-  /** Set if the fault applies only to complete replies or only to streams. */
+  /** Restricts the fault to complete replies or to streams. Default: both. */
   readonly only?: 'stream' | 'whole';
-  /** Allowed statuses of a rejection. Undefined allows any status from 400. */
+  /** Permitted error statuses. Default: any status of 400 and above. */
   readonly statuses?: readonly number[];
   readonly steps: (good: GoodReply) => readonly Step[];
 }
@@ -36,10 +35,10 @@ export const close: Step = { kind: 'close' };
 export const reset: Step = { kind: 'reset' };
 export const stall: Step = { kind: 'stall' };
 
-/** Ways to stop in the middle, each a separate kind. */
+/** Ways to truncate a reply. Each is a separate fault. */
 export const cuts: Readonly<Record<string, Step>> = { closed: close, reset, stalled: stall };
 
-/** Returns a valid head in which `fields` replace the default ones. */
+/** Writes a valid header section. `fields` replace default fields. */
 export function head(good: Pick<GoodReply, 'contentType'>, fields: readonly string[], statusLine = 'HTTP/1.1 200 OK'): Buffer {
   const hasType = fields.some((field) => /^content-type:/i.test(field));
   const type = hasType ? [] : [`content-type: ${good.contentType}`];
@@ -53,7 +52,7 @@ export function chunked(piece: Buffer): Buffer {
 export const lastChunk = bytes('0\r\n\r\n');
 export const chunkedField = 'transfer-encoding: chunked';
 
-/** Returns a complete reply with valid framing: chunks for a stream, a length for a text. */
+/** Writes a complete reply in valid framing: a stream in chunks, a text with its length. */
 export function framed(
   good: GoodReply,
   pieces: readonly Buffer[] = good.pieces,

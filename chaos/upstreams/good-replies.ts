@@ -1,11 +1,11 @@
 import { encodeEventStreamMessage } from '@copilotkit/aimock';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 
-/** Dialects of upstreams, each with its own form on the wire. */
+/** Upstream dialects, each with a different format. */
 export const dialects = ['openai', 'anthropic', 'gemini', 'bedrock', 'mistral', 'dial'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** A valid reply: events of a stream, or one text. */
+/** A valid reply: the events of a stream or one text. */
 export interface GoodReply {
   readonly contentType: string;
   readonly pieces: readonly Buffer[];
@@ -91,7 +91,7 @@ export function goodReply(dialect: Dialect, isStream: boolean): GoodReply {
   return { contentType, pieces: streams[dialect], isStream };
 }
 
-/** An embeddings reply of the OpenAI form. */
+/** An embeddings reply in the OpenAI format. */
 export const vectorsReply = {
   object: 'list',
   model: 'm',
@@ -99,7 +99,7 @@ export const vectorsReply = {
   usage: tokens,
 };
 
-/** Returns an upstream of a dialect at a URL, with the required configuration. */
+/** Creates the configuration of one upstream of a dialect at an address, and the required fields of its model. */
 export function createUpstream(dialect: Dialect, url: string): { readonly model: object; readonly upstream: object } {
   switch (dialect) {
     case 'openai':

@@ -25,7 +25,7 @@ const cutHeads: readonly Fault[] = Object.entries(partialHeads).flatMap(([what, 
   })),
 );
 
-/** Status lines that a client must reject, except for the last. */
+/** Status lines that a client should reject, except for the last one. */
 const statusLines: readonly string[] = [
   ...['HTTP/1.1 000 X', 'HTTP/1.1 099 X', 'HTTP/1.1 1000 X', 'HTTP/1.1 -1 X', 'HTTP/1.1 20x OK', 'HTTP/1.1  200 OK'],
   ...[
@@ -45,7 +45,7 @@ const oddStatusLines: readonly Fault[] = statusLines.map((line) => ({
   steps: (good) => [head(good, ['content-length: 2'], line), bytes('{}'), close],
 }));
 
-/** Headers for a body of these bytes. Each makes two readers see two different replies, or is not a header. */
+/** Invalid fields, or fields that make two parsers see two different replies. */
 const badFields: Readonly<Record<string, readonly string[]>> = {
   'a negative length': ['content-length: -5'],
   'a length that is a word': ['content-length: five'],
@@ -117,7 +117,7 @@ const flooded: readonly Fault[] = Object.entries(floods).map(([what, { fields, e
   steps: (good) => framed(good, good.pieces, fields),
 }));
 
-/** Returns the bytes one at a time, at this interval. */
+/** Sends a text byte by byte with a pause of `ms`. */
 function slowly(text: Buffer, ms: number): readonly (Buffer | ReturnType<typeof wait>)[] {
   return [...text].flatMap((byte) => [Buffer.from([byte]), wait(ms)]);
 }
@@ -143,5 +143,5 @@ const paces: readonly Fault[] = [
   },
 ];
 
-/** Faults between the request and the end of the head. */
+/** Faults between the request and the end of the header section. */
 export const headFaults: readonly Fault[] = [...cutHeads, ...oddStatusLines, ...oddFields, ...interims, ...flooded, ...paces];

@@ -42,7 +42,7 @@ export async function startHostileUpstream(choose: Choose): Promise<HostileUpstr
   };
 }
 
-/** Returns the port of a listening server. */
+/** Returns the port of a server. */
 export function getPort(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
@@ -54,7 +54,7 @@ export async function closeServer(server: Server, sockets: Iterable<Socket>): Pr
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Reads one request after another, each only after the previous reply was sent. */
+/** Reads requests one after the other. Reads the next request only after the reply to the previous one was sent. */
 export function serve(socket: Socket, choose: Choose): void {
   let received = '';
   let isBusy = false;
@@ -90,7 +90,7 @@ async function play(socket: Socket, steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** Resolves after the kernel has accepted the bytes, or the other side has disconnected. */
+/** Resolves when the kernel has accepted the bytes or the peer has disconnected. */
 function write(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();

@@ -14,8 +14,8 @@ const statuses = [
 const errorText = JSON.stringify({ error: { type: 'upstream_type', message: 'The upstream says no.', param: null, code: 'no' } });
 
 /**
- * Returns the statuses that a client may receive. The client's errors keep their status, a rate limit stays one, and
- * all other statuses become 500 or 503. A 404 that is not an API error means a wrong URL.
+ * Returns the statuses that a client may receive for an upstream status. Client errors stay client errors. Rate limits become 429
+ * or 503, all other errors 500, 501, or 503. A 404 without an API error means that the address is wrong.
  */
 function statusesFor(status: number, body: string): readonly number[] {
   if (status === 404 && body !== errorText) return [500];
@@ -106,7 +106,7 @@ const challenges: readonly Fault[] = [401, 407].map((status) => ({
   steps: () => reply(status, errorText, ['www-authenticate: Basic realm="x"', 'proxy-authenticate: NTLM']),
 }));
 
-/** Errors with unusual messages. The client must still receive an error of Parley's form. */
+/** Errors with unusual text. Clients must still receive a valid error of Parley. */
 const errorBodies: Readonly<Record<string, string>> = {
   null: 'null',
   'a word': '"no"',
@@ -132,5 +132,5 @@ const oddErrors: readonly Fault[] = [400, 500].flatMap((status) =>
   ),
 );
 
-/** Faults with an error status. */
+/** Faults that an upstream reports by a status. */
 export const statusFaults: readonly Fault[] = [...plain, ...retryAfters, ...redirects, ...challenges, ...oddErrors];

@@ -6,7 +6,7 @@ type Pieces = (pieces: readonly Buffer[], good: GoodReply) => readonly Buffer[];
 
 const isBinary = (good: GoodReply): boolean => good.contentType.includes('amazon');
 
-/** Returns an event in the framing of the dialect. */
+/** Encodes one event in the framing of the dialect. */
 function event(good: GoodReply, data: string, name?: string): Buffer {
   if (isBinary(good)) return encodeEventStreamMessage(name ?? 'contentBlockDelta', toObject(data));
   return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
@@ -25,7 +25,7 @@ function stream(name: string, expects: Fault['expects'], change: Pieces): Fault 
   return { name: `stream: ${name}`, expects, only: 'stream', steps: (good) => framed(good, change(good.pieces, good)) };
 }
 
-/** Errors in the forms that gateways, servers, and proxies write into a started stream. */
+/** Errors in the formats that gateways, servers, and proxies write into a running stream. */
 const errorShapes: Readonly<Record<string, { readonly data: string; readonly name?: string }>> = {
   'error with its fields': { data: '{"error":{"message":"CUDA out of memory","type":"server_error","param":null,"code":500}}' },
   'error: a word': { data: '{"error":"CUDA out of memory"}' },
@@ -117,7 +117,7 @@ const broken: readonly Fault[] = Object.entries(cuts).flatMap(([how, lastStep]) 
   ),
 );
 
-/** Line ends of other servers. A binary stream has none. */
+/** Changes the line ends of events to those of other servers. Binary streams have none. */
 function respelled(name: string, change: (text: string) => string, expects: Fault['expects'] = 'answered'): Fault {
   return stream(name, expects, (pieces, good) =>
     isBinary(good) ? pieces : pieces.map((piece) => Buffer.from(change(piece.toString('utf8')), 'utf8')),
@@ -178,5 +178,5 @@ function repeatEvent(good: GoodReply, everyMs: number): Step {
   return { kind: 'repeat', bytes: chunked(text), times: Number.POSITIVE_INFINITY, everyMs };
 }
 
-/** Faults of a stream's events and of their order. */
+/** Faults of the events of a stream and of their order. */
 export const streamFaults: readonly Fault[] = [...inStream, ...endings, ...oddEvents, ...broken, ...spellings, ...everMore];

@@ -16,10 +16,10 @@ import { streamFaults } from './stream-faults.ts';
 const faults: readonly Fault[] = [...headFaults, ...statusFaults, ...bodyFaults, ...streamFaults];
 const callsAtOnce = 24;
 const timeouts = { connectMs: 2_000, firstByteMs: 2_000, idleMs: 2_000 };
-/** Faults that send more than this run alone, because they may keep the node busy. */
+/** Cases that send more bytes run alone, because they may keep the node busy. */
 const heavyBytes = 1_000_000;
 
-/** A call: the fault, the dialect of the upstream, and the surface of the client. */
+/** One call with its fault, the dialect of the upstream, and the form of the request. */
 interface Case {
   readonly id: string;
   readonly name: string;
@@ -28,12 +28,12 @@ interface Case {
   readonly dialect: Dialect;
   readonly isStream: boolean;
   readonly isMessages: boolean;
-  /** URL of the upstream. Default: the hostile upstream with this fault. */
+  /** URL of the upstream. Default: the hostile upstream with the fault of this case. */
   readonly url?: string;
   readonly fault?: Fault;
 }
 
-/** Each fault, streamed and complete, in every dialect, called through both surfaces. */
+/** Upstreams with every fault, streamed and complete, in every dialect, called by both surfaces. */
 export const upstreamFaults: Scenario = {
   name: 'upstreams',
   title: 'Upstreams that fail at each phase',
@@ -54,7 +54,7 @@ export const upstreamFaults: Scenario = {
   },
 };
 
-/** Returns each fault once in a random variant, or in all variants of one dialect. */
+/** Lists each fault once with a random form, or with all forms of one dialect. */
 function toCases(random: Random, only: Dialect | undefined): readonly Case[] {
   return faults.flatMap((fault, index) => {
     const modes = fault.only === undefined ? [true, false] : [fault.only === 'stream'];
@@ -108,7 +108,7 @@ async function runRound({ tally, match, log }: Ground, all: readonly Case[], caP
   for (const dialect of dialects) byId.set(`calm-${dialect}`, calmCase(dialect));
   const models = Object.fromEntries([...byId.values()].map(toModel));
   await using node = await startWatched({ configuration: { models }, environment: { NODE_EXTRA_CA_CERTS: caPath } });
-  // The parts of a dialect are loaded on its first call.
+  // The first call of a dialect loads its modules.
   for (const { id, isMessages } of [...dialects, ...dialects].map(calmCase))
     for (const isStream of [true, false]) await call(node.url, { deployment: id, isStream, isMessages });
   const before = await node.read();
@@ -130,7 +130,7 @@ async function runRound({ tally, match, log }: Ground, all: readonly Case[], caP
   await requireSettled(node, before, tally);
 }
 
-/** Returns a case without a fault. */
+/** Creates a case without a fault. */
 function calmCase(dialect: Dialect): Case {
   return {
     id: `calm-${dialect}`,

@@ -6,12 +6,12 @@ import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
 import { TranslatedEvents } from '#upstreams/anthropic/translated-events.ts';
 import { readFrames } from './streamed-reply.ts';
 
-/** The bytes of a stream of the Messages dialect, as latin1 text. */
+/** Reads a recorded stream of the Messages dialect as latin1 text. */
 export function fixture(name: string): string {
   return readFileSync(new URL(`../fixtures/anthropic/${name}.sse`, import.meta.url), 'latin1');
 }
 
-/** A translated reply: its frames, and what they fold to. */
+/** Translates the pieces of a reply. Returns its frames and the completion that they fold to. */
 export async function translate(
   pieces: readonly string[],
 ): Promise<{ frames: readonly RawFrame[]; error: unknown; folded: Completion }> {

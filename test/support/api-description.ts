@@ -5,7 +5,7 @@ import type { OpenApiDocument } from './documented.ts';
 
 const descriptions = new Map<string, OpenApiDocument>();
 
-/** Returns the content of `/openapi.json`: the same object for the same aliases. */
+/** Returns the content of `/openapi.json`. Equal aliases return the identical object. */
 export function describeApi(aliases: Configuration['aliases'] = { compat: [], msgapi: [] }): OpenApiDocument {
   const key = JSON.stringify(aliases);
   const cached = descriptions.get(key);

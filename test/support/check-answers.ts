@@ -2,14 +2,14 @@ import { afterAll, afterEach } from 'vitest';
 import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
 import { findAnswerErrors } from './find-answer-errors.ts';
 
-// Runs beside every test: whatever a service of the test answered is measured against its description, and what its Responses surface answered
-// against the specification of that.
+// Setup of every test file. Checks each response of a test service against the description of the service, and each response of
+// the Responses surface against its specification.
 
 const maxReported = 5;
 
 function check(): void {
-  const faults = [...new Set(takeSeenAnswers().flatMap(findAnswerErrors))];
-  if (faults.length > 0) throw new Error(faults.slice(0, maxReported).join('\n'));
+  const errors = [...new Set(takeSeenAnswers().flatMap(findAnswerErrors))];
+  if (errors.length > 0) throw new Error(errors.slice(0, maxReported).join('\n'));
 }
 
 afterEach(check);

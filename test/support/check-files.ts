@@ -5,10 +5,10 @@ import { checkCommand } from '#app/commands/check-command.ts';
 import { parseText } from '#configuration/parse-text.ts';
 import type { Environment } from '#configuration/substitute.ts';
 
-/** A folder of its own that goes with the test. */
+/** A temporary folder that is deleted after the test. */
 export interface Folder extends AsyncDisposable {
   readonly path: string;
-  /** Writes a file and gives its whole path. */
+  /** Writes a file and returns its full path. */
   write(name: string, text: string): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ export async function makeFolder(): Promise<Folder> {
   };
 }
 
-/** The lines `parley check` prints of files by name, without the folder they stand in. */
+/** Runs `parley check` for files by name. Returns the printed lines without the path of their folder. */
 export async function checkFiles(
   files: Readonly<Record<string, string>>,
   environment: Environment = {},
@@ -38,7 +38,7 @@ export async function checkFiles(
   return lines.map((line) => line.replaceAll(`${folder.path}/`, ''));
 }
 
-/** Parses a configuration in the format that the name of its file has. */
+/** Parses a configuration in the format of its file extension. */
 export function parseConfiguration(name: string, text: string): ReturnType<typeof parseText> {
   return parseText(name, text);
 }
@@ -48,12 +48,14 @@ export function checkPaths(paths: readonly string[], environment: Environment = 
   return checkCommand(paths, environment);
 }
 
-/** The same of one value, written as `parley.json`. */
+/** Runs `parley check` for a value that is written to `parley.json`. */
 export function checkValue(value: unknown, environment: Environment = {}): Promise<readonly string[]> {
   return checkFiles({ 'parley.json': JSON.stringify(value) }, environment);
 }
 
-/** The exit code and the lines of `parley check --allow-missing-env` for a value, without any variable. */
+/**
+ * Runs `parley check --allow-missing-env` for a value without environment variables. Returns the exit code and the printed lines.
+ */
 export async function checkWithoutEnvironment(value: object): Promise<readonly (string | number)[]> {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', JSON.stringify(value));

@@ -1,6 +1,6 @@
 import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
 
-/** Events of a streamed reply as an upstream of the OpenAI API sends them. */
+/** Creates an event of a streamed reply as an upstream of the OpenAI API sends it. */
 export function chunk(fields: Partial<Chunk> = {}): Chunk {
   return {
     id: 'chatcmpl-upstream',
@@ -28,12 +28,12 @@ export function usage(prompt: number, completion: number): Chunk {
   return chunk({ usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion } });
 }
 
-/** A plain reply: role, the texts, its end, its usage. */
+/** Creates the events of a plain reply: the role, the texts, the finish reason, and the usage. */
 export function plainReply(...texts: string[]): Chunk[] {
   return [delta({ role: 'assistant', content: '' }), ...texts.map((content) => text(content)), finish(), usage(7, 5)];
 }
 
-/** The same in one JSON text. */
+/** Creates a plain reply as one JSON object. */
 export function plainCompletion(content: string, fields: object = {}): object {
   return {
     id: 'chatcmpl-upstream',

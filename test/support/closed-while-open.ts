@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Received } from './scripted-upstream.ts';
 
-/** A hang. Every default time limit of a service for an upstream that has connected is longer. */
+/** Time after which the test assumes a hang. Every default time limit for a connected upstream is longer. */
 const maxWaitMs = 30_000;
 
 /**
- * Makes the caller leave while the upstream still answers, and waits until the service closes that exchange. Nothing but the
- * leaving can close it: the reply is unfinished, and no time limit fires so early.
+ * Disconnects the client while the upstream still replies, and waits until the service closes that exchange. Only the disconnect
+ * can close the exchange, because the reply is unfinished and no time limit fires so early.
  */
 export async function expectClosedOnDisconnect(
   received: readonly Received[] | Received,

@@ -1,11 +1,11 @@
 import type { Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 
-/** Limit store that subclasses can delay, or make fail. */
+/** Limit store for subclasses that delay calls or make them fail. */
 export class DelegatingLimitStore implements LimitStore {
   readonly #store = new MemoryLimitStore();
 
-  /** Called before each reservation, which then waits for the promise. */
+  /** Called before each reservation. The reservation waits for the returned promise. */
   protected beforeReserve(): Promise<void> | undefined {
     return undefined;
   }

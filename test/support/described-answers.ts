@@ -2,31 +2,31 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Documented, OpenApiDocument } from './documented.ts';
 
-/** An answer of a service of a test, as its callers got it. */
+/** A response of a test service as its client received it. */
 export interface SeenAnswer {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Media type; empty if there is none. */
+  /** Media type, or an empty string without one. */
   readonly type: string;
   readonly text: string;
-  /** Whether the whole of it was sent. */
+  /** Whether the response was sent completely. */
   readonly isWhole: boolean;
   readonly toDocument: () => OpenApiDocument;
 }
 
-/** Longer ones are not kept: they are files and tests of overload. */
+/** Longer responses, such as files and overload tests, are not recorded. */
 const maxTextChars = 1_000_000;
 
-let seen: SeenAnswer[] = [];
+let recordedAnswers: SeenAnswer[] = [];
 let hasOddUpstreams = false;
 
-/** For a file whose upstreams reply on purpose, or for shortness, otherwise than their API says: what passes through is not measured. */
+/** For test files whose upstreams deliberately deviate from their API. Disables the checks of replies that the service relays. */
 export function upstreamsAreOdd(): void {
   hasOddUpstreams = true;
 }
 
-/** For the file that comes next, which may share this one's process. */
+/** Enables the checks again for the next test file, which may run in the same process. */
 export function upstreamsAreNotOdd(): void {
   hasOddUpstreams = false;
 }
@@ -35,14 +35,14 @@ export function mayBeOdd(): boolean {
   return hasOddUpstreams;
 }
 
-/** What was answered since it was asked last. */
+/** Returns the responses since the last call and clears the record. */
 export function takeSeenAnswers(): readonly SeenAnswer[] {
-  const answers = seen;
-  seen = [];
+  const answers = recordedAnswers;
+  recordedAnswers = [];
   return answers;
 }
 
-/** Keeps what a server answers, until the test ends and it is checked against the description. */
+/** Records the responses of a server until the test ends and they are checked against the description. */
 export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument']): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '' } = request;
@@ -71,7 +71,15 @@ export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument'])
       const body = Buffer.concat(pieces);
       const isCompressed = type === 'application/json' && /^content-encoding: *gzip\r/im.test(head) && response.writableFinished;
       const text = (isCompressed ? gunzipSync(body) : body).toString();
-      seen.push({ method, path, status: response.statusCode, type, text, isWhole: response.writableFinished, toDocument });
+      recordedAnswers.push({
+        method,
+        path,
+        status: response.statusCode,
+        type,
+        text,
+        isWhole: response.writableFinished,
+        toDocument,
+      });
     });
   });
 }
@@ -80,7 +88,7 @@ function toEncoding(encoding: unknown): BufferEncoding {
   return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8';
 }
 
-/** The values that the schema of a media type is about. */
+/** Returns the values that must match the schema of a media type. */
 export function toValues(type: string, text: string): readonly unknown[] {
   if (/json$/.test(type)) return [JSON.parse(text)];
   if (type !== 'text/event-stream') return [text];
@@ -88,7 +96,7 @@ export function toValues(type: string, text: string): readonly unknown[] {
   return data.map((value) => JSON.parse(value));
 }
 
-/** The operation of a path; of several the one with the most literal pattern, since ids may hold slashes. */
+/** Finds the operation of a path. If several match, the most literal pattern wins, because IDs may contain slashes. */
 export function findOperation(operations: readonly Documented[], method: string, path: string): Documented | undefined {
   const literal = ({ path: pattern }: Documented): number => pattern.replaceAll(/\{\w+\}/g, '').length;
   const [best] = operations

@@ -1,4 +1,4 @@
-/** What the tests read of an OpenAPI document. */
+/** The part of an OpenAPI document that the tests read. */
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
@@ -26,13 +26,13 @@ interface DescribedOperation {
   readonly security: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An operation and where it stands. */
+/** An operation with its method and path. */
 export interface Documented extends DescribedOperation {
   readonly method: string;
   readonly path: string;
 }
 
-/** A request that the document shows. */
+/** A request that is built from an example of the document. */
 export interface ExampleRequest {
   readonly title: string;
   readonly operation: Documented;
@@ -56,14 +56,14 @@ function findOriginal({ description = '' }: DescribedOperation, paths: OpenApiDo
   return paths[path]?.[method.toLowerCase()];
 }
 
-/** What keeps an operation from being tried: a required parameter or a body without an example. */
+/** Returns the required parameters and the bodies that have no example. They prevent a request. */
 export function missingExamples({ parameters = [], requestBody }: Documented): readonly string[] {
   const missing = parameters.filter(({ required, example }) => required && example === undefined).map(({ name }) => name);
   const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { examples = {} }]) => Object.keys(examples).length === 0);
   return [...missing, ...bodies.map(([type]) => `a body of ${type}`)];
 }
 
-/** Each example of a body, once with the parameters that are required and once with all that have an example. */
+/** Builds requests from each body example: one with the required parameters, one with all parameters that have an example. */
 export function toRequests(operation: Documented): readonly ExampleRequest[] {
   const { method, path, parameters = [] } = operation;
   const required = parameters.filter((parameter) => parameter.required);
@@ -73,7 +73,7 @@ export function toRequests(operation: Documented): readonly ExampleRequest[] {
       title: `${method.toUpperCase()} ${path}${name}${index === 0 ? '' : ' with every parameter'}`,
       operation,
       url: toUrl(path, sent),
-      headers: Object.fromEntries(of('header', sent)),
+      headers: Object.fromEntries(listExamples('header', sent)),
       body,
     })),
   );
@@ -87,12 +87,12 @@ function listBodies({ requestBody }: Documented): readonly { readonly name: stri
 }
 
 function toUrl(path: string, parameters: readonly DescribedParameter[]): string {
-  const values = new Map(of('path', parameters));
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values.get(name) ?? ''));
-  const query = new URLSearchParams(of('query', parameters)).toString();
-  return query === '' ? filled : `${filled}?${query}`;
+  const values = new Map(listExamples('path', parameters));
+  const filledPath = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(values.get(name) ?? ''));
+  const query = new URLSearchParams(listExamples('query', parameters)).toString();
+  return query === '' ? filledPath : `${filledPath}?${query}`;
 }
 
-function of(location: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
+function listExamples(location: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
   return parameters.filter((parameter) => parameter.in === location).map(({ name, example }) => [name, String(example)]);
 }

@@ -3,10 +3,10 @@ import { type Documented, type OpenApiDocument, readOperations } from './documen
 import { Specification } from './open-responses/specification.ts';
 import { Validators } from './validators.ts';
 
-/** What any request may be told before an operation is asked: about its head, its pace, its method. */
-const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
-/** Replies that pass through as upstreams give them may have more fields than are described. */
-const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
+/** Statuses that the server may return for any request before it finds an operation: for header fields, pace, or method. */
+const generalStatuses: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
+/** Tags of operations that relay upstream replies. These replies may have undocumented fields. */
+const relayedTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
 const maxValueChars = 600;
 
 class Description {
@@ -20,19 +20,19 @@ class Description {
 
   findErrors({ method, path, status, type, text, isWhole }: SeenAnswer): readonly string[] {
     const operation = findOperation(this.#operations, method, path);
-    if (operation === undefined || ofHttp.has(status)) return [];
+    if (operation === undefined || generalStatuses.has(status)) return [];
     const key = status in operation.responses ? status : 'default';
-    const described = operation.responses[key];
-    // A service of a test need not have every part: stores of files, administration.
-    if (described === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
+    const documentedResponse = operation.responses[key];
+    // A test service may lack optional parts, such as file storage or administration.
+    if (documentedResponse === undefined) return text.includes('"route_not_found"') ? [] : ['its status is not described'];
     if (text === '' || method === 'HEAD' || (!isWhole && type !== 'text/event-stream')) return [];
-    const { content } = described;
+    const { content } = documentedResponse;
     if (content === undefined) return ['it has a body'];
     const documentedType = type in content ? type : '*/*';
     if (!(documentedType in content)) return [`its media type is ${type}`];
-    const isPassedOn = 'default' in operation.responses || operation.tags.some((tag) => passedOn.has(tag));
-    if (isPassedOn && status < 300 && mayBeOdd()) return [];
-    const check = isPassedOn ? 'openAnswer' : 'answer';
+    const isRelayed = 'default' in operation.responses || operation.tags.some((tag) => relayedTags.has(tag));
+    if (isRelayed && status < 300 && mayBeOdd()) return [];
+    const check = isRelayed ? 'openAnswer' : 'answer';
     const isError = (value: unknown): boolean =>
       type === 'text/event-stream' && typeof value === 'object' && value !== null && 'error' in value;
     const values = toValues(documentedType, text).filter((value) => !isError(value));
@@ -46,20 +46,23 @@ class Description {
   }
 }
 
-/** Not in a file of set-up, which is read anew for each file of tests: to make one takes as long as the tests of many a file. */
+/**
+ * Cached outside the setup file, which runs again for each test file. Creating a description costs as much time as many test
+ * files.
+ */
 const descriptions = new WeakMap<OpenApiDocument, Description>();
 const specification = new Specification();
 
-/** In what an answer is not as its service describes it, or as the specification of its surface has it. */
+/** Returns the differences between a response and the description of its service or the specification of its surface. */
 export function findAnswerErrors(answer: SeenAnswer): readonly string[] {
   const document = answer.toDocument();
   const description = descriptions.get(document) ?? new Description(document);
   descriptions.set(document, description);
   const { method, path, status } = answer;
-  const against = status < 300 && mayBeOdd() ? [] : specification.findAnswerErrors(answer);
-  const faults = [
+  const specificationErrors = status < 300 && mayBeOdd() ? [] : specification.findAnswerErrors(answer);
+  const errors = [
     ...description.findErrors(answer).map((error) => `/openapi.json says otherwise: ${error}`),
-    ...against.map((error) => `Open Responses says otherwise: ${error}`),
+    ...specificationErrors.map((error) => `Open Responses says otherwise: ${error}`),
   ];
-  return faults.map((error) => `${method} ${path} ${status}: ${error}`);
+  return errors.map((error) => `${method} ${path} ${status}: ${error}`);
 }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { queryPostgres } from './query-postgres.ts';
 import { sharedServer } from './shared-server.ts';
 
-/** A database of a PostgreSQL. */
+/** A PostgreSQL database for tests. */
 export interface TestDatabase extends AsyncDisposable {
-  /** `postgres://…` of its superuser. */
+  /** `postgres://…` URL of its superuser. */
   readonly url: string;
 }
 
-/** A database that was not there before, and is gone afterwards, on the server that all tests of the run share. */
+/** Creates a database on the shared server of the run. Disposal drops it. */
 export async function freshDatabase(): Promise<TestDatabase> {
   const server = await sharedServer('postgres');
   const name = `test_${randomUUID().replaceAll('-', '')}`;

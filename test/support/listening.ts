@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Resolves once a server listens; rejects where it cannot. */
+/** Resolves when the server listens. Rejects if it cannot listen. */
 export async function listeningAt(server: Server): Promise<void> {
   if (!server.listening) await once(server, 'listening');
 }
 
-/** A port nobody listened at a moment ago. */
+/** Returns a port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await listeningAt(server);

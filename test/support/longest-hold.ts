@@ -26,8 +26,8 @@ export async function measureLongestHold(run: () => unknown): Promise<number> {
 const maxTries = 3;
 
 /**
- * Returns the least of up to three measurements of `measureLongestHold`, and stops at the first one below `maxMs`. CPU time includes
- * the garbage collector, which may collect what earlier tests left behind.
+ * Returns the minimum of up to three measurements of `measureLongestHold`, and stops at the first one below `maxMs`. CPU time
+ * includes the garbage collector, which may collect objects of earlier tests.
  */
 export async function measureLeastHold(maxMs: number, run: () => unknown): Promise<number> {
   let leastMs = Number.POSITIVE_INFINITY;

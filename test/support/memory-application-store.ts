@@ -7,9 +7,9 @@ import type {
 } from '#domain/deployments/application-store.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 
-/** Applications of one test; entries are kept as text, as a durable store does. */
+/** Application store of one test. Stores entries as text, like a persistent store. */
 export class MemoryApplicationStore implements ApplicationStore {
-  /** By id all forms that an application had, the one in force last. */
+  /** All versions of each application by ID, the current version last. */
   readonly #byId = new Map<string, readonly string[]>();
 
   async find(id: string): Promise<StoredApplication | undefined> {
@@ -23,8 +23,8 @@ export class MemoryApplicationStore implements ApplicationStore {
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
     const before = await this.find(application.id);
     if (!isMet(condition, before?.etag)) return undefined;
-    const retained = before && { owner: before.owner, spelling: before.spelling, createdAtMs: before.createdAtMs };
-    const stored = { ...application, ...retained };
+    const retainedFields = before && { owner: before.owner, spelling: before.spelling, createdAtMs: before.createdAtMs };
+    const stored = { ...application, ...retainedFields };
     this.#byId.set(application.id, [...(this.#byId.get(application.id) ?? []), JSON.stringify(stored)]);
     return stored;
   }
@@ -51,11 +51,11 @@ export class MemoryApplicationStore implements ApplicationStore {
   }
 
   async list(owner: string): Promise<readonly StoredApplication[]> {
-    return this.#those((application) => application.owner === owner);
+    return this.#filter((application) => application.owner === owner);
   }
 
   async listOpen({ subject, roles }: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
-    return this.#those(({ owner, entry }) => owner === subject || (entry.userRoles ?? []).some((role) => roles.includes(role)));
+    return this.#filter(({ owner, entry }) => owner === subject || (entry.userRoles ?? []).some((role) => roles.includes(role)));
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {
@@ -75,8 +75,8 @@ export class MemoryApplicationStore implements ApplicationStore {
     return (this.#byId.get(id) ?? []).map((text) => JSON.parse(text) as StoredApplication);
   }
 
-  #those(areMeant: (application: StoredApplication) => boolean): readonly StoredApplication[] {
+  #filter(isMatch: (application: StoredApplication) => boolean): readonly StoredApplication[] {
     const all = [...this.#byId.keys()].flatMap((id) => this.#listForms(id).at(-1) ?? []);
-    return all.filter(areMeant).sort((left, right) => (left.id < right.id ? -1 : 1));
+    return all.filter(isMatch).sort((left, right) => (left.id < right.id ? -1 : 1));
   }
 }

@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 
-/** Contents that are gone with the test, and how often each was read. Reading can be held up. */
+/** In-memory blob store that records each read. Tests can block reads. */
 export class MemoryBlobs implements BlobStore {
   readonly contents = new Map<string, Uint8Array>();
   readonly reads: string[] = [];
   #gate: PromiseWithResolvers<void> | undefined;
 
-  /** Lets nobody read before `release`. */
+  /** Blocks all reads until `release`. */
   hold(): void {
     this.#gate = Promise.withResolvers();
   }
@@ -35,7 +35,7 @@ export class MemoryBlobs implements BlobStore {
     this.contents.delete(name);
   }
 
-  /** Lays a content down as a file of its own. */
+  /** Stores a content as a separate file. */
   file(path: string, content: string | Uint8Array, bucket = 'bucket'): IndexedFile {
     const blob = randomUUID();
     const bytes = Buffer.from(content);

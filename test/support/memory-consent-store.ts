@@ -1,6 +1,6 @@
 import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
 
-/** Consents of one test; forms are kept as text, as a durable store does. */
+/** Consent store of one test. Stores forms as text, like a persistent store. */
 export class MemoryConsentStore implements ConsentStore {
   readonly #bySubject = new Map<string, Map<string, string>>();
 

@@ -12,12 +12,12 @@ import type {
 } from '#domain/files/file-index.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 
-/** An index that is gone with the test. */
+/** In-memory file index of one test. */
 export class MemoryFileIndex implements FileIndex {
   readonly #files = new Map<string, IndexedFile>();
   readonly #reserved = new Map<string, Reservation>();
 
-  /** Every file there is, in no order. */
+  /** All files in undefined order. */
   get all(): readonly IndexedFile[] {
     return [...this.#files.values()];
   }
@@ -30,7 +30,7 @@ export class MemoryFileIndex implements FileIndex {
     return locations.flatMap(({ bucket, path }) => this.#files.get(toKey(bucket, path)) ?? []);
   }
 
-  /** How many contents are on their way. */
+  /** Number of uploads in progress. */
   get reservations(): number {
     return this.#reserved.size;
   }
@@ -91,11 +91,12 @@ export class MemoryFileIndex implements FileIndex {
     return { items, next: matches.length > limit ? items.at(-1)?.path : undefined };
   }
 
-  /** Of the files, and of what is on its way, but for one. */
-  #usedBytes(bucket: string, besides: string): number {
+  /** Returns the bytes of the files and of uploads in progress, except for one upload. */
+  #usedBytes(bucket: string, exceptBlob: string): number {
     let bytes = 0;
     for (const file of this.#files.values()) if (file.bucket === bucket) bytes += file.contentLength;
-    for (const coming of this.#reserved.values()) if (coming.bucket === bucket && coming.blob !== besides) bytes += coming.bytes;
+    for (const upload of this.#reserved.values())
+      if (upload.bucket === bucket && upload.blob !== exceptBlob) bytes += upload.bytes;
     return bytes;
   }
 

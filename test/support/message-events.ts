@@ -2,7 +2,7 @@ import type { ContentBlock, MessagesEvent, MessagesReply } from '#contract/messa
 
 type Event = MessagesEvent | { type: 'ping'; parley?: unknown };
 
-/** The events of a stream's text; each must be named by its type. */
+/** Parses the events of a stream. Each event must be named after its type. */
 export function readMessageEvents(text: string): MessagesEvent[] {
   const blocks = text.split('\n\n');
   if (blocks.pop() !== '') throw new Error('the stream ends inside an event');
@@ -22,10 +22,10 @@ const deltaTypes: Readonly<Record<string, readonly string[]>> = {
   tool_use: ['input_json_delta'],
 };
 
-/** What breaks the order of the dialect; empty where nothing does. */
+/** Returns violations of the event order of the dialect. */
 export function findGrammarErrors(events: readonly Event[]): string[] {
-  const faults: string[] = [];
-  const claim = (holds: boolean, error: string): void => void (holds || faults.push(error));
+  const errors: string[] = [];
+  const claim = (holds: boolean, error: string): void => void (holds || errors.push(error));
   let phase: 'before' | 'blocks' | 'totals' | 'after' = 'before';
   let open: { index: number; type: string } | undefined;
   let next = 0;
@@ -64,14 +64,14 @@ export function findGrammarErrors(events: readonly Event[]): string[] {
         claim(phase !== 'before', 'ping ahead of message_start');
         break;
       default:
-        faults.push(`an event ${event.type}`);
+        errors.push(`an event ${event.type}`);
     }
   }
   claim(phase === 'after', 'no end');
-  return faults;
+  return errors;
 }
 
-/** The blocks that the events make up; the input of a tool is the JSON text of its deltas. */
+/** Builds the content blocks of the events. The input of a tool is the JSON text of its deltas. */
 export function buildBlocks(events: readonly Event[]): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   for (const event of events) {

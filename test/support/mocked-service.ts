@@ -1,19 +1,20 @@
 import { LLMock } from '@copilotkit/aimock';
 import { callerKey, type ServiceOptions, startService, type TestService, usersDemoPaceMs } from './start-service.ts';
 
-/** Embedded as these numbers by the mock. */
+/** Embedding vector that the mock returns. */
 export const vector = [0.25, -0.5, 0.75];
 
 export interface MockedService extends AsyncDisposable {
   readonly service: TestService;
-  /** All nodes of it, `service` first. */
+  /** All nodes of the service. `service` is the first. */
   readonly nodes: readonly TestService[];
   readonly mock: LLMock;
 }
 
 /**
- * The service before a third party's mock of the OpenAI API, for stock clients: `gpt` and `vectors` are answered by the
- * mock, `azure` by its Azure form, `demo` and `demo-vectors` by the demo deployment; `staff` is for others.
+ * Starts a service with upstreams from a third-party mock of the OpenAI API, for standard clients. The mock serves `gpt` and
+ * `vectors`, and its Azure variant serves `azure`. The demo protocol serves `demo` and `demo-vectors`. Callers cannot use
+ * `staff`.
  */
 export async function startMockedService(): Promise<MockedService> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
@@ -59,7 +60,7 @@ export async function startMockedService(): Promise<MockedService> {
   );
 }
 
-/** A service before a mock that has begun to listen, with as many nodes as there are options; they end together. */
+/** Starts one node per options object in front of a listening mock. Disposal stops the nodes and the mock. */
 export async function startBefore(mock: LLMock, configuration: object, ...options: ServiceOptions[]): Promise<MockedService> {
   const service = await startService(configuration, options[0]);
   const nodes = [service];
@@ -75,7 +76,7 @@ export async function startBefore(mock: LLMock, configuration: object, ...option
   };
 }
 
-/** A tool of the OpenAI form, with what it takes. */
+/** A tool in the OpenAI format with its parameters. */
 export const weatherTool = {
   type: 'function' as const,
   function: {

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { paceBodies } from '#surfaces/http/body-pace.ts';
 import { listeningAt } from './listening.ts';
 
-/** A server that reads bodies at a pace of at least 1000 bytes in 100 ms, but for what is to be read later. */
+/** Starts a server that reads bodies at 1000 bytes per 100 ms or faster, except for `/later`. */
 export async function startPaced(): Promise<{ server: Server; open: (head: string) => Socket }> {
   const server = createServer((request, response) => {
     if (request.url === '/later') setTimeout(() => request.resume(), 500);

@@ -2,14 +2,14 @@ import { type VitestUtils, vi } from 'vitest';
 
 type Wait = VitestUtils['waitFor'];
 
-/** On a busy machine a process can be without a turn for seconds, so a wait that ends earlier than this fails by chance. */
+/** On a busy machine, a process may not run for seconds. Waits with a shorter time limit fail by chance. */
 const minWaitMs = 30_000;
 
 interface PatientUtils {
   isPatient?: boolean;
 }
 
-// Raises the time limit of `vi.waitFor` and `vi.waitUntil`, which is 1 s by default. Nothing is slower where the condition comes.
+// Raises the default time limit of `vi.waitFor` and `vi.waitUntil` from 1 s. Successful waits do not become slower.
 const utils = vi as VitestUtils & PatientUtils;
 if (utils.isPatient !== true) {
   utils.isPatient = true;

@@ -1,4 +1,4 @@
-/** One line of Prometheus' text format. */
+/** One line of the Prometheus text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -8,10 +8,10 @@ export interface Sample {
 const sampleForm = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
-/** Reads Prometheus' text format 0.0.4 strictly; throws on whatever a scraper would refuse. */
+/** Parses the Prometheus text format 0.0.4 strictly. Throws on lines that a scraper would reject. */
 export function readPrometheus(text: string): Sample[] {
   const types = new Map<string, string>();
-  const seen = new Set<string>();
+  const seenKeys = new Set<string>();
   const samples: Sample[] = [];
   for (const line of text.split('\n')) {
     if (line === '') continue;
@@ -25,8 +25,8 @@ export function readPrometheus(text: string): Sample[] {
     }
     const sample = readSample(line);
     const key = JSON.stringify([sample.name, sample.labels]);
-    if (seen.has(key)) fail(`twice: ${line}`);
-    seen.add(key);
+    if (seenKeys.has(key)) fail(`twice: ${line}`);
+    seenKeys.add(key);
     if (!types.has(sample.name) && types.get(sample.name.replace(/_(bucket|count|sum)$/, '')) !== 'histogram')
       fail(`no type: ${line}`);
     samples.push(sample);
@@ -36,11 +36,11 @@ export function readPrometheus(text: string): Sample[] {
 }
 
 function readSample(line: string): Sample {
-  const [, name = '', inside = '', value = ''] = sampleForm.exec(line) ?? fail(line);
+  const [, name = '', labelText = '', value = ''] = sampleForm.exec(line) ?? fail(line);
   const labels: Record<string, string> = {};
   labelForm.lastIndex = 0;
-  while (labelForm.lastIndex < inside.length) {
-    const [, label = '', text = ''] = labelForm.exec(inside) ?? fail(line);
+  while (labelForm.lastIndex < labelText.length) {
+    const [, label = '', text = ''] = labelForm.exec(labelText) ?? fail(line);
     labels[label] = text;
   }
   const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
@@ -64,7 +64,7 @@ function fail(what: string): never {
   throw new Error(`not Prometheus text: ${what}`);
 }
 
-/** The one value of a metric whose labels hold these; undefined where there is none. */
+/** Returns the value of the sample with these labels, or undefined without one. Throws if several samples match. */
 export function readValue(
   samples: readonly Sample[],
   name: string,

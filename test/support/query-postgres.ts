@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** Asks a PostgreSQL as its operator does, past all stores. */
+/** Runs a statement in PostgreSQL without the stores, as an operator would. */
 export async function queryPostgres(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

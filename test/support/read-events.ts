@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Chunk, Delta, Usage } from '#contract/chat/chunk.ts';
 import type { ErrorBody } from '#contract/errors/error-body.ts';
 
-/** What a stream brought, up to its end. */
+/** The content of a complete stream. */
 export interface Streamed {
-  /** The data of every event but the end mark, as text. */
+  /** Data of each event as text, without the end mark. */
   readonly data: readonly string[];
-  /** The events that are chunks. */
+  /** Events that are chunks. */
   readonly chunks: readonly Chunk[];
-  /** The error event, where there was one. */
+  /** The error event, if any. */
   readonly error: ErrorBody | undefined;
   /** Whether the last event was the end mark. */
   readonly isDone: boolean;
   readonly comments: readonly string[];
-  /** All text of a choice. */
+  /** Returns the complete text of a choice. */
   content(choice?: number): string;
   deltas(choice?: number): Delta[];
   readonly usages: readonly Usage[];
 }
 
-/** Reads server-sent events off a response, one at a time or all at once. */
+/** Reads server-sent events from a response, one by one or all together. */
 export class StreamReader {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -35,7 +35,7 @@ export class StreamReader {
     this.#blocks = readBlocks(response);
   }
 
-  /** The data of the next event; undefined at the end. Comments are passed over, and kept. */
+  /** Returns the data of the next event, or undefined at the end. Skips comments and records them. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const { done, value } = await this.#blocks.next();
@@ -45,7 +45,7 @@ export class StreamReader {
     }
   }
 
-  /** The next comment; events before it are kept for `rest`. */
+  /** Returns the next comment. Skipped events remain available to `rest`. */
   async comment(): Promise<string | undefined> {
     for (;;) {
       const { done, value } = await this.#blocks.next();
@@ -54,13 +54,13 @@ export class StreamReader {
     }
   }
 
-  /** Everything, from the first event on, once the stream is over. Rejects where the connection breaks. */
+  /** Returns all events, starting with the first, after the stream has ended. Rejects if the connection breaks. */
   async readRest(): Promise<Streamed> {
     while ((await this.next()) !== undefined);
     return toStreamed(this.#data, this.comments);
   }
 
-  /** Leaves; gives the time on the clock of `performance.now`. */
+  /** Disconnects. Returns the time of `performance.now`. */
   disconnect(): number {
     this.#response.destroy();
     return performance.now();

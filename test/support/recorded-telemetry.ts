@@ -2,7 +2,7 @@ import type { AttemptOutcome, CallEnd, CallRecord, CallStart, Telemetry } from '
 
 const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: undefined };
 
-/** Telemetry that remembers what it is told. */
+/** Telemetry that records all reports. */
 export class RecordedTelemetry implements Telemetry {
   readonly starts: CallStart[] = [];
   readonly ends: CallEnd[] = [];
@@ -33,12 +33,12 @@ export class RecordedTelemetry implements Telemetry {
     return record;
   }
 
-  /** Resolves when every call that began has ended. */
+  /** Resolves when every started call has ended. */
   ended(): Promise<void> {
     return this.#until(() => this.ends.length === this.starts.length);
   }
 
-  /** Resolves when more than so many calls have begun. */
+  /** Resolves when more than `count` calls have started. */
   untilStarted(count: number): Promise<void> {
     return this.#until(() => this.starts.length > count);
   }

@@ -15,17 +15,17 @@ import { openFolder } from './temporary-folder.ts';
 
 export interface ResponseDatabase extends AsyncDisposable {
   readonly database: SqlDatabase;
-  /** What a node on this database keeps applications in, and their evaluations. */
+  /** Returns the application and evaluation stores of a node on this database. */
   evaluating(): Required<Pick<ServiceOptions, 'applications' | 'evaluations'>>;
-  /** What a node on this database keeps responses in. */
+  /** Returns the response stores of a node on this database. */
   stores(): NonNullable<ServiceOptions['responses']>;
-  /** And what is shared of chats in. */
+  /** Returns the store of shared chats of a node on this database. */
   shares(): NonNullable<ServiceOptions['shares']>;
-  /** And chats in. */
+  /** Returns the chat store of a node on this database. */
   chats(): NonNullable<ServiceOptions['chats']>;
 }
 
-/** A database of responses that was not there before, and is gone afterwards. */
+/** Creates a database for responses. Disposal deletes it. */
 export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<ResponseDatabase> {
   const location = engine === 'SQLite' ? await openFolder() : await freshDatabase();
   const opened =

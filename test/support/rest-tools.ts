@@ -15,17 +15,17 @@ import { createRestTool } from '#tools/rest/create-rest-tools.ts';
 export const never = new AbortController().signal;
 const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
-interface Seen {
+interface SeenRequest {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query exactly as sent. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** A server on a free port of this machine that remembers what it was asked. */
+/** Starts a server on a free local port that records its requests. */
 export async function startServer(answer: RequestListener) {
-  const seen: Seen[] = [];
+  const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (piece) => {
@@ -45,7 +45,7 @@ export async function startServer(answer: RequestListener) {
   return { url: `http://127.0.0.1:${port}`, port, seen };
 }
 
-/** A guarded client that may reach 127.0.0.1 only. */
+/** Creates a guarded client that may reach only 127.0.0.1 by default. */
 export function guardedClient(allowed: readonly string[] = ['127.0.0.1']) {
   const client = guardClient(new NetGuard(allowed), (lookup) => new LeanClient({ lookup }));
   onTestFinished(() => client.close());
@@ -56,7 +56,7 @@ export function tokenCache(clock: Clock = systemClock) {
   return new TokenCache({ http: guardedClient(), clock, caches: new Caches(), timeouts });
 }
 
-/** Runs a tool of this definition once. */
+/** Runs a tool with this definition once. */
 export function callTool(definition: Partial<RestToolDefinition> & { url: string }, args: JsonObject, authorizer?: Authorizer) {
   const completeDefinition: RestToolDefinition = {
     name: 'tool',

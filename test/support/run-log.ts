@@ -4,9 +4,9 @@ const maxSilenceMs = 5 * 60_000;
 const slowFiles = 15;
 
 /**
- * Reports at the end of the log the tests that passed only on a retry, each with its first error, and the slowest files.
- * Ends a run in which nothing happened for five minutes, and names the files that were running: an import that never
- * returns has no time limit of its own.
+ * Reports the tests that passed only on a retry, each with its first error, and the slowest files at the end of the log.
+ * Stops a run after five minutes without progress and names the running files. An import that never returns has no
+ * time limit.
  */
 export class RunLog implements Reporter {
   readonly #flaky: string[] = [];

@@ -50,7 +50,7 @@ export interface Folded {
   finishReasons: string[];
 }
 
-/** What a caller has in the end. */
+/** Folds chunks to the final content that a client sees. */
 export function fold(chunks: readonly Chunk[]): Folded {
   const folded: Folded = { content: '', stages: [], attachments: [], finishReasons: [] };
   for (const { delta, finish_reason } of chunks.flatMap(({ choices }) => choices)) {

@@ -1,6 +1,6 @@
 import { buildApp } from 'fauxqs';
 
-/** A third party's S3 on the loopback, in a process of its own; says its address on stderr. */
+/** Runs a third-party S3 server on the loopback interface in a separate process. It prints its address to stderr. */
 const app = buildApp({ logger: false });
 const uploads = new Set<string>();
 app.addHook('onResponse', async ({ method, url }, { statusCode }) => {
@@ -9,6 +9,6 @@ app.addHook('onResponse', async ({ method, url }, { statusCode }) => {
   if (/(^|&)uploads(=|&|$)/.test(query)) uploads.add(path);
   else if (/(^|&)uploadId=/.test(query) && method !== 'PUT') uploads.delete(path);
 });
-// It lists no uploads itself.
+// The server cannot list uploads, so this route does.
 app.get('/_uploads', () => [...uploads]);
 process.stderr.write(`${await app.listen({ host: '127.0.0.1', port: Number(process.argv[2] ?? 0) })}\n`);

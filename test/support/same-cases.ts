@@ -2,8 +2,8 @@ import { configureGlobal } from 'fast-check';
 
 const setting = process.env.FUZZ_RUNS;
 
-/** How many cases of each property `FUZZ_RUNS` wants tried; absent where it is not set. */
+/** Number of cases per property from `FUZZ_RUNS`, or undefined if it is not set. */
 export const fuzzRuns = setting === undefined ? undefined : Number(setting);
 
-/** Property tests try the same cases each time, so that a failure is of the change at hand; `FUZZ_RUNS` looks for new ones. */
+/** Property tests use a fixed seed, so that a failure is caused by the current change. `FUZZ_RUNS` searches for new cases. */
 configureGlobal(fuzzRuns === undefined ? { seed: 1 } : { numRuns: fuzzRuns });

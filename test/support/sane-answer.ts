@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 
-/** Throws where a body is no error in the shape of either dialect (docs/wire.md, Errors). */
+/** Throws unless a body is an error in the format of one of the dialects (docs/wire.md, Errors). */
 export function requireErrorShape(text: string): void {
   const { error, type } = JSON.parse(text) as { type?: unknown; error?: Record<string, unknown> };
   const isMessages = type === 'error';
@@ -10,16 +10,16 @@ export function requireErrorShape(text: string): void {
   if (!isWhole || !hasParam) throw new Error(`not the shape of an error: ${text}`);
 }
 
-/** How a stream ended. */
+/** The end of a stream. */
 export interface StreamEnd {
   readonly isError: boolean;
-  /** All text of the reply. */
+  /** Complete text of the reply. */
   readonly content: string;
 }
 
 /**
- * Reads a whole stream of either dialect; throws unless it has exactly one end. What an upstream sent in between may pass as
- * it came, so nothing in it is taken for granted.
+ * Reads a complete stream of either dialect. Throws unless it has exactly one end. The service may relay upstream events
+ * unchanged, so this function makes no assumptions about them.
  */
 export function requireStreamEnd(text: string, isMessages: boolean): StreamEnd {
   if (!text.endsWith('\n\n')) throw new Error(`the stream ends inside an event: ${text.slice(-200)}`);
@@ -54,7 +54,7 @@ function endOfMessages(events: readonly string[]): StreamEnd {
   return { isError, content: texts.join('') };
 }
 
-/** The object that is the data of an event; an empty one if it is none. */
+/** Returns the data of an event as an object. The object is empty if the data is not one. */
 function readData(event: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');

@@ -4,7 +4,7 @@ import { Frame } from '#contract/chat/frame.ts';
 
 export type Script = readonly (Partial<Chunk> | Error)[];
 
-/** A model that answers its nth call with the nth script and remembers what it was asked. The last script is repeated. */
+/** Creates a model that answers its nth call with the nth script and records its requests. The last script repeats. */
 export function scriptedModel(...scripts: Script[]) {
   const asked: ChatRequest[] = [];
   async function* ask(request: ChatRequest): AsyncGenerator<Frame> {
@@ -25,7 +25,7 @@ export function ends(finishReason: FinishReason): Partial<Chunk> {
   return messageChunk({}, finishReason);
 }
 
-/** A reply that calls tools, each given as name and arguments. */
+/** Creates a reply that calls tools, given as pairs of name and arguments. */
 export function calls(...toolCalls: (readonly [name: string, args: unknown])[]): Script {
   const tool_calls = toolCalls.map(([name, args], index) => ({
     index,

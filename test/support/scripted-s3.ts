@@ -7,7 +7,7 @@ interface ScriptedS3 extends AsyncDisposable {
   readonly upstream: ScriptedUpstream;
 }
 
-/** Opens a store of files in an S3 that sends these replies. */
+/** Opens a blob store whose S3 server sends these replies. */
 export async function openScriptedS3(...replies: readonly Reply[]): Promise<ScriptedS3> {
   const upstream = await startScriptedUpstream(...replies);
   const query = `endpoint=${encodeURIComponent(upstream.url)}&accessKeyId=id&secretAccessKey=canary`;

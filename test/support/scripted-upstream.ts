@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { listeningAt } from './listening.ts';
 
-/** One request as the upstream received it. */
+/** One request that the upstream received. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -11,13 +11,13 @@ export interface Received {
   readonly text: string;
   /** The body as JSON. */
   readonly body: { [key: string]: unknown };
-  /** Whether the other side is still there. */
+  /** Whether the connection of the client is open. */
   readonly isOpen: boolean;
-  /** `performance.now()` of the moment the exchange was over; `early` where the other side left before the reply was whole. */
+  /** `performance.now()` at the end of the exchange. `early` is true if the client disconnected before the reply was complete. */
   readonly closed: Promise<{ readonly atMs: number; readonly early: boolean }>;
 }
 
-/** The answer to one request, piece by piece. */
+/** The reply to one request, sent in pieces. */
 export class Answering {
   readonly received: Received;
   readonly response: ServerResponse;
@@ -32,7 +32,7 @@ export class Answering {
     this.response.flushHeaders();
   }
 
-  /** Sends bytes in a segment of their own: the reader in this process has them once it resolves. */
+  /** Sends bytes in a separate segment. Resolves when a reader in this process has received them. */
   async bytes(piece: string | Buffer): Promise<void> {
     await new Promise<void>((resolve) => this.response.write(piece, () => resolve()));
     await nextTurn();
@@ -43,12 +43,12 @@ export class Answering {
     return this.bytes(values.map(toEvent).join(''));
   }
 
-  /** The end mark and the end. */
+  /** Sends the end mark and ends the reply. */
   done(): void {
     this.response.end('data: [DONE]\n\n');
   }
 
-  /** Closes the connection in the middle. */
+  /** Closes the connection before the reply is complete. */
   destroyConnection(): void {
     this.response.destroy();
   }
@@ -64,17 +64,17 @@ export type Reply = (answering: Answering) => void | Promise<void>;
 export interface ScriptedUpstream extends AsyncDisposable {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Base address of the OpenAI form. */
+  /** Base URL of the OpenAI API. */
   readonly endpoint: string;
   readonly requests: readonly Received[];
-  /** Answers the next requests in turn; after them the last one over and over. */
+  /** Replies to the next requests in order. The last reply repeats. */
   script(...replies: readonly Reply[]): void;
-  /** The nth request, from 0, as soon as it is there. */
+  /** Resolves with the nth request, starting at 0, when it arrives. */
   request(index: number): Promise<Received>;
   close(): Promise<void>;
 }
 
-/** A real HTTP server that answers as it is told, for exact bytes and faults. */
+/** Starts an HTTP server with scripted replies, for exact bytes and errors. */
 export async function startScriptedUpstream(...replies: readonly Reply[]): Promise<ScriptedUpstream> {
   let script = [...replies];
   const requests: Received[] = [];
@@ -122,13 +122,13 @@ export function jsonReply(value: unknown, status = 200, headers: Readonly<Record
   };
 }
 
-/** A refusal in the form of the OpenAI API. */
+/** Creates an error reply in the format of the OpenAI API. */
 export function refusal(status: number, headers: Readonly<Record<string, string>> = {}, fields: object = {}): Reply {
   const error = { message: `upstream says ${status}`, type: 'upstream_type', param: null, code: null, ...fields };
   return jsonReply({ error }, status, headers);
 }
 
-/** A whole stream: the events in one segment, then the end mark. */
+/** Creates a complete stream: all events in one segment, then the end mark. */
 export function eventsReply(...values: unknown[]): Reply {
   return ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -136,7 +136,7 @@ export function eventsReply(...values: unknown[]): Reply {
   };
 }
 
-/** Bytes as they are, each piece in a segment of its own. */
+/** Creates a reply of raw bytes, each piece in a separate segment. */
 export function piecesReply(...pieces: readonly (string | Buffer)[]): Reply {
   return async (answering) => {
     answering.head();
@@ -145,7 +145,7 @@ export function piecesReply(...pieces: readonly (string | Buffer)[]): Reply {
   };
 }
 
-/** Never answers. */
+/** Never replies. */
 export function silence(): void {}
 
 export function toEvent(value: unknown): string {

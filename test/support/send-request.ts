@@ -3,18 +3,18 @@ import type { Completion } from '#contract/chat/chunk.ts';
 import type { ErrorBody } from '#contract/errors/error-body.ts';
 import { StreamReader } from './read-events.ts';
 
-/** A request exactly as it shall be sent. */
+/** A request that is sent exactly as given. */
 export interface TestRequest {
-  /** POST where absent. */
+  /** Default: POST. */
   readonly method?: string;
-  /** Sent as it stands: not normalised, not encoded. */
+  /** Sent unchanged, without normalization or encoding. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text and bytes as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
 }
 
-/** A whole answer. */
+/** A complete response. */
 export interface TestResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -24,7 +24,7 @@ export interface TestResponse {
   readonly completion: Completion;
 }
 
-/** Asks and reads the whole answer. */
+/** Sends a request and reads the complete response. */
 export async function sendRequest(url: string, options: TestRequest): Promise<TestResponse> {
   const response = await send(url, options);
   let text = '';
@@ -46,12 +46,12 @@ export async function sendRequest(url: string, options: TestRequest): Promise<Te
   };
 }
 
-/** Asks and gives the reply as soon as its head is there. */
+/** Sends a request. Resolves when the response header arrives. */
 export async function openStream(url: string, options: TestRequest): Promise<StreamReader> {
   return new StreamReader(await send(url, options));
 }
 
-/** Sends a request and leaves when told, whether or not a head came. */
+/** Sends a request. The returned function disconnects, even before a response header arrives. */
 export function sendAndDisconnect(url: string, options: TestRequest): { disconnect(): number } {
   const request = open(url, options);
   request.on('error', () => undefined);

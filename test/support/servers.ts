@@ -6,12 +6,12 @@ import { listeningAt } from './listening.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startRedis } from './start-redis.ts';
 
-/** A server that the tests of one run share. */
+/** A server that all tests of a run share. */
 interface SharedServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** How each is started, by the name that tests ask for. */
+/** Functions that start the servers, by the name that tests use. */
 const starters = {
   postgres: startPostgres,
   redis: () => startRedis(),
@@ -21,12 +21,12 @@ export type ServerName = keyof typeof starters;
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where tests ask for servers; `sharedServer` does. */
+    /** URL at which `sharedServer` requests servers. */
     servers: string;
   }
 }
 
-/** Tests that start the service in a process of its own start what users start. */
+/** Builds the service, so that tests start the same process as users. */
 function buildService(): void {
   const run = spawnSync(process.execPath, ['scripts/build-service.ts', '--when-needed'], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -34,7 +34,7 @@ function buildService(): void {
   if (run.status !== 0) throw new Error('the service could not be built');
 }
 
-/** Starts a server for the whole run when the first test asks for it: a run without such tests waits for nothing. */
+/** Starts a server for the complete run when the first test requests it. Runs without such tests do not wait for it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   buildService();
   const started = new Map<string, Promise<SharedServer>>();
@@ -44,16 +44,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     started.set(name, starting);
     return (await starting).url;
   };
-  const desk = createServer((request, response) => {
+  const httpServer = createServer((request, response) => {
     find(String(request.url).slice(1)).then(
       (url) => response.end(url),
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
-  await listeningAt(desk.listen(0, '127.0.0.1'));
-  project.provide('servers', `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  await listeningAt(httpServer.listen(0, '127.0.0.1'));
+  project.provide('servers', `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`);
   return async () => {
-    desk.close();
+    httpServer.close();
     for (const outcome of await Promise.allSettled(started.values())) {
       if (outcome.status === 'fulfilled') await outcome.value[Symbol.asyncDispose]();
     }

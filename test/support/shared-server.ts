@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { ServerName } from './servers.ts';
 
-/** Address of a server that all tests of the run share; started when the first asks for it. */
+/** Returns the address of a server that all tests of the run share. The first call starts it. */
 export async function sharedServer(name: ServerName): Promise<string> {
   const answer = await fetch(`${inject('servers')}/${name}`);
   const text = await answer.text();

@@ -8,16 +8,16 @@ import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/engine/
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { freshDatabase, type TestDatabase } from './fresh-database.ts';
 
-/** A database that was not there before, and is gone afterwards. */
+/** A new database. Disposal deletes it. */
 export interface FreshDatabase extends AsyncDisposable {
-  /** Opens it, as one more node does. */
+  /** Opens the database like another node. */
   open(options?: OpenOptions): Promise<OpenDatabase & AsyncDisposable>;
 }
 
 export interface Node {
   readonly engine: string;
   readonly database: SqlDatabase;
-  /** What another node on the same database sees. */
+  /** The database as another node sees it. */
   readonly otherDatabase: SqlDatabase;
 }
 
@@ -29,7 +29,7 @@ const engines = [
 /** Options with a long timeout, because a step can take long on a busy machine. */
 const patient: OpenOptions = { timeoutMs: 60_000 };
 
-/** The same tests on each engine, with one database for all of them. */
+/** Runs tests on each engine. The tests of an engine share one database. */
 export function describeOnEach(what: string, tests: (node: Node) => void): void {
   describe.each(engines)(`${what} on $engine`, ({ engine, fresh }) => {
     const opened: OpenDatabase[] = [];

@@ -10,21 +10,21 @@ import { spawnTied, type TiedProcess } from './tied-process.ts';
 
 type User = { readonly uid: number; readonly gid: number } | undefined;
 
-/** A real PostgreSQL on the loopback, with a cluster of its own in a temporary folder. */
+/** A real PostgreSQL server on the loopback interface with its own cluster in a temporary folder. */
 export interface TestPostgres extends AsyncDisposable {
-  /** `postgres://…/postgres` of its superuser. */
+  /** `postgres://…/postgres` URL of its superuser. */
   readonly url: string;
-  /** Ends it as an operator does; connections break. Its data stays until it is disposed of. */
+  /** Stops the server as an operator would, which breaks connections. The data stays until disposal. */
   stop(): Promise<void>;
-  /** On the same port, with the same data. */
+  /** Starts the server again on the same port with the same data. */
   start(): Promise<void>;
 }
 
-/** Sorts by language unless told otherwise, so that an order of code points is seen to be asked for. */
+/** The default order is linguistic, so tests detect queries that do not request code point order. */
 const clusterFlags = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'];
 const serverFlags = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
 
-/** Further settings are of the server, such as `fsync=on`. */
+/** Starts a server. Additional settings are server settings, such as `fsync=on`. */
 export async function startPostgres(...furtherSettings: readonly string[]): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
   const user = serverUser();
@@ -58,7 +58,7 @@ function toFlags(settings: readonly string[]): readonly string[] {
   return settings.flatMap((setting) => ['-c', setting]);
 }
 
-/** PostgreSQL refuses to run as root: then it is run as `nobody`, who is there on every machine. */
+/** PostgreSQL refuses to run as root. In that case it runs as `nobody`, a user that exists on every machine. */
 function serverUser(): User {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
@@ -66,8 +66,8 @@ function serverUser(): User {
 }
 
 /**
- * Copies the programs to where any user may run them, and makes the links between its libraries that a package
- * cannot hold: its install script, which would make them, need not have run. Gives the folder of the programs.
+ * Copies the programs to a folder where any user may run them, and creates the links between its libraries. A package cannot
+ * contain links, and its install script, which creates them, may not have run. Returns the folder of the programs.
  */
 async function copyPrograms(folder: string): Promise<string> {
   const require = createRequire(import.meta.url);

@@ -8,13 +8,13 @@ import { openStream, sendRequest, type TestRequest, type TestResponse } from './
 import { callerKey, chatPath, withKey } from './start-service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** As users start it: built, by `servers.ts`. */
+/** The built service, as users start it. `servers.ts` builds it. */
 export const main = join(root, 'dist/main.js');
-/** Node keeps here what it made of the sources: each process starts in half the time. */
+/** Compile cache of Node.js, which halves the start time of each process. */
 const compiled = join(root, 'node_modules/.cache/parley-compiled');
 const maxCommandMs = 15_000;
 
-/** What a process wrote, and how it ended. */
+/** Output of a process. */
 interface Output {
   readonly stdout: string;
   readonly stderr: string;
@@ -26,13 +26,13 @@ export interface Ended extends Output {
 }
 
 export interface ProcessOptions {
-  /** Written to a file that is passed as --config; null for none. `keys` may be left out. */
+  /** Written to a file that is passed as --config. Null passes no file. `keys` may be omitted. */
   readonly configuration: object | null;
-  /** Without a time of its own, a stop closes the door at once. */
+  /** Unless it sets a grace period, the process stops accepting calls immediately after a stop signal. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** After `serve --config FILE --port 0`; a later flag wins. */
+  /** Appended to `serve --config FILE --port 0`. A later flag wins. */
   readonly flags?: readonly string[];
-  /** What is started; default Node with the built service. */
+  /** Program to start. Default: Node.js with the built service. */
   readonly program?: string;
 }
 
@@ -41,27 +41,27 @@ export interface TestProcess extends AsyncDisposable {
   readonly pid: number;
   readonly output: Output;
   readonly ended: Promise<Ended>;
-  /** Resolves when stdout or stderr has what is looked for. */
+  /** Resolves when the output on stdout or stderr matches. */
   untilOutput(pattern: RegExp): Promise<void>;
   sendRequest(options: TestRequest): Promise<TestResponse>;
   chat(deployment: string, body: object): Promise<TestResponse>;
   stream(deployment: string, body: object): Promise<StreamReader>;
-  /** Puts another configuration in the place of the first, in one step; text as it is. */
+  /** Replaces the configuration atomically. Text is written unchanged. */
   configure(configuration: object | string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** A process of its own that runs a command of Parley to its end. */
+/** Runs a command of Parley in a separate process until it ends. */
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return runProgram([process.execPath, main, ...args], environment);
 }
 
-/** A process of its own that runs any command to its end. */
+/** Runs any command in a separate process until it ends. */
 export function runProgram(command: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return toRunning(command, environment, { timeout: maxCommandMs, killSignal: 'SIGKILL' }).ended;
 }
 
-/** `parley serve` in a process of its own, once it listens. Rejects with what it said where it ends before. */
+/** Starts `parley serve` in a separate process and resolves when it listens. Rejects with its output if it ends earlier. */
 export async function startProcess({
   configuration,
   environment = {},
@@ -82,13 +82,13 @@ export async function startProcess({
   const args = ['serve', ...configFlags, '--port', '0', '--data', join(folder, 'data'), ...flags];
   const started = program === undefined ? [process.execPath, main] : [program];
   const running = toRunning([...started, ...args], { PARLEY_LAME_DUCK_MS: '0', ...environment });
-  const { child, ended, output, said: untilOutput } = running;
+  const { child, ended, output, untilOutput } = running;
   const greeting = /Parley listens on (https?:\/\/[^\s,]+)/;
-  const clean = () => rm(folder, { recursive: true, force: true });
+  const deleteFolder = () => rm(folder, { recursive: true, force: true });
   await Promise.race([untilOutput(greeting), ended]);
   const url = greeting.exec(output.stdout)?.[1];
   if (url === undefined) {
-    await clean();
+    await deleteFolder();
     throw new Error(`the process did not start: ${output.stderr}${output.stdout}`);
   }
   return {
@@ -106,19 +106,19 @@ export async function startProcess({
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL');
       await ended;
-      await clean();
+      await deleteFolder();
     },
   };
 }
 
-function toRunning(command: readonly string[], environment: Readonly<Record<string, string>>, bounds: SpawnOptions = {}) {
+function toRunning(command: readonly string[], environment: Readonly<Record<string, string>>, spawnOptions: SpawnOptions = {}) {
   const { PATH = '', HOME = '' } = process.env;
   const [program = '', ...args] = command;
   const child: ChildProcess = spawn(program, args, {
     cwd: root,
     env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...bounds,
+    ...spawnOptions,
   });
   const output = { stdout: '', stderr: '' };
   let waiting: { readonly pattern: RegExp; readonly resolve: () => void }[] = [];
@@ -136,5 +136,5 @@ function toRunning(command: readonly string[], environment: Readonly<Record<stri
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code, signal) => resolve({ ...output, code, signal }));
   });
-  return { child, output, said: untilOutput, ended };
+  return { child, output, untilOutput, ended };
 }

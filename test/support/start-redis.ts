@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { freePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
-/** A real Redis on the loopback that keeps nothing. */
+/** A real Redis server on the loopback interface without persistence. */
 export interface TestRedis extends AsyncDisposable {
   /** `redis://127.0.0.1:…` */
   readonly url: string;
   readonly port: number;
-  /** Ends it; connections break and everything in it is lost. */
+  /** Stops the server, which breaks connections and deletes its data. */
   stop(): Promise<void>;
-  /** On the same port, empty. */
+  /** Starts the server again on the same port without data. */
   start(): Promise<void>;
 }
 
 const flags = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--enable-debug-command', 'yes'];
 
-/** Further flags are of redis-server, such as `--requirepass`. */
+/** Starts a server. Additional flags are flags of redis-server, such as `--requirepass`. */
 export async function startRedis(...furtherFlags: readonly string[]): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
   const port = await freePort();
@@ -38,7 +38,7 @@ export async function startRedis(...furtherFlags: readonly string[]): Promise<Te
 }
 
 async function listening(command: readonly string[]): Promise<TiedProcess> {
-  // It says everything on stdout.
+  // The server prints its log to stdout, so the shell redirects it.
   const running = spawnTied(['sh', '-c', 'exec "$@" >&2', 'sh', ...command], { stopSignal: 'TERM' });
   await new Promise<void>((resolve, reject) => {
     let stderrText = '';

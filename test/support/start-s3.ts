@@ -3,23 +3,23 @@ import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/clien
 import { freePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
-/** An S3 that keeps everything in the memory of a process of its own. */
+/** An S3 server in a separate process that stores its data in memory. */
 export interface TestS3 extends AsyncDisposable {
-  /** For `PARLEY_FILES_URL`: a bucket of its own, a prefix in it, an endpoint and credentials. */
+  /** Value for `PARLEY_FILES_URL`: a separate bucket, a prefix, an endpoint, and credentials. */
   readonly filesUrl: string;
-  /** Names of the contents, without the prefix, and of the uploads that are not complete. */
+  /** Returns the names of the objects without the prefix, and of the incomplete uploads. */
   names(): Promise<{ readonly objects: readonly string[]; readonly uploads: readonly string[] }>;
-  /** Stores an object past all nodes. */
+  /** Stores an object without a node. */
   put(name: string, content: string): Promise<void>;
-  /** Ends it; what it held is lost. */
+  /** Stops the server, which deletes its data. */
   stop(): Promise<void>;
-  /** On the same port, with the bucket, empty. */
+  /** Starts the server again on the same port with an empty bucket. */
   start(): Promise<void>;
 }
 
 const bucket = 'parley-test';
 const prefix = 'some/where/';
-/** Says whose contents they are. */
+/** Name of the object that identifies the database of the contents. */
 const claimName = 'parley-database';
 const main = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
 

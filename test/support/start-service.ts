@@ -33,7 +33,7 @@ import { MemoryConsentStore } from './memory-consent-store.ts';
 import type { StreamReader } from './read-events.ts';
 import { openStream, sendAndDisconnect, sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
 
-/** The key that `chat` and `stream` send where they are not told another. */
+/** The key that `chat` and `stream` send by default. */
 export const callerKey = 'caller-key';
 
 export interface ServiceOptions {
@@ -42,14 +42,14 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly limitStore?: LimitStore;
   readonly perRequestKeys?: PerRequestKeys;
-  /** Pause between the frames of the demo model. Absent: next to none. */
+  /** Pause between the frames of the demo model. Default: almost none. */
   readonly demoPaceMs?: number;
-  /** Absent: one of its own, in memory. */
+  /** Default: a separate store in memory. */
   readonly consents?: ConsentStore;
   readonly applications?: ApplicationStore;
   readonly files?: NonNullable<ServiceDeps['files']>;
   readonly passages?: NonNullable<ServiceDeps['passages']>;
-  /** Absent: the model that comes with the service. */
+  /** Default: the built-in model of the service. */
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly maxBackgroundRunMs?: number;
@@ -79,22 +79,22 @@ export interface TestService extends AsyncDisposable {
   readonly loadBalancer: LoadBalancer;
   readonly snapshot: LiveConfig;
   sendRequest(options: TestRequest): Promise<TestResponse>;
-  /** A chat completion on the deployment path. */
+  /** Sends a chat completion to the deployment path. */
   chat(deployment: string, body: object, headers?: Headers): Promise<TestResponse>;
-  /** The same with `stream: true`, as soon as the head is there. */
+  /** Sends a streaming chat completion. Resolves when the response header arrives. */
   stream(deployment: string, body: object, headers?: Headers): Promise<StreamReader>;
-  /** The same, with nobody waiting for the answer. */
+  /** Sends a chat completion whose client can disconnect before the response arrives. */
   chatAndDisconnect(deployment: string, body: object): { disconnect(): number };
   reload(configuration: object): void;
-  /** Has every upstream of the configuration asked again. */
+  /** Resumes every paused upstream of the configuration. */
   forgetFailures(): void;
   close(): Promise<void>;
 }
 
-/** For tests that do something while the demo model answers: the pace that users see. */
+/** The pace that users see, for tests that act while the demo model answers. */
 export const usersDemoPaceMs = 15;
 
-/** The whole service in this process, on a port of its own. Of the configuration, `keys` may be left out. */
+/** Starts the complete service in this process on a separate port. The configuration may omit `keys`. */
 export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
   const local = new LocalEmbedder();
   const embedder = options.embedder ?? local;
@@ -141,7 +141,7 @@ export async function startService(configuration: object, options: ServiceOption
   };
 }
 
-/** Stores of one test, in memory. */
+/** Returns the stores of one test, in memory by default. */
 function toStores(options: ServiceOptions): Parameters<typeof composeService>[0]['stores'] {
   const newKey = (): string => randomBytes(32).toString('base64url');
   return {
@@ -157,7 +157,7 @@ export function chatPath(deployment: string): string {
   return `/compat/deployments/${deployment}/chat/completions/2024-10-21`;
 }
 
-/** Header fields of a good request. */
+/** Returns the header fields of a valid request. */
 export function withKey(key = callerKey): Record<string, string> {
   return { 'api-key': key, 'content-type': 'application/json' };
 }

@@ -3,16 +3,19 @@ import type { Exchange, HttpClient, HttpRequest, ReplyListener } from '#base/htt
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { type EventReader, type ReplyDialect, sendForReply } from '#upstreams/upstream-reply.ts';
 
-/** What a streamed reply gives. */
+/** The content of a streamed reply. */
 export interface Streamed {
   readonly frames: readonly RawFrame[];
-  /** What it fails with. */
+  /** Error of a failed stream. */
   readonly error: unknown;
-  /** How long its connection may stay open behind the end mark; undefined if it was not left open. */
+  /** Time that the connection may stay open after the end mark. Undefined if it was closed. */
   readonly endsWithinMs: number | undefined;
 }
 
-/** The frames that the pieces of a streamed reply give, one read after the other. The connection closes behind them unless it stays open. */
+/**
+ * Returns the frames of a streamed reply. The reader receives the pieces one by one. Then the connection closes unless it stays
+ * open.
+ */
 export async function readFrames(pieces: readonly string[], reader: EventReader, { staysOpen = false } = {}): Promise<Streamed> {
   const frames: RawFrame[] = [];
   let failure: unknown;

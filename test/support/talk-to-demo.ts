@@ -8,13 +8,13 @@ import type { Message } from '#contract/chat/message.ts';
 import type { Attempt, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 
-/** For tests: what the demo said, in pieces and as a whole. */
+/** The reply of the demo model, in chunks and complete. */
 export interface DemoReply {
   readonly chunks: readonly Chunk[];
   readonly reply: Completion;
   readonly message: Completion['choices'][number]['message'];
   readonly content: string;
-  /** Calls of tools, with parsed arguments. */
+  /** Tool calls with parsed arguments. */
   readonly calls: readonly { readonly name: string; readonly arguments: unknown }[];
 }
 
@@ -76,7 +76,7 @@ export function user(content: string, custom_content?: Message['custom_content']
   return { role: 'user', content, ...(custom_content && { custom_content }) };
 }
 
-/** A tool as the OpenAI API offers it. */
+/** Creates a tool in the OpenAI format. */
 export function tool(name: string, description: string, properties: object = {}, required = Object.keys(properties)) {
   return { type: 'function', function: { name, description, parameters: { type: 'object', properties, required } } };
 }

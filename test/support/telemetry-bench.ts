@@ -9,7 +9,7 @@ import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts'
 
 export const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-/** Time that stands still until it is told. */
+/** Clock that tests advance manually. */
 class HandClock implements Clock {
   ms = 1_000;
   nowMs = (): number => this.ms;
@@ -32,9 +32,9 @@ export interface Bench {
   readonly telemetry: NodeTelemetry;
   readonly clock: HandClock;
   readonly log: Log;
-  /** All that was logged. */
+  /** Returns the complete log. */
   text(): string;
-  /** The lines that were logged. */
+  /** Returns the parsed log lines. */
   lines(): Record<string, unknown>[];
 }
 
@@ -44,7 +44,7 @@ export interface BenchOptions {
   readonly deployments?: readonly Deployment[];
 }
 
-/** The telemetry of a node with a log that is kept. */
+/** Opens the telemetry of a node with a recorded log. */
 export async function openBench({
   level = 'info',
   env = {},
@@ -84,7 +84,7 @@ export function createUpstreamError(message: string): Error {
   return new UpstreamError('refused', message, { status: 500, code: 'server_error' });
 }
 
-/** Begins a call as a surface does. */
+/** Begins a call like a surface. */
 export function begin({ telemetry, clock }: Bench, start: Partial<CallStart> = {}): CallRecord {
   return telemetry.begin({
     operation: 'chat',

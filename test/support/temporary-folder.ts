@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of one test, gone with it. */
+/** A temporary folder of one test. Disposal deletes it. */
 export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
   [Symbol.asyncDispose](): Promise<void>;

@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface TiedOptions {
-  /** Signal that ends the program in good order, as `kill -s` names it. */
+  /** Signal that ends the program regularly, in the notation of `kill -s`. */
   readonly stopSignal: 'INT' | 'TERM';
-  /** Whom it runs as; absent: the one who runs this process. */
+  /** User that runs the program. Default: the user of this process. */
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
 export interface TiedProcess {
   readonly child: ChildProcess;
-  /** Ends the program and resolves once it is gone. */
+  /** Stops the program and resolves after it has ended. */
   stop(): Promise<void>;
 }
 
-/** Runs a program until it ends, or until nobody holds the other end of descriptor 3 any more. */
+/** Runs a program until it ends or until the other end of descriptor 3 is closed. */
 const supervisor = `signal=$1; shift
 "$@" 3<&- & program=$!
 { read -r _ <&3; kill -s "$signal" "$program"; } & watcher=$!
@@ -21,7 +21,7 @@ wait "$program"; code=$?
 kill "$watcher" 2>&-
 exit "$code"`;
 
-/** A server that ends when this process does, even where this process is killed. What it says is on stderr. */
+/** Starts a server that ends with this process, even if this process is killed. Its output goes to stderr. */
 export function spawnTied(command: readonly string[], { stopSignal, user }: TiedOptions): TiedProcess {
   const child = spawn('sh', ['-c', supervisor, 'sh', stopSignal, ...command], {
     ...user,

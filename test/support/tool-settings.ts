@@ -1,5 +1,5 @@
 import { complete } from '#contract/configuration/schema-node.ts';
 import { ToolSettings } from '#contract/configuration/service.ts';
 
-/** The bounds of tool runs where the configuration says nothing of them. */
+/** Default limits of tool runs. */
 export const defaultToolSettings = complete(ToolSettings, {}) as ToolSettings;

@@ -17,8 +17,8 @@ const CONNECT_CEILING_MS = 120_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 /**
- * The client over undici's `dispatch`. Opens as many connections an origin as there are exchanges. A request is never resent.
- * undici's own limits: an interim reply 100 nobody asked for closes the connection (fault `closed`).
+ * HTTP client on top of the `dispatch` function of undici. Opens as many connections per origin as there are exchanges and never
+ * resends a request. A limit of undici: an unexpected 100 response closes the connection (error `closed`).
  */
 export class UndiciClient implements HttpClient {
   readonly #agent: Agent;
@@ -70,7 +70,7 @@ function failLater(exchange: LeanExchange, error: HttpError): void {
   exchange.fail(error);
 }
 
-/** Carries one exchange over undici. */
+/** Runs one exchange on undici. */
 class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
   readonly #exchange: LeanExchange;
   #controller: Dispatcher.DispatchController | null = null;
@@ -129,7 +129,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
     else this.#controller?.resume();
   }
 
-  /** Hands on what the reads of this turn brought, as one piece. */
+  /** Passes the data of all reads in this turn on as one piece. */
   #flush(): void {
     this.#flushing = false;
     if (this.#text === '' || this.#exchange.stage === 'over') return;

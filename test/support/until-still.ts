@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** Resolves when a number that had begun to grow has not changed for 400 ms. */
+/** Resolves when a number has started to grow and then has not changed for 400 ms. */
 export async function untilStill(read: () => number): Promise<void> {
   let before = 0;
   await vi.waitUntil(

@@ -2,13 +2,13 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Documented, OpenApiDocument } from './documented.ts';
 
-/** Says what is wrong with a value; empty where nothing is. */
+/** Returns the errors of a value. */
 type Check = (value: unknown) => readonly string[];
 
-/** Checks values against the schemas of a document. Answers may have no field that is not described. */
+/** Validates values against the schemas of a document. Responses may not have undocumented fields. */
 export class Validators {
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-  /** By their schema: most answers are described alike, by a reference to the same component. */
+  /** Compiled validators by schema. Most responses refer to the same component. */
   readonly #compiled = new Map<string, ValidateFunction>();
   readonly #document: unknown;
 
@@ -30,7 +30,7 @@ export class Validators {
     return this.#check('closed', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
 
-  /** The same; more fields than are described are no fault. */
+  /** Returns the check of a response that may have undocumented fields. */
   openAnswer({ path, method }: Documented, status: number | string, type: string): Check {
     return this.#check('open', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
@@ -48,7 +48,7 @@ function toPointer(root: string, keys: readonly string[]): string {
   return `${root}#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 }
 
-/** The same schemas, whose objects have no fields but those that are described, wherever any are. */
+/** Returns the schema with all described objects closed to undocumented fields. */
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isJsonObject(schema)) return schema;

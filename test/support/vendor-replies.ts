@@ -5,7 +5,7 @@ import type { Reply } from './scripted-upstream.ts';
 export const vendorNames = ['gemini', 'vertex', 'bedrock', 'mistral'] as const;
 export type Vendor = (typeof vendorNames)[number];
 
-/** One upstream of each vendor at that address, with credentials that must not be seen. */
+/** Creates one upstream of a vendor at this address, with credentials that must not leak. */
 export function createUpstream(vendor: Vendor, url: string) {
   return {
     gemini: { protocol: 'gemini', endpoint: `${url}/v1beta`, key: 'gemini-secret', model: 'gemini-3-pro' },
@@ -21,7 +21,7 @@ export function createUpstream(vendor: Vendor, url: string) {
   }[vendor];
 }
 
-/** A recorded stream, in the segments given. */
+/** Replies with a recorded stream, split into the given segments. */
 export function recorded(vendor: Vendor, name: string, split: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes]): Reply {
   const contentType = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
   return async (answering) => {
@@ -31,14 +31,14 @@ export function recorded(vendor: Vendor, name: string, split: (bytes: Buffer) =>
   };
 }
 
-/** The bytes of a recorded stream; Bedrock's are written down as one event a line. */
+/** Reads the bytes of a recorded stream. Recordings of Bedrock have one event per line. */
 export function readRecordedBytes(vendor: Vendor, name: string): Buffer {
   const kind = vendor === 'bedrock' ? 'jsonl' : 'sse';
   const bytes = readFileSync(new URL(`../fixtures/${vendor}/${name}.${kind}`, import.meta.url));
   return vendor === 'bedrock' ? Buffer.concat(eventFrames(bytes.toString('utf8'))) : bytes;
 }
 
-/** `{"!name": …}` is an exception, `{"name": …}` an event. */
+/** Encodes the events. `{"!name": …}` is an exception, `{"name": …}` an event. */
 function eventFrames(lines: string): Buffer[] {
   return lines
     .trim()

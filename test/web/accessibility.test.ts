@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usersDemoPaceMs } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
-/** For the test that stops an answer of the demo model. */
-let paced: PageHouse;
+let fixture: PageFixture;
+/** Uses a slow demo model, for the test that stops an answer. */
+let paced: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
-  paced = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
+  fixture = await startPageFixture();
+  paced = await startPageFixture({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(async () => {
   await paced[Symbol.asyncDispose]();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
-describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => {
-  it('nothing keeps anyone out: signing in', async () => {
-    const { page } = await house.openAt('/', options);
+describe.each(looks)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
+  it('has no accessibility violations on the sign-in form', async () => {
+    const { page } = await fixture.openAt('/', options);
     await page.getByLabel('Key').waitFor();
     expect(await violations(page)).toEqual([]);
   });
 
-  it('nothing keeps anyone out or runs out of the window: a conversation with everything, the choice, consent', async () => {
-    const { page, say, answer } = await house.open('demo', options);
+  it('has no accessibility violations or overflow in a chat, the model picker, and the consent page', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
     expect(await violations(page)).toEqual([]);
-    await say(`Show me everything ${'long'.repeat(60)}`);
-    await answer();
-    expect(await overhang(page), 'nothing runs out of the window at the side').toBe(0);
+    await sendMessage(`Show me everything ${'long'.repeat(60)}`);
+    await readAnswer();
+    expect(await overhang(page), 'the page has no horizontal overflow').toBe(0);
     await page.locator('.stages > summary').click();
     for (const stage of await page.locator('.stage > summary').all()) await stage.click();
     await page.locator('.usage > summary').click();
@@ -49,9 +49,9 @@ describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => 
   });
 });
 
-describe('by keyboard alone', () => {
-  it('a deployment is chosen, asked, stopped and asked again', async () => {
-    const { page, answer } = await paced.open('assistant');
+describe('the chat page with a keyboard only', () => {
+  it('lets a user choose a deployment, send a message, stop the answer, and send another message', async () => {
+    const { page, readAnswer } = await paced.open('assistant');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -66,25 +66,25 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Stop');
     await page.keyboard.press('Space');
-    expect(await answer()).toMatch(/^1 2 3/);
+    expect(await readAnswer()).toMatch(/^1 2 3/);
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
     await page.keyboard.type('Show me controls');
     await page.keyboard.press('Enter');
-    await answer();
+    await readAnswer();
     await page.getByRole('button', { name: 'red' }).focus();
     await page.keyboard.press('Enter');
-    expect(await answer()).toContain('{"colour":"red"}');
+    expect(await readAnswer()).toContain('{"colour":"red"}');
   });
 
-  it('the first stop leads past the conversations to the message', async () => {
-    const { page } = await house.open('demo');
+  it('offers a skip link to the message field as the first focusable element', async () => {
+    const { page } = await fixture.open('demo');
     await page.locator(':is(a, button, input)').first().focus();
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
   });
 });
 
-/** Leaves the dialog, and presses its button before the event of its end comes. */
+/** Closes the dialog and presses its button before the browser dispatches the close event. */
 const openAgainAtOnce = `(async () => {
   const first = document.querySelector('.picker-dialog');
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
@@ -96,11 +96,11 @@ const openAgainAtOnce = `(async () => {
   return document.querySelector('.picker-dialog')?.open ?? false;
 })()`;
 
-describe('what lies over the rest', () => {
+describe('dialogs and the sidebar drawer', () => {
   const focused = '(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()';
 
-  it('on a phone the drawer keeps the focus, Escape closes it, and the focus goes back', async () => {
-    const { page } = await house.open('demo', { viewport: { width: 390, height: 800 } });
+  it('keeps the focus in the drawer on a phone and returns it when Escape closes the drawer', async () => {
+    const { page } = await fixture.open('demo', { viewport: { width: 390, height: 800 } });
     await page.getByRole('button', { name: 'Show chats' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('.sidebar.open').waitFor();
@@ -123,8 +123,8 @@ describe('what lies over the rest', () => {
     expect(await page.evaluate(focused)).toBe('Show chats');
   });
 
-  it('the choice of a deployment gives the focus back on Escape, and to the message on a choice', async () => {
-    const { page } = await house.open('demo');
+  it('returns the focus from the model picker after Escape and moves it to the message field after a choice', async () => {
+    const { page } = await fixture.open('demo');
     await page.locator('.picker').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -138,17 +138,17 @@ describe('what lies over the rest', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
   });
 
-  it('the choice of a deployment opens again although the browser has not told yet that it was left', async () => {
-    const { page } = await house.open('demo');
+  it('reopens the model picker before the browser dispatches its close event', async () => {
+    const { page } = await fixture.open('demo');
     await page.locator('.picker').click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(openAgainAtOnce)).toBe(true);
   });
 
-  it('a question that is not changed after all gives the focus back', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Count to 2');
-    await answer();
+  it('returns the focus to the edit button if the user cancels the edit', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Count to 2');
+    await readAnswer();
     await page.getByRole('button', { name: 'Edit and ask again' }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Escape');
@@ -156,23 +156,23 @@ describe('what lies over the rest', () => {
   });
 });
 
-describe('who listens', () => {
-  it('is told when an answer begins and ends, and nothing in between', async () => {
-    const { page, say, answer } = await house.open('demo');
+describe('the status region for screen readers', () => {
+  it('announces only the start and the end of an answer', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await page.evaluate(`{
       globalThis.heard = [];
       const status = document.querySelector('[role=status]');
       new MutationObserver(() => heard.push(status.textContent)).observe(status, { subtree: true, childList: true, characterData: true });
     }`);
-    await say('Count to 30');
-    await answer();
+    await sendMessage('Count to 30');
+    await readAnswer();
     expect(await page.evaluate('heard')).toEqual(['Demo is answering.', 'The answer is complete, 30 words.']);
     expect(await page.locator('.thread [aria-live], .thread [role=log], .thread [role=alert]').count()).toBe(0);
   });
 
-  it('in German hears German', async () => {
-    const { page, say } = await house.open('demo', { locale: 'de-DE' });
-    await say('Hello');
+  it('announces in German on a German page', async () => {
+    const { page, sendMessage } = await fixture.open('demo', { locale: 'de-DE' });
+    await sendMessage('Hello');
     await page.getByRole('status').getByText('Demo antwortet.').or(page.getByRole('status').getByText('vollständig')).waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe('de');
   });

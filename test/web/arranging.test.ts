@@ -1,32 +1,32 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { looks, violations } from './violations.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  house = await startChatsHouse();
+  fixture = await startChatsFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-interface Listed {
+interface ListedChat {
   readonly id: string;
   readonly title: string;
   readonly pinned: boolean;
   readonly tags?: readonly string[];
 }
 
-const stored = async (archived = false): Promise<readonly Listed[]> => {
+const listChats = async (archived = false): Promise<readonly ListedChat[]> => {
   const path = `/v1/chats?archived=${archived}`;
-  const { json } = await house.service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
-  return (json as { data: Listed[] }).data;
+  const { json } = await fixture.service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  return (json as { data: ListedChat[] }).data;
 };
 
-const chat = (title: string, body: object = {}) =>
-  house.service.sendRequest({
+const storeChat = (title: string, body: object = {}) =>
+  fixture.service.sendRequest({
     method: 'POST',
     path: `/v1/chats/${title.replaceAll(' ', '-')}`,
     headers: { 'api-key': callerKey, 'content-type': 'application/json' },
@@ -44,44 +44,44 @@ const choose = async (page: Page, title: string, choice: string) => {
 
 const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-describe('the list of conversations', () => {
-  it('is renamed and pinned on every device, also what is open elsewhere', async () => {
-    await chat('Boats');
-    await chat('Trains', { updatedAtMs: Date.now() - 40 * 86_400_000 });
-    const one = await house.openAt(`/#key=${callerKey}`);
-    const two = await house.openAt(`/#key=${callerKey}`);
-    await two.page.getByRole('link', { name: 'Boats' }).click();
-    await two.page.locator('.question', { hasText: 'Tell me about Boats' }).waitFor();
+describe('the chat list', () => {
+  it('syncs renamed and pinned chats across devices, including an open chat', async () => {
+    await storeChat('Boats');
+    await storeChat('Trains', { updatedAtMs: Date.now() - 40 * 86_400_000 });
+    const first = await fixture.openAt(`/#key=${callerKey}`);
+    const second = await fixture.openAt(`/#key=${callerKey}`);
+    await second.page.getByRole('link', { name: 'Boats' }).click();
+    await second.page.locator('.question', { hasText: 'Tell me about Boats' }).waitFor();
 
-    await one.page.getByRole('link', { name: 'Boats' }).press('F2');
-    await one.page.getByRole('textbox', { name: 'New name of “Boats”' }).fill('Ships');
-    await one.page.keyboard.press('Enter');
-    await one.page.getByRole('link', { name: 'Ships' }).waitFor();
-    await choose(one.page, 'Trains', 'Pin');
-    await group(one.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor();
+    await first.page.getByRole('link', { name: 'Boats' }).press('F2');
+    await first.page.getByRole('textbox', { name: 'New name of “Boats”' }).fill('Ships');
+    await first.page.keyboard.press('Enter');
+    await first.page.getByRole('link', { name: 'Ships' }).waitFor();
+    await choose(first.page, 'Trains', 'Pin');
+    await group(first.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor();
     await expect
-      .poll(async () => (await stored()).map(({ title, pinned }) => [title, pinned]))
+      .poll(async () => (await listChats()).map(({ title, pinned }) => [title, pinned]))
       .toEqual([
         ['Trains', true],
         ['Ships', false],
       ]);
-    await two.page.getByRole('link', { name: 'Ships' }).waitFor();
-    await group(two.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor();
-    await two.say('Go on');
-    await two.answer();
-    await expect.poll(async () => (await stored()).map(({ title }) => title)).toEqual(['Trains', 'Ships']);
-    await choose(two.page, 'Trains', 'Unpin');
-    await expect.poll(async () => (await stored()).map(({ pinned }) => pinned)).toEqual([false, false]);
-    expect([one.troubles, two.troubles]).toEqual(Array(2).fill({ outside: [], faults: [] }));
+    await second.page.getByRole('link', { name: 'Ships' }).waitFor();
+    await group(second.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor();
+    await second.sendMessage('Go on');
+    await second.readAnswer();
+    await expect.poll(async () => (await listChats()).map(({ title }) => title)).toEqual(['Trains', 'Ships']);
+    await choose(second.page, 'Trains', 'Unpin');
+    await expect.poll(async () => (await listChats()).map(({ pinned }) => pinned)).toEqual([false, false]);
+    expect([first.issues, second.issues]).toEqual(Array(2).fill({ externalRequests: [], errors: [] }));
   });
 
-  it('keeps what is archived apart, where it is found and brought back from', async () => {
-    await chat('Old plans');
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('lists archived chats separately and lets the user find and unarchive them', async () => {
+    await storeChat('Old plans');
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await choose(page, 'Old plans', 'Archive');
     await page.locator('.head', { hasText: 'Old plans' }).waitFor({ state: 'detached' });
-    await expect.poll(async () => (await stored(true)).map(({ title }) => title)).toEqual(['Old plans']);
-    const there = await house.openAt(`/#key=${callerKey}`);
+    await expect.poll(async () => (await listChats(true)).map(({ title }) => title)).toEqual(['Old plans']);
+    const there = await fixture.openAt(`/#key=${callerKey}`);
     await there.page.getByRole('button', { name: 'Archived', pressed: false }).waitFor();
     expect(await there.page.locator('.head', { hasText: 'Old plans' }).count()).toBe(0);
     await there.page.getByRole('searchbox').fill('tell old plans');
@@ -91,13 +91,13 @@ describe('the list of conversations', () => {
     await choose(there.page, 'Old plans', 'Unarchive');
     await group(there.page, 'Today').getByRole('link', { name: 'Old plans' }).waitFor();
     expect(await there.page.getByRole('button', { name: 'Archived' }).count()).toBe(0);
-    await expect.poll(async () => (await stored(true)).length).toBe(0);
+    await expect.poll(async () => (await listChats(true)).length).toBe(0);
   });
 
-  it('is sorted by tags, by keyboard alone', async () => {
-    await chat('Gardens');
-    await chat('Bread');
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('filters by tags that were added with the keyboard only', async () => {
+    await storeChat('Gardens');
+    await storeChat('Bread');
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('link', { name: 'Gardens' }).focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -115,19 +115,19 @@ describe('the list of conversations', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
     expect(await page.locator('.head a').allTextContents()).toEqual(['Gardens']);
-    await expect.poll(async () => (await stored()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
+    await expect.poll(async () => (await listChats()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
   });
 
-  it('has what is begun or opened, whatever was searched for before', async () => {
-    await chat('Gardens');
-    await chat('Bread');
-    const { page, say, answer } = await house.openAt(`/#key=${callerKey}`);
+  it('shows new and opened chats despite an earlier search', async () => {
+    await storeChat('Gardens');
+    await storeChat('Bread');
+    const { page, sendMessage, readAnswer } = await fixture.openAt(`/#key=${callerKey}`);
     const heads = page.locator('.head a');
     const search = page.getByRole('searchbox');
     await page.getByRole('link', { name: 'Bread' }).waitFor();
     await search.fill('garden');
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
-    // What was found and is opened leaves the search as it was, to go on with the next.
+    // Opening a result keeps the search, so that the user can open the next result.
     await page.getByRole('link', { name: 'Gardens' }).click();
     await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
     expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
@@ -136,15 +136,15 @@ describe('the list of conversations', () => {
     expect(await search.inputValue()).toBe('');
     await search.fill('garden');
     await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
-    await say('Where am I?');
-    await answer();
+    await sendMessage('Where am I?');
+    await readAnswer();
     await page.getByRole('link', { name: 'Where am I?' }).waitFor();
     expect([await search.inputValue(), await heads.first().textContent()]).toEqual(['', 'Where am I?']);
   });
 
-  it.each(looks)('keeps nobody out with its choices: %s', async (_look, options) => {
-    await chat('Gardens', { tags: ['home'] });
-    const { page } = await house.openAt(`/#key=${callerKey}`, options);
+  it.each(looks)('has no accessibility violations with open menus and dialogs: %s', async (_look, options) => {
+    await storeChat('Gardens', { tags: ['home'] });
+    const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
     await page.locator('.starter').first().waitFor();
     const drawer = page.getByRole('button', { name: 'Show chats' });
     const isPhone = await drawer.isVisible();

@@ -4,60 +4,60 @@ import { delta, finish, text } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 let database: ResponseDatabase;
-let house: PageHouse;
-let asked: Answering[] = [];
+let fixture: PageFixture;
+let answerings: Answering[] = [];
 
 beforeAll(async () => {
   database = await openResponses('SQLite');
-  house = await startPageHouse({}, { responses: database.stores() });
-  house.upstream.script(async (answering) => {
-    asked.push(answering);
+  fixture = await startPageFixture({}, { responses: database.stores() });
+  fixture.upstream.script(async (answering) => {
+    answerings.push(answering);
   });
 });
 
 beforeEach(() => {
-  asked = [];
+  answerings = [];
 });
 
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
 
-/** What a program asks for; gives how the model is to answer it. */
+/** Creates a background response through the API. Returns its ID and the scripted answer of the model. */
 async function askInBackground(input: string, fields: object = {}) {
   const body = { model: 'scripted', input, background: true, ...fields };
-  const { json } = await house.service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
-  await expect.poll(() => asked.length).toBeGreaterThan(0);
-  const answering = asked.pop() as Answering;
+  const { json } = await fixture.service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
+  await expect.poll(() => answerings.length).toBeGreaterThan(0);
+  const answering = answerings.pop() as Answering;
   answering.head();
   await answering.events(delta({ role: 'assistant' }));
   return { id: String((json as { id: string }).id), answering };
 }
 
-async function end(answering: Answering): Promise<void> {
+async function endAnswer(answering: Answering): Promise<void> {
   await answering.events(finish());
   answering.done();
 }
 
 function openAt(id = '', options = {}): Promise<TestPage> {
-  return house.openAt(`/#key=${callerKey}`, options).then(async (opened) => {
+  return fixture.openAt(`/#key=${callerKey}`, options).then(async (opened) => {
     await opened.page.locator('#message').waitFor();
     await opened.page.evaluate(`location.hash = '#/background${id && `/${id}`}'`);
     return opened;
   });
 }
 
-const state = (page: Page, words: string) => page.locator('.reply .state-mark', { hasText: words });
+const getState = (page: Page, words: string) => page.locator('.reply .state-mark', { hasText: words });
 
-describe('answers in the background', () => {
-  it('are found by who has some, followed as they come, and gone on from', async () => {
+describe('background answers', () => {
+  it('are listed for the user, stream to the page, and continue in a chat', async () => {
     const { answering } = await askInBackground('Tell me of the sea', { instructions: 'Be short.' });
-    const { page, say, troubles } = await house.openAt(`/#key=${callerKey}`);
+    const { page, sendMessage, issues } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('link', { name: 'Background answers' }).click();
     const item = page.getByRole('link', { name: /Tell me of the sea/ });
     await item.getByText('In progress').waitFor();
@@ -69,40 +69,40 @@ describe('answers in the background', () => {
     await page.getByText('They want it short.').waitFor();
     await answering.events(text('wide.'));
     await page.locator('.reply > .markdown', { hasText: 'It is wide.' }).waitFor();
-    await end(answering);
-    await state(page, 'Done').waitFor();
+    await endAnswer(answering);
+    await getState(page, 'Done').waitFor();
     await page.reload();
-    await state(page, 'Done').waitFor();
+    await getState(page, 'Done').waitFor();
     await page.getByRole('button', { name: 'Continue in a chat' }).click();
     await page.locator('.question-text', { hasText: 'Tell me of the sea' }).waitFor();
-    await say('And how deep?');
-    await expect.poll(() => asked.length).toBe(1);
-    expect(asked[0]?.received.body.messages).toEqual([
+    await sendMessage('And how deep?');
+    await expect.poll(() => answerings.length).toBe(1);
+    expect(answerings[0]?.received.body.messages).toEqual([
       { role: 'system', content: 'Be short.' },
       { role: 'user', content: 'Tell me of the sea' },
       { role: 'assistant', content: 'It is wide.' },
       { role: 'user', content: 'And how deep?' },
     ]);
-    await asked[0]?.destroyConnection();
-    expect(troubles.outside).toEqual([]);
+    await answerings[0]?.destroyConnection();
+    expect(issues.externalRequests).toEqual([]);
   });
 
-  it('are followed again where the connection broke off, without a word twice', async () => {
+  it('resume after a lost connection without repeated text', async () => {
     const { id, answering } = await askInBackground('Count');
     const { page } = await openAt();
     await answering.events(text('one '));
-    const broken: string[] = [];
+    const streamUrls: string[] = [];
     await page.route(/stream=true/, async (route) => {
-      if (broken.push(route.request().url()) === 1) await route.abort('connectionfailed');
+      if (streamUrls.push(route.request().url()) === 1) await route.abort('connectionfailed');
       else await route.fallback();
     });
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.locator('.reply > .markdown', { hasText: 'one' }).waitFor();
     await answering.events(text('two'));
-    await end(answering);
-    await state(page, 'Done').waitFor();
+    await endAnswer(answering);
+    await getState(page, 'Done').waitFor();
     expect((await page.locator('.reply > .markdown').textContent())?.trim()).toBe('one two');
-    expect(broken.length).toBe(2);
+    expect(streamUrls.length).toBe(2);
   });
 
   it('can be stopped and deleted', async () => {
@@ -111,7 +111,7 @@ describe('answers in the background', () => {
     await answering.events(text('On '));
     await page.locator('.reply > .markdown', { hasText: 'On' }).waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await state(page, 'Stopped').waitFor();
+    await getState(page, 'Stopped').waitFor();
     await expect.poll(() => answering.received.isOpen).toBe(false);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -121,17 +121,17 @@ describe('answers in the background', () => {
     await page.getByText('This answer was not found').waitFor();
   });
 
-  it('that failed say why', async () => {
+  it('show the error and the partial text if they failed', async () => {
     const { id, answering } = await askInBackground('Break');
     await answering.events(text('Half '));
     await answering.destroyConnection();
     const { page } = await openAt(id);
-    await state(page, 'Failed').waitFor();
+    await getState(page, 'Failed').waitFor();
     await page.locator('.reply .trouble').waitFor();
     await page.locator('.reply > .markdown', { hasText: 'Half' }).waitFor();
   });
 
-  it.each(looks)('are without a fault of accessibility: %s', async (_name, options) => {
+  it.each(looks)('have no accessibility violations or overflow: %s', async (_name, options) => {
     const { id, answering } = await askInBackground(
       'What is a very long question that does not fit into one line of a phone, nor of most lists?',
     );
@@ -143,8 +143,8 @@ describe('answers in the background', () => {
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.locator('.reply > .markdown li').first().waitFor();
     expect(await violations(page)).toEqual([]);
-    await end(answering);
-    await state(page, 'Done').waitFor();
+    await endAnswer(answering);
+    await getState(page, 'Done').waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 const picture =
@@ -11,19 +11,19 @@ const page = {
   logo: `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`,
 };
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse({ page });
+  fixture = await startPageFixture({ page });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const get = (url: string) => house.service.app.inject({ url });
+const get = (url: string) => fixture.service.app.inject({ url });
 
-describe('the operator’s page', () => {
-  it.each(looks)('has their name, mark, colour and notice, and keeps nobody out: %s', async (look, options) => {
-    const opened = await house.openAt('/', options);
+describe('the page with an operator’s branding', () => {
+  it.each(looks)('shows the name, logo, color, and notice, and has no accessibility violations: %s', async (look, options) => {
+    const opened = await fixture.openAt('/', options);
     await opened.page.getByLabel('Key').waitFor();
     expect(await opened.page.title()).toBe(name);
     const description = await opened.page.locator('meta[name=description]').getAttribute('content');
@@ -47,10 +47,10 @@ describe('the operator’s page', () => {
     }
     expect(await violations(opened.page)).toEqual([]);
     expect(await overhang(opened.page)).toBe(0);
-    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+    expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('has a manifest under that name, and a logo that runs no script when it is opened', async () => {
+  it('has a manifest with the configured name and serves the logo so that it runs no scripts', async () => {
     const manifest = (await get('/manifest.webmanifest')).json();
     expect(manifest).toMatchObject({ name, display: 'standalone', start_url: './' });
     const logo = await get('/brand/logo');
@@ -59,12 +59,12 @@ describe('the operator’s page', () => {
   });
 });
 
-it('A page of nobody’s is Parley’s, without a logo of its own', async () => {
-  await using plain = await startPageHouse();
-  const { page: opened, troubles } = await plain.openAt('/');
+it('shows the default name and logo of Parley without branding', async () => {
+  await using plain = await startPageFixture();
+  const { page: opened, issues } = await plain.openAt('/');
   await opened.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();
   expect([await opened.title(), await opened.locator('svg.mark').count()]).toEqual(['Parley', 1]);
   expect((await plain.service.app.inject({ url: '/brand/logo' })).statusCode).toBe(404);
   expect((await plain.service.app.inject({ url: '/manifest.webmanifest' })).json().name).toBe('Parley');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

@@ -29,14 +29,14 @@ afterEach(async () => {
   await shelves[Symbol.asyncDispose]();
 });
 
-it.each(looks)('How far the documents of an application are is shown as they are read, %s', async (_look, options) => {
+it.each(looks)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
   shelves.blobs.hold();
   const references = [
     await shelves.put('Größe und Maß 猫.md', longText, ownBucket),
     await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
   ];
   await store(service, 'app', quickApp({ document_relative_url: references }));
-  const { page, troubles } = await openEditor('app', { browser, service, options });
+  const { page, issues } = await openEditor('app', { browser, service, options });
   const items = page.locator('.document');
   page.setDefaultTimeout(30_000);
   await items.nth(0).getByText('is being read').waitFor();
@@ -48,10 +48,10 @@ it.each(looks)('How far the documents of an application are is shown as they are
   expect(await items.locator('.upload-name').allTextContents()).toEqual(['Größe und Maß 猫.md', 'broken.pdf']);
   expect(await violations(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('What a model would be told of the documents is tried before they are saved', async () => {
+it('tests a search of the documents before they are saved', async () => {
   const reference = await shelves.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
   await store(service, 'app', quickApp({ document_relative_url: [reference] }));
   const { page } = await openEditor('app', { browser, service });

@@ -42,9 +42,9 @@ afterAll(async () => {
 
 const path = (what: string, name: string): string => `/v1/${what}/applications/${ownBucket}/${name}`;
 
-it('An answer of the test chat becomes a case, which finds what a change breaks', async () => {
+it('turns an answer of the test chat into a case that detects a regression', async () => {
   await store(service, 'guide', weather('city'));
-  const { page, troubles } = await openEditor('guide', { browser, service });
+  const { page, issues } = await openEditor('guide', { browser, service });
   await page.getByRole('button', { name: 'Test chat' }).click();
   const chat = page.getByRole('complementary', { name: 'Test chat' });
   await chat.getByRole('textbox').fill('What is the weather in Oslo?');
@@ -78,14 +78,14 @@ it('An answer of the test chat becomes a case, which finds what a change breaks'
     expect.stringMatching(/Current0 of 1 passed$/),
     expect.stringMatching(/version 11 of 1 passed$/),
   ]);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('Before roles may use an application, its cases are offered', async () => {
+it('suggests an evaluation before the user shares an application with roles', async () => {
   await store(service, 'offer', weather('city'));
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
-  const { page, troubles } = await openEditor('offer', { browser, service });
+  const { page, issues } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who may use it' });
   expect(await sharing.getByText('Check its answers before others use it.').count()).toBe(0);
   await sharing.getByRole('button', { name: /^Add/ }).click();
@@ -93,10 +93,10 @@ it('Before roles may use an application, its cases are offered', async () => {
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
   await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();
   await sharing.getByText('1 of 1 passed').waitFor();
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('Cases are written, read from a table, and deleted; what is none is told', async () => {
+it('creates cases, imports them from a table, deletes them, and shows errors in invalid cases', async () => {
   await store(service, 'written', weather('city'));
   const { page } = await openEditor('written', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
@@ -129,9 +129,9 @@ it('Cases are written, read from a table, and deleted; what is none is told', as
   expect(await cases.locator('.case-name').allTextContents()).toEqual(['Two 1 check', 'Three 0 checks']);
 });
 
-it('A case is written in a form, without a line of JSON', async () => {
+it('creates and edits a case in the form', async () => {
   await store(service, 'form', weather('city'));
-  const { page, troubles } = await openEditor('form', { browser, service });
+  const { page, issues } = await openEditor('form', { browser, service });
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
   await page.getByRole('button', { name: 'New case' }).click();
   await page.getByLabel('Name').last().fill('Weather');
@@ -173,10 +173,10 @@ it('A case is written in a form, without a line of JSON', async () => {
   await checks.first().waitFor({ state: 'detached' });
   const changed = await service.sendRequest({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
   expect(JSON.stringify(changed.json)).toContain('"arguments":{"city":"Oslo"}');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it.each(looks)('%s: the evaluation is readable, and nothing hangs over', async (name, options) => {
+it.each(looks)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {
   const app = `look-${name.replaceAll(/\W/g, '')}`;
   await store(service, app, weather('city'));
   const input = 'What is the weather in a town with a name of many syllables, which is told in full?';

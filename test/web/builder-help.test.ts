@@ -35,7 +35,7 @@ it.each([
   ['de-DE', /Leer: kein/, 'Wie frei das Modell seine Worte wählt, von 0 bis 1.'],
   ['fr-FR', /Vide\s?: aucun/, 'De 0 à 1'],
   ['es-ES', /Vacío: ningun/, 'de 0 a 1'],
-] as const)('Help stands only where it says more than the label: %s', async (locale, needless, useful) => {
+] as const)('shows help only if it adds to the label: %s', async (locale, needless, useful) => {
   const { page } = await openEditor('plain', { browser, service, options: { locale } });
   await page.locator('.builder-tools[open]').first().waitFor();
   const text = (await page.locator('.builder').textContent()) ?? '';
@@ -43,7 +43,7 @@ it.each([
   expect(text.toLowerCase()).toContain(useful.toLowerCase());
 });
 
-it.each(looks)('What is good as it is is folded, unless something of it is set: %s', async (_look, options) => {
+it.each(looks)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
   const { page } = await openEditor('plain', { browser, service, options });
   const fine = page.locator('.builder-tools', { hasText: 'Long chats and search' });
   await fine.waitFor();

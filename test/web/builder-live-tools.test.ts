@@ -28,7 +28,7 @@ const run = () => ({});
 const inputSchema = { type: 'object', properties: { path: { type: 'string' }, from: { type: 'integer' } }, required: ['path'] };
 
 it.each(['light', 'dark'] as const)(
-  'The live tools of a server are ticked, and ticks outlive its failure (%s)',
+  'lists the live tools of a server and keeps the selected tools if the server fails (%s)',
   async (colorScheme) => {
     let isLocked = true;
     const server = await startSessions(
@@ -52,7 +52,7 @@ it.each(['light', 'dark'] as const)(
     const name = `files-${colorScheme}`;
     await store(service, name, quickApp({ mcp_toolset: [toolset] }, { displayName: 'Files' }));
     const viewport = { width: 390, height: 844 };
-    const { page, troubles } = await openEditor(name, { browser, service, options: { colorScheme, viewport } });
+    const { page, issues } = await openEditor(name, { browser, service, options: { colorScheme, viewport } });
     const tools = page.getByRole('group', { name: /^Allowed tools/ });
     await tools.getByRole('button', { name: 'Show its tools' }).click();
     await tools.getByRole('alert').getByText('The server requires credentials.').waitFor();
@@ -74,6 +74,6 @@ it.each(['light', 'dark'] as const)(
     await page.getByText('Everything is saved').waitFor();
     const saved = await show(service, pathOf(name), withKey()['api-key']);
     expect(saved.json).toMatchObject({ applicationProperties: { mcp_toolset: [{ allowed_tools: ['read'] }] } });
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   },
 );

@@ -3,25 +3,25 @@ import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket } from '../applications/support.ts';
 import type { TestBrowser, TestPage } from './support.ts';
 
-const longestStepMs = 20_000;
+const maxStepMs = 20_000;
 
-/** Saves an application of the one who signs in. */
+/** Saves an application in the bucket of the signed-in user. */
 export async function store(service: Pick<TestService, 'sendRequest'>, name: string, entry: object): Promise<void> {
   const path = `/v1/applications/${ownBucket}/${name}`;
   const { status, text } = await service.sendRequest({ method: 'PUT', path, headers: withKey(), body: entry });
   if (status >= 300) throw new Error(text);
 }
 
-interface Opening {
+interface EditorOptions {
   readonly browser: TestBrowser;
   readonly service: Pick<TestService, 'url'>;
   readonly options?: BrowserContextOptions | undefined;
 }
 
-/** The editor of an application that is stored. */
-export async function openEditor(name: string, { browser, service, options }: Opening): Promise<TestPage> {
+/** Opens the editor of a stored application. */
+export async function openEditor(name: string, { browser, service, options }: EditorOptions): Promise<TestPage> {
   const opened = await browser.open(`${service.url}/#key=${callerKey}`, options);
-  opened.page.setDefaultTimeout(longestStepMs);
+  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate(`location.hash = '#/build/applications/${ownBucket}/${name}'`);
   await opened.page.locator('.builder-bar').waitFor();

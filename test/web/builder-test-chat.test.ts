@@ -49,10 +49,10 @@ async function openTest(name: string, options?: Parameters<typeof openEditor>[1]
   return { ...opened, panel: opened.page.locator('.test-chat'), trace: opened.page.locator('.trace') };
 }
 
-it('The chat beside the form shows what the model was sent, what the tools did, and what it cost', async () => {
-  const { page, say, answer, panel, trace, troubles } = await openTest('shop');
-  await say('What do you have?');
-  expect(await answer()).toContain('There is a lamp.');
+it('shows in the test chat the model requests, the tool runs, and the cost', async () => {
+  const { page, sendMessage, readAnswer, panel, trace, issues } = await openTest('shop');
+  await sendMessage('What do you have?');
+  expect(await readAnswer()).toContain('There is a lamp.');
   await trace.getByText('2 model turns · 1 tool run').waitFor();
   expect(await trace.locator(':scope > summary').textContent()).toContain('20 + 4 tokens · about $0.06');
   expect(await trace.locator('.trace-name').allTextContents()).toEqual(['Turn 1: model', 'Tool: find', 'Turn 2: model']);
@@ -76,7 +76,7 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
   expect(await second?.locator('.trace-message .tag').allTextContents()).toEqual(['assistant', 'tool']);
   await second?.getByText('Tools offered: as before').waitFor();
 
-  await say('Thank you.');
+  await sendMessage('Thank you.');
   await expect.poll(() => panel.locator('.reply .actions').count()).toBe(2);
   await trace.getByText('1 model turn').waitFor();
   await trace.getByLabel('Trace of answer').selectOption({ index: 0 });
@@ -84,12 +84,12 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
   await panel.getByRole('button', { name: 'Start over' }).click();
   await panel.getByText('The chat is not saved').waitFor();
   expect(await page.locator('.head').count()).toBe(0);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('What is tested is what is saved', async () => {
+it('requires the application to be saved before a test message is sent', async () => {
   model.script(says('Kind.'));
-  const { page, say, answer, panel } = await openTest('kept');
+  const { page, sendMessage, readAnswer, panel } = await openTest('kept');
   await page.getByLabel(/^Instructions/).fill('Be kinder.');
   await page.locator('#message').fill('Hello');
   await panel.getByText('Save the application first. Then you can ask.').waitFor();
@@ -97,15 +97,15 @@ it('What is tested is what is saved', async () => {
   await panel.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
   expect(await page.locator('#message').inputValue()).toBe('Hello');
-  await say('Hello');
-  expect(await answer()).toBe('Kind.');
+  await sendMessage('Hello');
+  expect(await readAnswer()).toBe('Kind.');
   expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kinder.' }, { content: 'Hello' }]);
 });
 
-it('A run that fails shows how far it came, and the whole is read by keyboard alone', async () => {
+it('shows the steps of a failed run and lets the user read them with the keyboard', async () => {
   model.script(calls(['find', {}]), ({ response }) => void response.writeHead(400).end('{"error":{"message":"Too long."}}'));
-  const { page, say, panel, trace } = await openTest('shop');
-  await say('Go on.');
+  const { page, sendMessage, panel, trace } = await openTest('shop');
+  await sendMessage('Go on.');
   await panel.locator('.fault').waitFor();
   await trace.locator('.trace-step').nth(2).waitFor();
   await trace.locator(':scope > summary').getByText('1 failed').waitFor();
@@ -121,12 +121,12 @@ it('A run that fails shows how far it came, and the whole is read by keyboard al
   await trace.getByRole('button', { name: 'Copied' }).waitFor();
 });
 
-describe('nobody is kept out', () => {
-  it.each(looks)('in the look %s', async (_look, options) => {
-    const { page, say, answer, trace } = await openTest('shop', options);
+describe('the test chat', () => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+    const { page, sendMessage, readAnswer, trace } = await openTest('shop', options);
     expect(await violations(page)).toEqual([]);
-    await say(`What do you have? ${'long'.repeat(60)}`);
-    await answer();
+    await sendMessage(`What do you have? ${'long'.repeat(60)}`);
+    await readAnswer();
     for (const step of await trace.locator('.trace-step > summary').all()) await step.click();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
@@ -134,7 +134,7 @@ describe('nobody is kept out', () => {
     await page.getByLabel(/^Instructions/).waitFor();
   });
 
-  it('in German', async () => {
+  it('shows its trace in German on a German page', async () => {
     const { page } = await openEditor('shop', { browser, service, options: { locale: 'de-DE' } });
     await page.getByRole('button', { name: 'Testgespräch' }).click();
     await page.locator('#message').fill('Was gibt es?');

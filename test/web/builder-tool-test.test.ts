@@ -25,8 +25,8 @@ afterAll(async () => {
 });
 
 const idProperty = { type: 'integer', title: 'Number of the item', parameter_info: { type: 'query' } };
-const fixed = { type: 'string', const: 'brief', parameter_info: { type: 'query' } };
-const parameters = { type: 'object', properties: { id: idProperty, mode: fixed }, required: ['id'] };
+const fixedProperty = { type: 'string', const: 'brief', parameter_info: { type: 'query' } };
+const parameters = { type: 'object', properties: { id: idProperty, mode: fixedProperty }, required: ['id'] };
 
 function webApi(url: string): object {
   const find = { name: 'find', description: 'Finds an item.', parameters };
@@ -35,49 +35,46 @@ function webApi(url: string): object {
   return { type: 'rest-api', name: 'Items', tools };
 }
 
-it.each(looks)(
-  'An operation of a web API is tried as it stands in the form, which need not be saved: %s',
-  async (look, options) => {
-    let status = 200;
-    const asked: string[] = [];
-    const api = await startWebServer(({ url }) => {
-      asked.push(new URL(url).search);
-      return Response.json({ name: 'Lamp' }, { status });
-    });
-    const name = `items-${look}`;
-    await store(service, name, quickApp({ web_api_toolset: [webApi('http://127.0.0.1:1')] }, { displayName: 'Items' }));
-    const { page, troubles } = await openEditor(name, { browser, service, options });
-    await page.locator('summary', { hasText: 'Finds an item.' }).click();
-    await page
-      .getByLabel('method_url')
-      .or(page.getByLabel(/^Address/))
-      .first()
-      .fill(`${api.url}/items`);
-    await page.locator('.tool-test summary').click();
-    const test = page.locator('.tool-test-body');
-    expect(await test.getByLabel('mode').count()).toBe(0);
-    await test.getByRole('button', { name: 'Run' }).click();
-    expect(asked).toEqual([]);
-    await test.getByLabel('Number of the item').fill('7');
-    await test.getByRole('button', { name: 'Run' }).click();
-    await test.getByText(/^It answered after/).waitFor();
-    await test.getByText('"Lamp"').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    status = 503;
-    await test.getByRole('button', { name: 'Run' }).click();
-    await test.getByText(/^It failed after/).waitFor();
-    await test.locator('pre', { hasText: '503' }).waitFor();
-    expect(asked).toEqual(['?mode=brief&id=7', '?mode=brief&id=7']);
-    expect(await violations(page)).toEqual([]);
-    expect(troubles).toEqual({ outside: [], faults: [] });
-  },
-);
-
-it('An operation in the obsolete form is tried too', async () => {
-  const asked: string[] = [];
+it.each(looks)('tests an operation of a web API with the unsaved values of the form: %s', async (look, options) => {
+  let status = 200;
+  const queries: string[] = [];
   const api = await startWebServer(({ url }) => {
-    asked.push(new URL(url).search);
+    queries.push(new URL(url).search);
+    return Response.json({ name: 'Lamp' }, { status });
+  });
+  const name = `items-${look}`;
+  await store(service, name, quickApp({ web_api_toolset: [webApi('http://127.0.0.1:1')] }, { displayName: 'Items' }));
+  const { page, issues } = await openEditor(name, { browser, service, options });
+  await page.locator('summary', { hasText: 'Finds an item.' }).click();
+  await page
+    .getByLabel('method_url')
+    .or(page.getByLabel(/^Address/))
+    .first()
+    .fill(`${api.url}/items`);
+  await page.locator('.tool-test summary').click();
+  const test = page.locator('.tool-test-body');
+  expect(await test.getByLabel('mode').count()).toBe(0);
+  await test.getByRole('button', { name: 'Run' }).click();
+  expect(queries).toEqual([]);
+  await test.getByLabel('Number of the item').fill('7');
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It answered after/).waitFor();
+  await test.getByText('"Lamp"').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+  status = 503;
+  await test.getByRole('button', { name: 'Run' }).click();
+  await test.getByText(/^It failed after/).waitFor();
+  await test.locator('pre', { hasText: '503' }).waitFor();
+  expect(queries).toEqual(['?mode=brief&id=7', '?mode=brief&id=7']);
+  expect(await violations(page)).toEqual([]);
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
+});
+
+it('tests an operation in the obsolete form', async () => {
+  const queries: string[] = [];
+  const api = await startWebServer(({ url }) => {
+    queries.push(new URL(url).search);
     return Response.json({ name: 'Lamp' });
   });
   const parameter = { description: 'Number of the item', parameter_type: 'integer', url_param: true };
@@ -90,7 +87,7 @@ it('An operation in the obsolete form is tried too', async () => {
   };
   const toolset = { auth_info: null, tool_endpoints: [endpoint] };
   await store(service, 'obsolete', quickApp({ web_api_toolset: [toolset] }, { displayName: 'Obsolete' }));
-  const { page, troubles } = await openEditor('obsolete', { browser, service });
+  const { page, issues } = await openEditor('obsolete', { browser, service });
   const test = page.locator('.tool-test').first();
   await test.waitFor({ state: 'attached' });
   for (const summary of await page.locator('.builder-tools summary').all()) {
@@ -101,13 +98,13 @@ it('An operation in the obsolete form is tried too', async () => {
   await test.getByLabel(/^Id/).fill('7');
   await test.getByRole('button', { name: 'Run' }).click();
   await test.getByText(/^It answered after/).waitFor();
-  expect(new URLSearchParams(asked.at(-1)).get('id')).toBe('7');
-  expect(new URLSearchParams(asked.at(-1)).get('mode')).toBe('brief');
+  expect(new URLSearchParams(queries.at(-1)).get('id')).toBe('7');
+  expect(new URLSearchParams(queries.at(-1)).get('mode')).toBe('brief');
   expect(await violations(page)).toEqual([]);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('A live tool of a server is tried before it is ticked, and one that takes long is stopped', async () => {
+it('tests a live tool before it is selected and stops a slow test run', async () => {
   let isSlow = false;
   const read = {
     ...echo,
@@ -124,7 +121,7 @@ it('A live tool of a server is tried before it is ticked, and one that takes lon
     mcp_server_info: { url: server.url, protocol: 'streamable_http' },
   };
   await store(service, 'tried', quickApp({ mcp_toolset: [toolset] }, { displayName: 'Files' }));
-  const { page, troubles } = await openEditor('tried', { browser, service });
+  const { page, issues } = await openEditor('tried', { browser, service });
   await page.getByRole('button', { name: 'Show its tools' }).click();
   await page.locator('.tool-test summary').click();
   const test = page.locator('.tool-test-body');
@@ -140,17 +137,17 @@ it('A live tool of a server is tried before it is ticked, and one that takes lon
   await test.getByRole('button', { name: 'Run' }).click();
   await test.getByText(/^It failed after/).waitFor();
   expect(await violations(page)).toEqual([]);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('Another deployment is asked as the application would', async () => {
+it('tests a deployment that the application uses as a tool', async () => {
   await store(service, 'asks', quickApp({ applications_as_tools: ['model'] }, { displayName: 'Asks' }));
-  const { page, troubles } = await openEditor('asks', { browser, service });
+  const { page, issues } = await openEditor('asks', { browser, service });
   await page.locator('.tool-test summary', { hasText: 'Test Model' }).click();
   const test = page.locator('.tool-test-body');
   await test.getByLabel('Question').fill('Hello');
   await test.getByRole('button', { name: 'Run' }).click();
   await test.getByText(/^It answered after/).waitFor();
   expect((await test.locator('pre').textContent())?.length).toBeGreaterThan(5);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

@@ -26,21 +26,21 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Three versions: the first with other instructions and starters, the second with another name. */
-async function storeThree(name: string): Promise<void> {
+/** Stores three versions. The first has other instructions and starters, the second another name. */
+async function storeThreeVersions(name: string): Promise<void> {
   await store(service, name, quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }, { displayName: 'Shop' }));
   const second = [...instructions.slice(0, 5), 'Say <b>prices</b>.'].join('\n');
   await store(service, name, quickApp({ instructions: second, temperature: 1 }, { displayName: 'Shop' }));
   await store(service, name, quickApp({ instructions: second, temperature: 1 }, { displayName: 'Store' }));
 }
 
-async function stored(name: string): Promise<unknown> {
+async function readApplication(name: string): Promise<unknown> {
   return (await show(service, `/v1/applications/${ownBucket}/${name}`)).json;
 }
 
-it('What an application was before is listed, compared, and put in force again once that was asked', async () => {
-  await storeThree('shop');
-  const { page, troubles } = await openEditor('shop', { browser, service });
+it('lists and compares earlier versions and restores one after a confirmation', async () => {
+  await storeThreeVersions('shop');
+  const { page, issues } = await openEditor('shop', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).click();
   const items = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await items.nth(2).waitFor();
@@ -70,7 +70,7 @@ it('What an application was before is listed, compared, and put in force again o
   await page.getByRole('dialog').getByText('Restore the version of').waitFor();
   await page.keyboard.press('Escape');
   expect(await page.getByLabel('Description').first().inputValue()).toBe('Not saved.');
-  expect(await stored('shop')).toMatchObject({ displayName: 'Store' });
+  expect(await readApplication('shop')).toMatchObject({ displayName: 'Store' });
 
   await items
     .nth(2)
@@ -81,11 +81,11 @@ it('What an application was before is listed, compared, and put in force again o
   await page.getByText('Everything is saved').waitFor();
   expect(await page.getByLabel(/^Instructions/).inputValue()).toBe(instructions.join('\n'));
   expect(await page.getByLabel('Description').first().inputValue()).toBe('');
-  expect(await stored('shop')).toMatchObject(quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }));
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(await readApplication('shop')).toMatchObject(quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }));
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('What was saved elsewhere meanwhile is not restored over, and what may differ unseen is said', async () => {
+it('does not overwrite a newer version from elsewhere and reports versions without visible differences', async () => {
   await store(service, 'raced', quickApp({}, { displayName: 'Raced' }));
   await store(service, 'raced', quickApp({}, { displayName: 'Raced' }));
   const { page } = await openEditor('raced', { browser, service });
@@ -96,11 +96,11 @@ it('What was saved elsewhere meanwhile is not restored over, and what may differ
   await page.getByRole('button', { name: /^Restore/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
   await page.locator('.builder-tools-body').getByRole('alert').waitFor();
-  expect(await stored('raced')).toMatchObject({ displayName: 'From elsewhere' });
+  expect(await readApplication('raced')).toMatchObject({ displayName: 'From elsewhere' });
 });
 
-it('Versions are compared and restored by keyboard alone', async () => {
-  await storeThree('keyed');
+it('compares and restores versions with the keyboard only', async () => {
+  await storeThreeVersions('keyed');
   const { page } = await openEditor('keyed', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).focus();
   await page.keyboard.press('Enter');
@@ -117,12 +117,12 @@ it('Versions are compared and restored by keyboard alone', async () => {
   await dialog.waitFor();
   await dialog.getByRole('button', { name: 'Restore' }).focus();
   await page.keyboard.press('Enter');
-  await expect.poll(() => stored('keyed')).toMatchObject({ displayName: 'Shop' });
+  await expect.poll(() => readApplication('keyed')).toMatchObject({ displayName: 'Shop' });
 });
 
-describe('nobody is kept out', () => {
-  it.each(looks)('in the look %s', async (_look, options) => {
-    await storeThree('seen');
+describe('the versions of an application', () => {
+  it.each(looks)('have no accessibility violations or overflow: %s', async (_look, options) => {
+    await storeThreeVersions('seen');
     const { page } = await openEditor('seen', { browser, service, options });
     await page.locator('summary', { hasText: /^Versions$/ }).click();
     await page

@@ -17,7 +17,7 @@ const models = {
   other: { displayName: 'Other model', upstreams: [{ protocol: 'demo' }] },
 };
 const keys = { [callerKey]: { project: 'test' }, bob: { project: 'bob' } };
-const longestStepMs = 20_000;
+const maxStepMs = 20_000;
 const token = 'canary-of-the-builder';
 const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
 
@@ -32,14 +32,14 @@ afterAll(async () => {
 
 async function openBuilder(options?: BrowserContextOptions, at = service.url): Promise<TestPage> {
   const opened = await browser.open(`${at}/#key=${callerKey}`, options);
-  opened.page.setDefaultTimeout(longestStepMs);
+  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate("location.hash = '#/build'");
   await opened.page.locator('.sheet[aria-busy=false] h1').waitFor();
   return opened;
 }
 
-async function begin(page: Page, name: string): Promise<void> {
+async function startApplication(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'New application' }).click();
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByLabel(/^Instructions/).fill('You help visitors of Oslo.');
@@ -48,29 +48,31 @@ async function begin(page: Page, name: string): Promise<void> {
 async function save(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
-  // Whoever saved stays where they are.
+  // Saving must not move the focus.
   expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Sav(e|ing…)$/);
 }
 
-/** The kind of tools of this name, unfolded. */
+/** Unfolds the section of tools with this name and returns it. */
 async function unfold(page: Page, name: string) {
   const section = page.locator('.builder-tools', { has: page.locator('summary', { hasText: new RegExp(`^${name}`) }) });
   await section.locator('> summary').click();
   return section;
 }
 
-async function stored(name: string): Promise<Record<string, unknown> & { applicationProperties: Record<string, unknown> }> {
+async function readApplication(
+  name: string,
+): Promise<Record<string, unknown> & { applicationProperties: Record<string, unknown> }> {
   const { json } = await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
   const answer = await service.sendRequest({
     method: 'GET',
     path: `/v1/applications/${(json as { bucket: string }).bucket}/${name}`,
     headers,
   });
-  return answer.json as Awaited<ReturnType<typeof stored>>;
+  return answer.json as Awaited<ReturnType<typeof readApplication>>;
 }
 
-it('Three templates to begin with can be saved as they are', async () => {
-  const { page, troubles } = await openBuilder();
+it('offers three templates that can be saved unchanged', async () => {
+  const { page, issues } = await openBuilder();
   const templates = page.locator('.template strong');
   await templates.first().waitFor();
   const names = await templates.allInnerTexts();
@@ -82,41 +84,41 @@ it('Three templates to begin with can be saved as they are', async () => {
     await page.getByRole('link', { name: 'All applications' }).click();
     await page.getByRole('heading', { name: 'Your applications' }).waitFor();
   }
-  expect((await stored('weather')).applicationProperties).toMatchObject({
+  expect((await readApplication('weather')).applicationProperties).toMatchObject({
     model: 'demo',
     starters: ['What is the weather in Oslo?', 'Is it warmer in Rome or in Athens?'],
   });
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('An application with nothing but what is needed is made, tried, changed and deleted', async () => {
-  const { page, say, answer, troubles } = await openBuilder();
-  await begin(page, 'Oslo guide');
+it('creates, opens, changes, and deletes an application with only the required fields', async () => {
+  const { page, sendMessage, readAnswer, issues } = await openBuilder();
+  await startApplication(page, 'Oslo guide');
   await page.getByRole('button', { name: 'Add a starter' }).click();
   await page.keyboard.type('What is there to see?');
   await page.getByRole('button', { name: 'Open in chat' }).click();
   await page.locator('.picker', { hasText: 'Oslo guide' }).waitFor();
   await page.getByRole('button', { name: 'What is there to see?' }).waitFor();
-  expect((await stored('oslo-guide')).applicationProperties).toEqual({
+  expect((await readApplication('oslo-guide')).applicationProperties).toEqual({
     ...{ instructions: 'You help visitors of Oslo.', model: 'demo', temperature: 0.5 },
     starters: ['What is there to see?'],
   });
-  await say('Hello');
-  expect(await answer()).not.toBe('');
+  await sendMessage('Hello');
+  expect(await readAnswer()).not.toBe('');
 
   await page.getByRole('link', { name: 'Your applications' }).click();
   await page.getByRole('link', { name: 'Oslo guide', exact: true }).click();
   await page.getByLabel(/^Model/).selectOption({ label: 'Other model' });
   await page.keyboard.press('Control+s');
   await page.getByText('Everything is saved').waitFor();
-  expect((await stored('oslo-guide')).applicationProperties.model).toBe('other');
+  expect((await readApplication('oslo-guide')).applicationProperties.model).toBe('other');
 
   await page.getByRole('link', { name: 'All applications' }).click();
   await page.locator('summary[aria-label="More for Oslo guide"]').click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('link', { name: 'Oslo guide', exact: true }).waitFor({ state: 'detached' });
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it('shows a save warning next to its field', async () => {
@@ -130,9 +132,9 @@ it('shows a save warning next to its field', async () => {
   await page.getByText('names a deployment that does not exist or that you may not use').waitFor();
 });
 
-it('What the service refuses is shown at its field, in the form and beside the JSON', async () => {
+it('shows validation errors at their fields in the form and next to the JSON', async () => {
   const { page } = await openBuilder();
-  await begin(page, 'Faulty');
+  await startApplication(page, 'Faulty');
   const servers = await unfold(page, 'MCP servers');
   await servers.getByRole('button', { name: 'Add an MCP server' }).click();
   await servers.getByLabel(/^Name/).fill('Board');
@@ -156,9 +158,9 @@ it('What the service refuses is shown at its field, in the form and beside the J
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Mended');
 });
 
-it('A secret is written and never shown again; it stays where it is not touched, and is not copied', async () => {
+it('never shows a stored secret, keeps it if the field is not changed, and omits it from exports and copies', async () => {
   const { page } = await openBuilder();
-  await begin(page, 'Secretive');
+  await startApplication(page, 'Secretive');
   const servers = await unfold(page, 'MCP servers');
   await servers.getByRole('button', { name: 'Add an MCP server' }).click();
   await servers.getByLabel(/^Name/).fill('Board');
@@ -192,7 +194,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   await page.locator('.builder-refusal').getByText('Authorization › Token').waitFor();
 
   await page.getByRole('link', { name: 'All applications' }).click();
-  // The editor has an input of files as well.
+  // The editor has a file input too.
   await page.getByRole('button', { name: 'New application' }).waitFor();
   await page
     .locator('input[type=file]')
@@ -201,7 +203,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   expect(await page.getByLabel('Description').first().inputValue()).toBe('With a secret.');
 });
 
-it('A new application is saved once it has a name, and is not left unsaved without a question', async () => {
+it('saves a new application only with a name and asks before the user leaves unsaved changes', async () => {
   const { page } = await openBuilder();
   await page.getByRole('button', { name: 'New application' }).click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -212,19 +214,19 @@ it('A new application is saved once it has a name, and is not left unsaved witho
   await page.getByLabel('Name', { exact: true }).fill('Named at last');
   await save(page);
   await page.getByLabel('Name', { exact: true }).fill('Renamed');
-  const away = page.getByRole('link', { name: 'All applications' });
-  await away.click();
+  const backLink = page.getByRole('link', { name: 'All applications' });
+  await backLink.click();
   await page.getByRole('dialog').getByText('Leave without saving your changes?').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Renamed');
-  await away.click();
+  await backLink.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('link', { name: 'Named at last', exact: true }).waitFor();
 });
 
-it('What is typed while a new application gets its id is not lost', async () => {
+it('keeps text that is typed while a new application gets its ID', async () => {
   const { page } = await openBuilder();
-  await begin(page, 'Quick hands');
+  await startApplication(page, 'Quick hands');
   await page.evaluate(`addEventListener('hashchange', (event) => {
     if (!event.isTrusted) return;
     event.stopImmediatePropagation();
@@ -241,43 +243,43 @@ it('What is typed while a new application gets its id is not lost', async () => 
   await page.waitForURL(/quick-hands$/);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
-  expect((await stored('quick-hands')).description).toBe('Typed at once');
+  expect((await readApplication('quick-hands')).description).toBe('Typed at once');
 });
 
-it('What was changed elsewhere is not written over unasked', async () => {
+it('asks before it overwrites changes from elsewhere', async () => {
   const { page } = await openBuilder();
-  await begin(page, 'Shared');
+  await startApplication(page, 'Shared');
   await save(page);
-  const entry = await stored('shared');
+  const entry = await readApplication('shared');
   const path = `/v1/${entry.id}`;
   await service.sendRequest({ method: 'PUT', path, headers, body: { ...entry, description: 'From elsewhere' } });
   await page.getByLabel('Description').first().fill('From here');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('It was changed elsewhere').waitFor();
-  expect((await stored('shared')).description).toBe('From elsewhere');
+  expect((await readApplication('shared')).description).toBe('From elsewhere');
   await page.getByRole('button', { name: 'Overwrite it with mine' }).click();
   await page.getByText('Everything is saved').waitFor();
-  expect((await stored('shared')).description).toBe('From here');
+  expect((await readApplication('shared')).description).toBe('From here');
 });
 
-it('Tools are put together: by name, by conditions, out of an OpenAPI document, from a file', async () => {
+it('adds tools by name, by conditions, and from an OpenAPI document, and documents from files', async () => {
   const { page } = await openBuilder();
-  await begin(page, 'Toolbox');
-  const others = await unfold(page, 'Deployments as tools');
-  await others.getByRole('searchbox').fill('other');
+  await startApplication(page, 'Toolbox');
+  const deploymentTools = await unfold(page, 'Deployments as tools');
+  await deploymentTools.getByRole('searchbox').fill('other');
   await page.keyboard.press('Enter');
-  await others.getByRole('button', { name: 'Remove Other model' }).waitFor();
-  await others.getByRole('button', { name: 'Add a group of conditions' }).click();
-  await others.getByLabel('Property').selectOption({ label: 'Id' });
-  await others.getByLabel('Comparison').selectOption({ label: 'matches the pattern' });
-  await others.getByLabel('Value').fill('^de(');
-  await others.locator('.trouble').getByText('RE2').waitFor();
-  await others.getByLabel('Value').fill('^de');
-  await others.getByText('1 match now').waitFor();
-  expect(await others.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
+  await deploymentTools.getByRole('button', { name: 'Remove Other model' }).waitFor();
+  await deploymentTools.getByRole('button', { name: 'Add a group of conditions' }).click();
+  await deploymentTools.getByLabel('Property').selectOption({ label: 'Id' });
+  await deploymentTools.getByLabel('Comparison').selectOption({ label: 'matches the pattern' });
+  await deploymentTools.getByLabel('Value').fill('^de(');
+  await deploymentTools.locator('.trouble').getByText('RE2').waitFor();
+  await deploymentTools.getByLabel('Value').fill('^de');
+  await deploymentTools.getByText('1 match now').waitFor();
+  expect(await deploymentTools.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
 
-  const closed = page.locator('.builder-tools:not([open]) > summary');
-  expect(await closed.filter({ hasText: 'Web APIs' }).innerText()).toMatch(/^Web APIs\s+Call a web service \(REST\)$/);
+  const closedSections = page.locator('.builder-tools:not([open]) > summary');
+  expect(await closedSections.filter({ hasText: 'Web APIs' }).innerText()).toMatch(/^Web APIs\s+Call a web service \(REST\)$/);
   expect(await page.locator('.builder-tools', { hasText: 'Further web APIs' }).count()).toBe(0);
   const web = await unfold(page, 'Web APIs');
   await web.getByText('Import an OpenAPI document').click();
@@ -319,7 +321,7 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
     .setInputFiles({ name: 'hand book.txt', mimeType: 'text/plain', buffer: Buffer.from('Lunch is at noon.') });
   await documents.getByRole('button', { name: 'Remove hand book.txt' }).waitFor();
   await save(page);
-  const { applicationProperties: properties } = await stored('toolbox');
+  const { applicationProperties: properties } = await readApplication('toolbox');
   expect(properties).toMatchObject({
     applications_as_tools: ['other', { conditions: [{ condition_type: 'match', property_name: 'id', expression: '^de' }] }],
     web_api_toolset: [{ name: 'Shop', tools: [{ rest_api_method_info: { method_url: 'https://shop.example/items' } }] }],
@@ -328,7 +330,7 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
 });
 
-it.each(looks)('Operations of a web API are lines that unfold, and an added one is unfolded, %s', async (look, options) => {
+it.each(looks)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
   const operation = (name: string, method: string) => {
     const description = `What it does, at length: ${'and more '.repeat(20)}`;
     const open_ai_tool = { type: 'function', function: { name, description, parameters: { type: 'object' } } };
@@ -356,9 +358,9 @@ it.each(looks)('Operations of a web API are lines that unfold, and an added one 
   expect(await violations(page)).toEqual([]);
 });
 
-it('A place of an address that no parameter fills is said at once, with the way to make it; a new parameter waits for its name', async () => {
+it('reports a URL placeholder without a parameter immediately, offers to add it, and accepts a new parameter once it has a name', async () => {
   const { page } = await openBuilder();
-  await begin(page, 'Places');
+  await startApplication(page, 'Places');
   expect(await page.locator('label', { hasText: /^Instructions/ }).innerText()).toBe('Instructions');
   expect(await page.locator('label', { hasText: /^Model/ }).innerText()).toContain('required');
   const web = await unfold(page, 'Web APIs');
@@ -375,7 +377,7 @@ it('A place of an address that no parameter fills is said at once, with the way 
   await web.getByText('but no parameter fills it').waitFor({ state: 'detached' });
 });
 
-it('A web API in the obsolete form, and in the further ones, is shown where it was saved so, and only there', async () => {
+it('shows a web API in the obsolete form, and further web APIs, only where they were saved', async () => {
   const api = { auth_info: null, tool_endpoints: [] };
   const properties = { instructions: 'Help.', model: 'demo', temperature: 0, web_api_toolset_alternative: [api] };
   const entry = {
@@ -397,11 +399,11 @@ it('A web API in the obsolete form, and in the further ones, is shown where it w
   await further.getByRole('button', { name: 'Add another web API' }).waitFor();
 });
 
-describe('nobody is kept out', () => {
-  it.each(looks)('in the look %s', async (_look, options) => {
+describe('the editor of applications', () => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await openBuilder(options);
     expect(await violations(page)).toEqual([]);
-    await begin(page, `Look ${'long'.repeat(30)}`);
+    await startApplication(page, `Look ${'long'.repeat(30)}`);
     for (const summary of await page.locator('.builder-tools > summary').all()) await summary.click();
     for (const add of await page.locator('.builder-tools-body > .builder-list > .button:not([hidden])').all()) {
       if (!/Upload/.test((await add.textContent()) ?? '')) await add.click();
@@ -416,7 +418,7 @@ describe('nobody is kept out', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it('in German', async () => {
+  it('is translated to German', async () => {
     const { page } = await openBuilder({ locale: 'de-DE' });
     await page.getByRole('button', { name: 'Neue Anwendung' }).click();
     await page.getByLabel(/^Anweisungen/).fill('Hilf.');
@@ -425,14 +427,14 @@ describe('nobody is kept out', () => {
   });
 });
 
-it('Where nothing is kept for users, the page says so', async () => {
+it('shows a notice if the service does not store applications', async () => {
   await using bare = await startService({ models });
   const { page } = await openBuilder({}, bare.url);
   await page.getByText('does not store applications').waitFor();
   expect(await page.getByRole('button', { name: 'New application' }).count()).toBe(0);
 });
 
-it('What another user saved is never talked to unasked, and is marked with who shared it wherever one chooses', async () => {
+it('never selects another user’s application by default and shows who shared it in every list', async () => {
   const place = pathOf('trap', bucketOfProject('bob'));
   const trap = quickApp({}, { displayName: '- Demo', userRoles: ['default'] });
   expect((await saveThrough(service, place, trap, { 'api-key': 'bob' })).status).toBe(201);
@@ -457,7 +459,10 @@ it('What another user saved is never talked to unasked, and is marked with who s
   await model.waitFor();
   expect(await model.locator('optgroup[label="Shared by others"] option').allTextContents()).toEqual([`- Demo · ${sharer}`]);
   expect(await model.locator('option').allTextContents()).not.toContain('Mine');
-  const others = await unfold(page, 'Deployments as tools');
-  await others.getByRole('searchbox').fill('demo');
-  expect(await others.locator('.options button').allInnerTexts()).toEqual(['Demo', expect.stringMatching(/^- Demo\s*Shared by/)]);
+  const deploymentTools = await unfold(page, 'Deployments as tools');
+  await deploymentTools.getByRole('searchbox').fill('demo');
+  expect(await deploymentTools.locator('.options button').allInnerTexts()).toEqual([
+    'Demo',
+    expect.stringMatching(/^- Demo\s*Shared by/),
+  ]);
 });

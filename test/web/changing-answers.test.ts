@@ -3,43 +3,43 @@ import { delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { eventsReply, type Reply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 upstreamsAreOdd();
 
-const clean = { outside: [], faults: [] };
-const cutAnswer = (...said: string[]): Reply =>
-  eventsReply(delta({ role: 'assistant' }), ...said.map((each) => text(each)), finish('length'), usage(7, 5));
+const noIssues = { externalRequests: [], errors: [] };
+const truncatedAnswer = (...texts: string[]): Reply =>
+  eventsReply(delta({ role: 'assistant' }), ...texts.map((each) => text(each)), finish('length'), usage(7, 5));
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  house = await startChatsHouse({ keys: { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } } });
+  fixture = await startChatsFixture({ keys: { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } } });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 function lastMessages(): unknown {
-  return house.upstream.requests.at(-1)?.body.messages;
+  return fixture.upstream.requests.at(-1)?.body.messages;
 }
 
-async function picture({ page }: TestPage, name: string): Promise<void> {
+async function takeScreenshot({ page }: TestPage, name: string): Promise<void> {
   if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png` });
 }
 
-describe('an answer that was cut at its token limit', { timeout: 60_000 }, () => {
-  it('goes on by one press, as one answer, as often as it is cut', async () => {
-    house.upstream.script(
-      cutAnswer('It was the best ', 'of times, it was the wor'),
-      cutAnswer('times, it was ', 'the worst of times, it was the age of'),
+describe('an answer that reached its token limit', { timeout: 60_000 }, () => {
+  it('continues as one answer each time the user presses Continue', async () => {
+    fixture.upstream.script(
+      truncatedAnswer('It was the best ', 'of times, it was the wor'),
+      truncatedAnswer('times, it was ', 'the worst of times, it was the age of'),
       eventsReply(...plainReply('it was the age of wisdom.')),
     );
-    const opened = await house.open('scripted');
-    const { page, say, answer, troubles } = opened;
-    await say('How does it begin?');
-    expect(await answer()).toBe('It was the best of times, it was the wor');
+    const opened = await fixture.open('scripted');
+    const { page, sendMessage, readAnswer, issues } = opened;
+    await sendMessage('How does it begin?');
+    expect(await readAnswer()).toBe('It was the best of times, it was the wor');
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.getByText('the worst of times, it was the age of').waitFor();
     expect(lastMessages()).toEqual([
@@ -51,30 +51,30 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
     await page.getByRole('button', { name: 'Continue', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('it was the age of wisdom.').waitFor();
-    expect(await answer()).toBe('It was the best of times, it was the worst of times, it was the age of wisdom.');
+    expect(await readAnswer()).toBe('It was the best of times, it was the worst of times, it was the age of wisdom.');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
-    // One answer: neither the parts nor what asked for them are seen.
+    // The page shows one answer, without the separate parts and the requests to continue.
     expect([await page.locator('.question').count(), await page.locator('.reply').count()]).toEqual([1, 1]);
     expect(await page.locator('.branches').count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Continue', exact: true }).count()).toBe(0);
     await page.locator('.usage summary').getByText('36 tokens').waitFor();
 
     await opened.reload();
-    expect(await answer()).toBe('It was the best of times, it was the worst of times, it was the age of wisdom.');
+    expect(await readAnswer()).toBe('It was the best of times, it was the worst of times, it was the age of wisdom.');
     expect(await page.locator('.branches').count()).toBe(0);
-    house.upstream.script(eventsReply(...plainReply('Dickens.')));
-    await say('Who wrote it?');
+    fixture.upstream.script(eventsReply(...plainReply('Dickens.')));
+    await sendMessage('Who wrote it?');
     await page.getByText('Dickens.').waitFor();
     expect(lastMessages()).toMatchObject([
       {},
       { content: expect.stringMatching(/^It was the best.*wisdom\.$/) },
       { role: 'user' },
     ]);
-    expect(troubles).toEqual(clean);
+    expect(issues).toEqual(noIssues);
   });
 
-  it('goes on where it was stopped, and where it broke off, without losing what was there', async () => {
-    house.upstream.script(
+  it('continues after the user stopped it or the connection failed, and keeps its text', async () => {
+    fixture.upstream.script(
       async (answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant' }), text('One two three'));
@@ -86,8 +86,8 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
       },
       eventsReply(...plainReply('One two three four five.')),
     );
-    const { page, say } = await house.open('raw');
-    await say('Count');
+    const { page, sendMessage } = await fixture.open('raw');
+    await sendMessage('Count');
     await page.locator('.fault').waitFor();
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.locator('.reply .markdown').getByText('One two three four').waitFor();
@@ -99,31 +99,31 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
   });
 });
 
-it('The demo goes on with what it was cut at, until it is through', async () => {
-  const opened = await house.open('demo');
-  const { page, say, answer } = opened;
+it('continues a truncated answer of the demo model until it is complete', async () => {
+  const opened = await fixture.open('demo');
+  const { page, sendMessage, readAnswer } = opened;
   await page.getByRole('button', { name: 'Chat settings' }).click();
   await page.getByLabel('Maximum answer length').fill('25');
   await page.getByRole('button', { name: 'Apply' }).click();
-  await say('Count to 30');
+  await sendMessage('Count to 30');
   const all = Array.from({ length: 30 }, (_, index) => index + 1).join(' ');
-  let said = await answer();
-  expect([all.startsWith(said.trim()), said.length < all.length]).toEqual([true, true]);
-  for (let press = 0; press < 5 && said !== all; press += 1) {
+  let answerText = await readAnswer();
+  expect([all.startsWith(answerText.trim()), answerText.length < all.length]).toEqual([true, true]);
+  for (let press = 0; press < 5 && answerText !== all; press += 1) {
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
-    const before = said;
-    await expect.poll(async () => (said = await answer())).not.toBe(before);
+    const before = answerText;
+    await expect.poll(async () => (answerText = await readAnswer())).not.toBe(before);
   }
-  expect(said).toBe(all);
+  expect(answerText).toBe(all);
 });
 
-describe('an answer that is changed', { timeout: 60_000 }, () => {
-  it('has the words of the user in its place, marked, with the original beside it', async () => {
-    house.upstream.script(eventsReply(...plainReply('Paris is in **Spain**.')));
-    const one = await house.open('scripted');
-    const { page, say, answer, troubles } = one;
-    await say('Where is Paris?');
-    await answer();
+describe('an edited answer', { timeout: 60_000 }, () => {
+  it('replaces the original, is marked as edited, and keeps the original as another version', async () => {
+    fixture.upstream.script(eventsReply(...plainReply('Paris is in **Spain**.')));
+    const first = await fixture.open('scripted');
+    const { page, sendMessage, readAnswer, issues } = first;
+    await sendMessage('Where is Paris?');
+    await readAnswer();
     await page.getByRole('button', { name: 'Edit this answer' }).focus();
     await page.keyboard.press('Enter');
     const field = page.getByRole('textbox', { name: 'Edit this answer' });
@@ -133,7 +133,7 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport as { width: number; height: number });
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
-      await picture(one, `edit-${look}`);
+      await takeScreenshot(first, `edit-${look}`);
     }
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.keyboard.press('Escape');
@@ -145,60 +145,60 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     await page.keyboard.press('Backspace');
     await page.keyboard.press('Control+Enter');
     await page.locator('.reply-name').getByText('Edited').waitFor();
-    expect(await answer()).toBe('Paris is in France.');
+    expect(await readAnswer()).toBe('Paris is in France.');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
     await page.getByRole('group', { name: 'Version 2 of 2' }).getByRole('button', { name: 'Earlier version' }).click();
-    expect(await answer()).toBe('Paris is in Spain.');
+    expect(await readAnswer()).toBe('Paris is in Spain.');
     expect(await page.locator('.edited').count()).toBe(0);
     await page.getByRole('button', { name: 'Later version' }).click();
     await page.locator('.edited').waitFor();
     expect(await violations(page)).toEqual([]);
 
-    house.upstream.script(eventsReply(...plainReply('Yes.')));
-    await say('Sure?');
+    fixture.upstream.script(eventsReply(...plainReply('Yes.')));
+    await sendMessage('Sure?');
     await page.getByText('Yes.').waitFor();
     expect(lastMessages()).toMatchObject([{}, { role: 'assistant', content: 'Paris is in **France**.' }, { content: 'Sure?' }]);
-    // What follows stays with the version that it follows.
+    // Later messages stay with the version that they follow.
     await page.getByRole('button', { name: 'Edit this answer' }).first().click();
     await page.getByText('The messages after this answer stay with that version.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    expect(troubles).toEqual(clean);
+    expect(issues).toEqual(noIssues);
   });
 
-  it('is the same on another device, in a shared link and in the file that it is exported to', async () => {
-    house.upstream.script(eventsReply(...plainReply('Lyon.')));
-    const one = await house.open('scripted');
-    await one.say('The capital of France?');
-    await one.answer();
-    await one.page.getByRole('button', { name: 'Edit this answer' }).click();
-    await one.page.getByRole('textbox', { name: 'Edit this answer' }).fill('Paris.');
-    await one.page.getByRole('button', { name: 'Save edit' }).click();
-    await one.page.locator('.edited').waitFor();
+  it('appears on another device, in a shared link, and in an exported file', async () => {
+    fixture.upstream.script(eventsReply(...plainReply('Lyon.')));
+    const first = await fixture.open('scripted');
+    await first.sendMessage('The capital of France?');
+    await first.readAnswer();
+    await first.page.getByRole('button', { name: 'Edit this answer' }).click();
+    await first.page.getByRole('textbox', { name: 'Edit this answer' }).fill('Paris.');
+    await first.page.getByRole('button', { name: 'Save edit' }).click();
+    await first.page.locator('.edited').waitFor();
 
-    const two = await house.openAt(`/#key=${callerKey}`);
-    await two.page.locator('.head', { hasText: 'The capital of France?' }).getByRole('link').click();
-    await two.page.locator('.reply .edited').waitFor();
-    expect(await two.answer()).toBe('Paris.');
-    await two.page.getByRole('group', { name: 'Version 2 of 2' }).waitFor();
+    const second = await fixture.openAt(`/#key=${callerKey}`);
+    await second.page.locator('.head', { hasText: 'The capital of France?' }).getByRole('link').click();
+    await second.page.locator('.reply .edited').waitFor();
+    expect(await second.readAnswer()).toBe('Paris.');
+    await second.page.getByRole('group', { name: 'Version 2 of 2' }).waitFor();
 
-    await two.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
-    await two.page.getByRole('button', { name: 'Create a link' }).click();
-    const link = await two.page.getByRole('textbox', { name: 'Link' }).inputValue();
-    await two.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-    const other = await house.openAt('/#key=other-key');
-    await other.page.locator('#message').waitFor();
-    await other.page.evaluate(`location.hash = ${JSON.stringify(link.slice(link.indexOf('#')))}`);
-    await other.page.locator('.reply .edited').waitFor();
-    await other.page.getByText('Paris.').waitFor();
+    await second.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    await second.page.getByRole('button', { name: 'Create a link' }).click();
+    const link = await second.page.getByRole('textbox', { name: 'Link' }).inputValue();
+    await second.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    const otherUser = await fixture.openAt('/#key=other-key');
+    await otherUser.page.locator('#message').waitFor();
+    await otherUser.page.evaluate(`location.hash = ${JSON.stringify(link.slice(link.indexOf('#')))}`);
+    await otherUser.page.locator('.reply .edited').waitFor();
+    await otherUser.page.getByText('Paris.').waitFor();
 
-    await two.page.locator('.settings > summary').click();
-    await two.page.getByRole('button', { name: 'Import and export…' }).click();
+    await second.page.locator('.settings > summary').click();
+    await second.page.getByRole('button', { name: 'Import and export…' }).click();
     const [download] = await Promise.all([
-      two.page.waitForEvent('download'),
-      two.page.getByRole('button', { name: 'Export all chats' }).click(),
+      second.page.waitForEvent('download'),
+      second.page.getByRole('button', { name: 'Export all chats' }).click(),
     ]);
     const file = await download.path();
-    const third = await house.openAt('/#key=other-key');
+    const third = await fixture.openAt('/#key=other-key');
     await third.page.locator('#message').waitFor();
     await third.page.locator('.settings > summary').click();
     await third.page.getByRole('button', { name: 'Import and export…' }).click();

@@ -5,23 +5,26 @@ import { startProcess } from '#test/start-process.ts';
 import { startBrowser, type TestPage } from './support.ts';
 import { overhang, violations } from './violations.ts';
 
-async function asked({ page, say, answer }: TestPage, text: string): Promise<Record<string, unknown>> {
-  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), say(text)]);
-  await answer();
+async function sendAndGetRequest({ page, sendMessage, readAnswer }: TestPage, text: string): Promise<Record<string, unknown>> {
+  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), sendMessage(text)]);
+  await readAnswer();
   return request.postDataJSON();
 }
 
-it('What is set for a conversation goes with each of its questions, and is kept as a preset for others', {
+it('sends the settings of a chat with each of its messages and saves them as a preset', {
   timeout: 90_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
-  const { page, troubles, reload } = opened;
+  const { page, issues, reload } = opened;
   const open = () => page.getByRole('button', { name: 'Chat settings' }).click();
   const dialog = page.getByRole('dialog');
   await page.locator('.starter').first().waitFor();
-  expect(await asked(opened, 'Count to 1')).toEqual({ stream: true, messages: [{ role: 'user', content: 'Count to 1' }] });
+  expect(await sendAndGetRequest(opened, 'Count to 1')).toEqual({
+    stream: true,
+    messages: [{ role: 'user', content: 'Count to 1' }],
+  });
 
   await page.getByRole('link', { name: 'New chat' }).click();
   await page.locator('.starter').first().waitFor();
@@ -39,12 +42,15 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Apply' }).click();
-  const set = { temperature: 0.2, max_tokens: 300 };
+  const settings = { temperature: 0.2, max_tokens: 300 };
   const instructions = { role: 'system', content: 'Be brief.' };
-  expect(await asked(opened, 'Count to 2')).toMatchObject({ ...set, messages: [instructions, { role: 'user' }] });
+  expect(await sendAndGetRequest(opened, 'Count to 2')).toMatchObject({
+    ...settings,
+    messages: [instructions, { role: 'user' }],
+  });
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
-  expect(await asked(opened, 'Count to 3')).toMatchObject({ ...set, messages: [instructions, {}, {}, {}] });
+  expect(await sendAndGetRequest(opened, 'Count to 3')).toMatchObject({ ...settings, messages: [instructions, {}, {}, {}] });
 
   await page.getByRole('link', { name: 'New chat' }).click();
   await page.locator('.starter').first().waitFor();
@@ -56,11 +62,11 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   await dialog.getByRole('button', { name: 'Delete “Short & dry”' }).click();
   await dialog.getByRole('button', { name: 'Short & dry', exact: true }).waitFor({ state: 'detached' });
   await page.keyboard.press('Escape');
-  expect(await asked(opened, 'Count to 1')).not.toHaveProperty('temperature');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(await sendAndGetRequest(opened, 'Count to 1')).not.toHaveProperty('temperature');
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-/** A service that describes itself. */
+/** Starts a web service that publishes its OpenAPI document. */
 async function startWeather() {
   const app = fastify();
   await app.register(fastifySwagger, { openapi: { info: { title: 'Weather', version: '1' } } });
@@ -71,7 +77,7 @@ async function startWeather() {
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), [Symbol.asyncDispose]: () => app.close() };
 }
 
-it('Tools of the service are chosen for a conversation with a model; one that is gone is told plainly', {
+it('lets the user choose tools for a chat with a model and shows an error if a tool no longer exists', {
   timeout: 90_000,
 }, async () => {
   await using weather = await startWeather();
@@ -82,7 +88,7 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   await using service = await startProcess({ configuration: { models, addons, applications, security } });
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
-  const { page, troubles, answer, reload } = opened;
+  const { page, issues, readAnswer, reload } = opened;
   const dialog = page.getByRole('dialog');
   const open = () => page.getByRole('button', { name: 'Chat settings' }).click();
   await page.locator('.starter').first().waitFor();
@@ -101,28 +107,28 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   await page.emulateMedia({ colorScheme: 'dark' });
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Apply' }).click();
-  expect(await asked(opened, 'What is the weather in Paris?')).toMatchObject({ addons: [{ name: 'weather' }] });
-  expect(await answer()).toContain('hail and thunder');
+  expect(await sendAndGetRequest(opened, 'What is the weather in Paris?')).toMatchObject({ addons: [{ name: 'weather' }] });
+  expect(await readAnswer()).toContain('hail and thunder');
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
 
   await service.configure({ models, applications, security });
   const listed = () => service.sendRequest({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
   await expect.poll(async () => (await listed()).json, { timeout: 15_000 }).toMatchObject({ data: [] });
-  await opened.say('And in Rome?');
+  await opened.sendMessage('And in Rome?');
   await page.getByText('A tool selected for this chat is no longer available.').waitFor();
   await page.getByText('Open the chat settings, apply them again').waitFor();
 
-  // An application has tools of its own.
+  // An application brings its own tools, so the group is missing.
   await page.evaluate("location.hash = '#/?with=app'");
   await page.locator('.picker', { hasText: 'Elsewhere' }).waitFor();
   await open();
   await dialog.getByLabel('Instructions').waitFor();
   expect(await dialog.getByRole('group', { name: 'Tools' }).count()).toBe(0);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('How long a model thinks is chosen where it says that it does, and told to none that does not', {
+it('offers the reasoning effort only for models that support it, and sends it only to them', {
   timeout: 90_000,
 }, async () => {
   const upstreams = [{ protocol: 'demo' }];
@@ -134,16 +140,16 @@ it('How long a model thinks is chosen where it says that it does, and told to no
   await using service = await startProcess({ configuration: { models } });
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
-  const { page, troubles, reload } = opened;
+  const { page, issues, reload } = opened;
   const dialog = page.getByRole('dialog');
   const effort = dialog.getByLabel('Thinking before the answer');
   const open = () => page.getByRole('button', { name: 'Chat settings' }).click();
-  const begin = async (id: string): Promise<void> => {
+  const openChat = async (id: string): Promise<void> => {
     await page.evaluate(`location.hash = '#/?with=${id}'`);
     await page.locator('.picker', { hasText: new RegExp(id, 'i') }).waitFor();
   };
   await page.locator('.starter').first().waitFor();
-  await begin('thinker');
+  await openChat('thinker');
   await open();
   expect(await effort.inputValue()).toBe('');
   await effort.selectOption('thorough');
@@ -157,22 +163,22 @@ it('How long a model thinks is chosen where it says that it does, and told to no
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.getByRole('button', { name: 'Deep', exact: true }).waitFor();
   await dialog.getByRole('button', { name: 'Apply' }).click();
-  expect(await asked(opened, 'Count to 1')).toMatchObject({ reasoning_effort: 'high' });
+  expect(await sendAndGetRequest(opened, 'Count to 1')).toMatchObject({ reasoning_effort: 'high' });
   await reload();
   await page.getByRole('button', { name: '(customized)' }).waitFor();
-  expect(await asked(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'high' });
-  // The same conversation goes on with one that would refuse it.
+  expect(await sendAndGetRequest(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'high' });
+  // Continues the chat with a model that would reject the parameter.
   await page.locator('.picker').click();
   await page.getByRole('dialog').getByText('Plain', { exact: true }).click();
-  expect(await asked(opened, 'Count to 3')).not.toHaveProperty('reasoning_effort');
+  expect(await sendAndGetRequest(opened, 'Count to 3')).not.toHaveProperty('reasoning_effort');
   await open();
   await dialog.getByLabel('Instructions').waitFor();
   expect(await effort.count()).toBe(0);
   await page.keyboard.press('Escape');
 
-  await begin('told');
+  await openChat('told');
   await open();
   await dialog.getByRole('button', { name: 'Deep', exact: true }).click();
   await expect.poll(() => effort.inputValue()).toBe('high');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

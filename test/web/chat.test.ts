@@ -4,32 +4,32 @@ import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey, usersDemoPaceMs } from '#test/start-service.ts';
-import { openLongConversation } from './keep-conversation.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { openLongConversation } from './long-conversation.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 
 upstreamsAreOdd();
 
-let house: PageHouse;
-/** For tests that act while the demo model answers. */
-let paced: PageHouse;
+let fixture: PageFixture;
+/** Uses a slow demo model, for tests that act while it answers. */
+let paced: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
-  paced = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
+  fixture = await startPageFixture();
+  paced = await startPageFixture({}, { demoPaceMs: usersDemoPaceMs });
 });
 
 afterAll(async () => {
   await paced[Symbol.asyncDispose]();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const photo = fileURLToPath(new URL('../../docs/images/chat-phone.png', import.meta.url));
 
-const nothing = { outside: [], faults: [] };
+const noIssues = { externalRequests: [], errors: [] };
 
 describe('signing in', () => {
-  it('takes the key out of the link and out of the address', async () => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('reads the key from the link and removes it from the address', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     expect(page.url()).not.toContain(callerKey);
     expect(await page.evaluate('JSON.stringify([localStorage, document.cookie])')).not.toContain(callerKey);
@@ -40,8 +40,8 @@ describe('signing in', () => {
     await page.locator('#message').waitFor();
   });
 
-  it('asks for a key, refuses a wrong one in words, and ends with signing out', async () => {
-    const { page } = await house.openAt('/');
+  it('asks for a key, shows an error for a wrong key, and clears the session after sign-out', async () => {
+    const { page } = await fixture.openAt('/');
     await page.getByLabel('Key').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('That key doesn’t work').waitFor();
@@ -55,25 +55,25 @@ describe('signing in', () => {
   });
 });
 
-describe('a conversation with the demo', () => {
-  it('shows everything: steps, text, an attachment, controls, tokens', async () => {
-    const { page, say, answer, troubles } = await house.open('demo');
-    await say('Show me everything');
-    expect(await answer()).toContain('one that went well');
+describe('a chat with the demo model', () => {
+  it('shows stages, text, an attachment, controls, and token usage', async () => {
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('demo');
+    await sendMessage('Show me everything');
+    expect(await readAnswer()).toContain('one that went well');
     await page.getByText('3 steps').or(page.getByText('4 steps')).first().click();
     await page.getByText('A stage that fails on purpose').waitFor();
     await page.getByRole('cell', { name: 'Passages to read' }).waitFor();
     expect(await page.locator('.usage summary').textContent()).toMatch(/^\d+ tokens/);
     await page.getByRole('button', { name: 'green' }).click();
-    expect(await answer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
+    expect(await readAnswer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
     expect(await page.locator('.question .chosen').textContent()).toBe('Pick a colour · Colour: green');
-    expect(troubles).toEqual(nothing);
+    expect(issues).toEqual(noIssues);
   });
 
-  it('fills in a form, and says what is wrong with it before anything is sent', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Show me controls');
-    await answer();
+  it('validates a form before it is sent and shows the sent values', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Show me controls');
+    await readAnswer();
     const form = page.locator('fieldset', { hasText: 'Rate this answer' });
     await form.getByLabel('Stars').fill('9');
     await form.getByRole('button', { name: 'Send' }).click();
@@ -81,20 +81,20 @@ describe('a conversation with the demo', () => {
     await form.getByLabel('Stars').fill('4');
     await form.getByLabel('Remark').fill('fine');
     await form.getByRole('button', { name: 'Send' }).click();
-    expect(await answer()).toContain('{"stars":4,"remark":"fine"}');
-    const kept = page.locator('.reply').first().getByRole('group', { name: 'Rate this answer' });
-    expect(await kept.getByLabel('Stars').inputValue()).toBe('4');
-    expect(await kept.getByLabel('Remark').inputValue()).toBe('fine');
-    expect(await kept.getByLabel('Remark').isDisabled()).toBe(true);
-    expect(await kept.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(await readAnswer()).toContain('{"stars":4,"remark":"fine"}');
+    const sentForm = page.locator('.reply').first().getByRole('group', { name: 'Rate this answer' });
+    expect(await sentForm.getByLabel('Stars').inputValue()).toBe('4');
+    expect(await sentForm.getByLabel('Remark').inputValue()).toBe('fine');
+    expect(await sentForm.getByLabel('Remark').isDisabled()).toBe(true);
+    expect(await sentForm.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 
-  it('is stopped, keeps what came, and is asked again as another version', async () => {
-    const { page, say, answer } = await paced.open('demo');
-    await say('Count to 900');
+  it('keeps the partial text of a stopped answer and offers other versions after an edit or a retry', async () => {
+    const { page, sendMessage, readAnswer } = await paced.open('demo');
+    await sendMessage('Count to 900');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
-    expect(await answer()).toMatch(/^1 2 3/);
+    expect(await readAnswer()).toMatch(/^1 2 3/);
     await page.getByText('You stopped this answer.').waitFor();
     await page.locator('.question').hover();
     await page.getByRole('button', { name: 'Edit and ask again' }).click();
@@ -110,9 +110,9 @@ describe('a conversation with the demo', () => {
     expect(await page.locator('.question-text').textContent()).toBe('Count to 900');
   });
 
-  it('survives a reload in mid-stream with what had come, and can be found', async () => {
-    const { page, say, reload } = await paced.open('demo');
-    await say('Count to 901');
+  it('keeps the partial answer after a reload, and the search finds the chat', async () => {
+    const { page, sendMessage, reload } = await paced.open('demo');
+    await sendMessage('Count to 901');
     await page.locator('.markdown').getByText('40 41').waitFor();
     await page.waitForTimeout(600);
     await reload();
@@ -127,16 +127,16 @@ describe('a conversation with the demo', () => {
     await page.locator('.question-text').getByText('Count to 901').waitFor();
   });
 
-  it('continued in two tabs keeps what either said', async () => {
-    const { page, say, answer, reload } = await house.open('demo');
-    await say('Count to 2');
-    await answer();
+  it('keeps the messages of both tabs if it continues in two tabs', async () => {
+    const { page, sendMessage, readAnswer, reload } = await fixture.open('demo');
+    await sendMessage('Count to 2');
+    await readAnswer();
     const other = await page.context().newPage();
-    await other.goto(`${house.service.url}/#key=${callerKey}`);
+    await other.goto(`${fixture.service.url}/#key=${callerKey}`);
     await other.getByRole('link', { name: 'Count to 2' }).click();
     await other.locator('.reply').waitFor();
-    await say('Count to 3');
-    await answer();
+    await sendMessage('Count to 3');
+    await readAnswer();
     await other.locator('.reply').nth(1).waitFor();
     await other.locator('#message').fill('Count to 4');
     await other.keyboard.press('Enter');
@@ -145,32 +145,32 @@ describe('a conversation with the demo', () => {
     await page.waitForTimeout(500);
     await reload();
     await page.locator('.question').nth(2).waitFor();
-    const asked = await page.locator('.question-text').allTextContents();
-    expect(asked).toEqual(['Count to 2', 'Count to 3', 'Count to 4']);
+    const questions = await page.locator('.question-text').allTextContents();
+    expect(questions).toEqual(['Count to 2', 'Count to 3', 'Count to 4']);
   });
 
-  it('goes on while another is read', async () => {
-    const { page, say, answer } = await paced.open('demo');
-    await say('Count to 60');
+  it('continues to stream while the user reads another chat', async () => {
+    const { page, sendMessage, readAnswer } = await paced.open('demo');
+    await sendMessage('Count to 60');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
-    await say('Count to 4');
-    expect(await answer()).toBe('1 2 3 4');
+    await sendMessage('Count to 4');
+    expect(await readAnswer()).toBe('1 2 3 4');
     await page.getByRole('link', { name: 'Count to 60' }).click();
     await page
       .locator('.markdown')
       .getByText(/59 60$/)
       .waitFor();
-    expect(await answer()).toMatch(/^1 2 3 .*59 60$/);
+    expect(await readAnswer()).toMatch(/^1 2 3 .*59 60$/);
   });
 
-  it('has room for what matters on a phone', async () => {
-    const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 780 } });
+  it('fits on a phone and moves rarely used actions to the command palette', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo', { viewport: { width: 390, height: 780 } });
     const message = page.locator('#message');
     const empty = (await message.boundingBox())?.height;
     await message.fill('A');
-    // A name that is long does not make the empty message two lines high.
+    // A long placeholder must not make the empty field two lines high.
     await message.evaluate((field: { placeholder: string }) => {
       field.placeholder = 'Message somebody whose name is longer than a phone is wide';
     });
@@ -180,15 +180,15 @@ describe('a conversation with the demo', () => {
     expect((send?.x ?? 0) + (send?.width ?? 0)).toBeLessThan(390);
     const buffer = Buffer.from('The canteen serves lunch at noon.');
     await page.locator('input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer });
-    await say('Hello');
-    await answer();
+    await sendMessage('Hello');
+    await readAnswer();
     const [name, save] = await Promise.all(
       ['.attachment-toggle', '.attachment-head > .icon-button'].map((part) =>
         page.locator('.question').locator(part).boundingBox(),
       ),
     );
     expect(save?.y).toBeLessThan((name?.y ?? 0) + (name?.height ?? 0));
-    // Code is asked for at a desk; the palette has it everywhere.
+    // The header has no button for code on a phone, but the command palette has the command.
     expect(await page.getByRole('button', { name: 'Use from code' }).count()).toBe(0);
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('combobox').fill('use from');
@@ -196,39 +196,39 @@ describe('a conversation with the demo', () => {
     await page.getByRole('dialog').getByText('Call with').waitFor();
   });
 
-  it('takes files by choosing, and sends them along', async () => {
-    const { page, say, answer } = await house.open('demo');
+  it('uploads chosen files and sends them with the message', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
     const buffer = Buffer.from('Employees get 30 days of vacation a year. The canteen serves lunch at noon.');
     await page.locator('input[type=file]').setInputFiles({ name: 'handbook.txt', mimeType: 'text/plain', buffer });
     await page.getByText('handbook.txt').waitFor();
-    await say('How many vacation days do employees get?');
-    expect(await answer()).toContain('30 days of vacation');
-    // Who sent a text knows what it says; a picture is known by how it looks.
+    await sendMessage('How many vacation days do employees get?');
+    expect(await readAnswer()).toContain('30 days of vacation');
+    // Text files start collapsed because their sender knows them. Images are shown.
     await page.locator('.question').getByRole('button', { name: 'handbook.txt', expanded: false }).click();
     await page.locator('.question').getByText('The canteen serves lunch').waitFor();
     await page.locator('input[type=file]').setInputFiles(photo);
-    await say('What is this?');
-    await answer();
+    await sendMessage('What is this?');
+    await readAnswer();
     await page.locator('.question').getByRole('img', { name: 'chat-phone.png' }).waitFor();
   });
 });
 
-describe('what fails', () => {
-  async function failing(deployment: string): Promise<TestPage> {
-    const opened = await house.open(deployment);
-    await opened.say('Hello');
+describe('an error', () => {
+  async function openAndSend(deployment: string): Promise<TestPage> {
+    const opened = await fixture.open(deployment);
+    await opened.sendMessage('Hello');
     return opened;
   }
 
-  it('is said in words with what helps', async () => {
-    house.upstream.script(refusal(429, { 'retry-after': '20' }));
-    const { page } = await failing('scripted');
+  it('is explained with a suggestion if the rate limit is reached', async () => {
+    fixture.upstream.script(refusal(429, { 'retry-after': '20' }));
+    const { page } = await openAndSend('scripted');
     await page.getByText('There are too many requests right now.').waitFor();
     await page.getByText('Try again in 20 seconds.').waitFor();
   });
 
-  it('in mid-stream keeps what came, and trying again mends it', async () => {
-    house.upstream.script(
+  it('keeps the partial answer if the stream breaks, and a retry succeeds', async () => {
+    fixture.upstream.script(
       async (answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant' }), text('It begins'));
@@ -236,27 +236,27 @@ describe('what fails', () => {
       },
       eventsReply(...plainReply('Whole.')),
     );
-    const { page, answer } = await failing('raw');
-    expect(await answer()).toBe('It begins');
+    const { page, readAnswer } = await openAndSend('raw');
+    expect(await readAnswer()).toBe('It begins');
     await page.locator('.fault').waitFor();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Whole.').waitFor();
     expect(await page.locator('.fault').count()).toBe(0);
   });
 
-  it('for a key that holds no more leads to signing in', async () => {
-    await using other = await startPageHouse();
-    const { page, say } = await other.open('demo');
+  it('offers to sign in again if the key is no longer valid', async () => {
+    await using other = await startPageFixture();
+    const { page, sendMessage } = await other.open('demo');
     other.service.reload({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'test' } } });
-    await say('Hello');
+    await sendMessage('Hello');
     await page.locator('.fault').getByRole('button', { name: 'Sign in' }).click();
     await page.getByLabel('Key').waitFor();
   });
 });
 
-describe('an odd answer', () => {
+describe('an unusual answer', () => {
   it.each([
-    ['nothing at all', [delta({ role: 'assistant' }), finish()]],
+    ['no content', [delta({ role: 'assistant' }), finish()]],
     [
       'controls with broken schemas',
       [
@@ -298,41 +298,41 @@ describe('an odd answer', () => {
         finish(),
       ],
     ],
-  ])('with %s does not take the page with it', async (_what, events) => {
-    house.upstream.script(eventsReply(...events));
-    const { page, say, answer, troubles } = await house.open('raw');
-    await say('Hello');
-    await answer();
+  ])('with %s does not break the page', async (_what, events) => {
+    fixture.upstream.script(eventsReply(...events));
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
+    await sendMessage('Hello');
+    await readAnswer();
     for (const summary of await page.locator('.reply summary').all()) await summary.click();
     expect(await page.locator('#message').isVisible()).toBe(true);
-    expect(troubles).toEqual(nothing);
+    expect(issues).toEqual(noIssues);
   });
 });
 
 describe('files', () => {
-  const transferOf = (name: string) => `{
+  const buildTransfer = (name: string) => `{
     const transfer = new DataTransfer();
     transfer.items.add(new File(['The canteen serves lunch at noon.'], '${name}', { type: 'text/plain' }));
     `;
 
-  it('come by dropping anywhere and by pasting, and are taken away again', async () => {
-    const { page } = await house.open('demo');
-    await page.evaluate(`${transferOf('held.txt')}
+  it('are added by drag and drop and by paste, and can be removed', async () => {
+    const { page } = await fixture.open('demo');
+    await page.evaluate(`${buildTransfer('held.txt')}
       document.querySelector('.wordmark').dispatchEvent(new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
     await page.getByText('Drop files to attach them').waitFor();
-    await page.evaluate(`${transferOf('dropped.txt')}
+    await page.evaluate(`${buildTransfer('dropped.txt')}
       document.querySelector('.wordmark').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
     await page.getByText('dropped.txt').waitFor();
     expect(await page.getByText('Drop files to attach them').count()).toBe(0);
-    await page.evaluate(`${transferOf('pasted.txt')}
+    await page.evaluate(`${buildTransfer('pasted.txt')}
       document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: transfer })); }`);
     await page.getByText('pasted.txt').waitFor();
     await page.getByRole('button', { name: 'Remove dropped.txt' }).click();
     await page.getByText('dropped.txt').waitFor({ state: 'detached' });
   });
 
-  it('too large to go along say so where the service keeps none', async () => {
-    const { page } = await house.open('demo');
+  it('show an error if they are too large and the service does not store files', async () => {
+    const { page } = await fixture.open('demo');
     const buffer = Buffer.alloc(600 * 1024, 'x');
     await page.locator('input[type=file]').setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer });
     await page.getByText('big.bin could not be uploaded: this service does not store files').waitFor();
@@ -340,16 +340,16 @@ describe('files', () => {
   });
 });
 
-describe('a long conversation', () => {
-  it('of 200 messages is opened whole, goes on, and is taken along', async () => {
-    const opened = await house.open('demo');
-    const { page, say, answer } = opened;
-    const textOf = (at: number): string => `**Answer** ${at}\n\n- a\n- b`;
-    await openLongConversation(opened, { deployment: 'demo', messages: 200, textOf });
+describe('a long chat', () => {
+  it('of 200 messages opens completely, continues, and can be downloaded', async () => {
+    const opened = await fixture.open('demo');
+    const { page, sendMessage, readAnswer } = opened;
+    const getText = (at: number): string => `**Answer** ${at}\n\n- a\n- b`;
+    await openLongConversation(opened, { deployment: 'demo', messages: 200, getText });
     await page.getByText('Answer 199').waitFor();
     expect(await page.locator('article').count()).toBe(200);
-    await say('Count to 3');
-    expect(await answer()).toBe('1 2 3');
+    await sendMessage('Count to 3');
+    expect(await readAnswer()).toBe('1 2 3');
     await page.getByLabel('Download this chat').click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),

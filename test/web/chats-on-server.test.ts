@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  house = await startChatsHouse();
+  fixture = await startChatsFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const stored = async (): Promise<readonly { id: string; title: string }[]> => {
-  const { json } = await house.service.sendRequest({ method: 'GET', path: '/v1/chats', headers: { 'api-key': callerKey } });
+const listChats = async (): Promise<readonly { id: string; title: string }[]> => {
+  const { json } = await fixture.service.sendRequest({ method: 'GET', path: '/v1/chats', headers: { 'api-key': callerKey } });
   return (json as { data: { id: string; title: string }[] }).data;
 };
 
-const titles = async () => (await stored()).map(({ title }) => title);
+const listTitles = async () => (await listChats()).map(({ title }) => title);
 
-const countKept = `new Promise((resolve) => {
+const countTurnsScript = `new Promise((resolve) => {
   indexedDB.open('parley key:test').onsuccess = ({ target: { result } }) => {
     result.transaction('turns').objectStore('turns').count().onsuccess = ({ target }) => {
       const { result: count } = target;
@@ -27,8 +27,8 @@ const countKept = `new Promise((resolve) => {
   };
 })`;
 
-/** What a page left in the browser that knew of no server. */
-const keepAsBefore = `new Promise((resolve) => {
+/** Creates the database of a page version that did not sync with the server. */
+const storeOldChatScript = `new Promise((resolve) => {
   const opening = indexedDB.open('parley key:test', 1);
   opening.onupgradeneeded = () => {
     const { result } = opening;
@@ -48,52 +48,52 @@ const keepAsBefore = `new Promise((resolve) => {
   };
 })`;
 
-describe('conversations on the server', () => {
-  it('are there on another device, which goes on with them, and both see both', async () => {
-    const one = await house.open('demo');
-    await one.say('Hello from the first');
-    await one.answer();
-    await expect.poll(titles).toContain('Hello from the first');
-    const two = await house.openAt(`/#key=${callerKey}`);
-    await two.page.getByRole('link', { name: 'Hello from the first' }).click();
-    await two.answer();
-    await two.say('And from the second');
-    await two.answer();
-    await one.page.locator('.question', { hasText: 'And from the second' }).waitFor({ timeout: 15_000 });
-    await one.page.locator('.reply').nth(1).waitFor({ timeout: 15_000 });
-    expect([one.troubles, two.troubles]).toEqual(Array(2).fill({ outside: [], faults: [] }));
+describe('chats on the server', () => {
+  it('sync between two devices that both continue the same chat', async () => {
+    const first = await fixture.open('demo');
+    await first.sendMessage('Hello from the first');
+    await first.readAnswer();
+    await expect.poll(listTitles).toContain('Hello from the first');
+    const second = await fixture.openAt(`/#key=${callerKey}`);
+    await second.page.getByRole('link', { name: 'Hello from the first' }).click();
+    await second.readAnswer();
+    await second.sendMessage('And from the second');
+    await second.readAnswer();
+    await first.page.locator('.question', { hasText: 'And from the second' }).waitFor({ timeout: 15_000 });
+    await first.page.locator('.reply').nth(1).waitFor({ timeout: 15_000 });
+    expect([first.issues, second.issues]).toEqual(Array(2).fill({ externalRequests: [], errors: [] }));
   });
 
-  it('that this browser had alone are brought up once, and found there by any word', async () => {
-    const here = await house.openAt('/health');
-    await here.page.evaluate(keepAsBefore);
-    await here.page.goto(`${house.service.url}/#key=${callerKey}`);
-    await expect.poll(titles).toContain('Long');
-    const there = await house.openAt(`/#key=${callerKey}`);
+  it('are uploaded from a browser that stored them locally, and the search finds their text', async () => {
+    const here = await fixture.openAt('/health');
+    await here.page.evaluate(storeOldChatScript);
+    await here.page.goto(`${fixture.service.url}/#key=${callerKey}`);
+    await expect.poll(listTitles).toContain('Long');
+    const there = await fixture.openAt(`/#key=${callerKey}`);
     await there.page.getByRole('searchbox').fill('the needle');
     await there.page.locator('.head', { hasText: 'Long' }).getByRole('link').click();
     await there.page.locator('.reply', { hasText: 'The needle' }).waitFor();
   });
 
-  it('are prepared for a search once the page is open, before anybody enters the field', async () => {
-    const { page } = await house.openAt('/health');
-    const asked: string[] = [];
-    page.on('request', (request) => request.url().includes('/v1/chats?query=') && asked.push(request.url()));
-    await page.goto(`${house.service.url}/#key=${callerKey}`);
+  it('are prepared for the search after the page opens, before the user focuses the search field', async () => {
+    const { page } = await fixture.openAt('/health');
+    const searchUrls: string[] = [];
+    page.on('request', (request) => request.url().includes('/v1/chats?query=') && searchUrls.push(request.url()));
+    await page.goto(`${fixture.service.url}/#key=${callerKey}`);
     await expect
-      .poll(() => asked.map((url) => new URL(url).searchParams.get('archived')), { timeout: 15_000 })
+      .poll(() => searchUrls.map((url) => new URL(url).searchParams.get('archived')), { timeout: 15_000 })
       .toEqual(['false', 'true']);
   });
 
-  it('are prepared for a search as one begins it, and nothing is said to be missing before all was looked through', async () => {
+  it('are loaded for the search when the user focuses the field, and “No results” appears only after the search is complete', async () => {
     const body = {
       title: 'Harvest',
       updatedAtMs: 1,
       turns: [{ id: 'q', parent: '', kind: 'question', atMs: 1, text: 'A haystack' }],
     };
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-    await house.service.sendRequest({ method: 'POST', path: '/v1/chats/harvest', headers, body });
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await fixture.service.sendRequest({ method: 'POST', path: '/v1/chats/harvest', headers, body });
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('.head', { hasText: 'Harvest' }).waitFor({ timeout: 15_000 });
     const prepared = page.waitForResponse((response) => response.url().includes('/v1/chats?query='));
     await page.getByRole('searchbox').focus();
@@ -111,65 +111,65 @@ describe('conversations on the server', () => {
     await page.locator('.sidebar-empty', { hasText: 'No results for' }).waitFor();
   });
 
-  it('are written on without a network, and sent when it is back', async () => {
-    const { page, say, answer } = await house.open('demo');
+  it('are stored locally while the service is unreachable, and uploaded afterwards', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
     await page.route('**/v1/chat**', (route) => route.abort());
-    await say('Written offline');
-    await answer();
-    expect(await titles()).not.toContain('Written offline');
+    await sendMessage('Written offline');
+    await readAnswer();
+    expect(await listTitles()).not.toContain('Written offline');
     await page.unroute('**/v1/chat**');
-    await expect.poll(titles, { timeout: 15_000 }).toContain('Written offline');
+    await expect.poll(listTitles, { timeout: 15_000 }).toContain('Written offline');
   });
 
-  it('leave nothing in the browser of one who signs out', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('The last words');
-    await answer();
+  it('are removed from the browser after sign-out', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('The last words');
+    await readAnswer();
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await expect.poll(() => page.evaluate(countKept)).toBe(0);
-    expect(await titles()).toContain('The last words');
+    await expect.poll(() => page.evaluate(countTurnsScript)).toBe(0);
+    expect(await listTitles()).toContain('The last words');
   });
 
-  it('that are deleted on one device go on the other', async () => {
-    const one = await house.open('demo');
-    await one.say('To be deleted');
-    await one.answer();
-    const two = await house.openAt(`/#key=${callerKey}`);
-    const head = two.page.locator('.head', { hasText: 'To be deleted' });
+  it('disappear on one device after they are deleted on another', async () => {
+    const first = await fixture.open('demo');
+    await first.sendMessage('To be deleted');
+    await first.readAnswer();
+    const second = await fixture.openAt(`/#key=${callerKey}`);
+    const head = second.page.locator('.head', { hasText: 'To be deleted' });
     await head.waitFor({ timeout: 15_000 });
     await head.getByRole('button').last().click();
-    await two.page.locator('.head-choices').getByRole('button', { name: 'Delete' }).click();
-    await two.page.getByText('“To be deleted” is deleted.').waitFor();
-    await two.reload();
-    await one.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached', timeout: 15_000 });
-    expect(await titles()).not.toContain('To be deleted');
+    await second.page.locator('.head-choices').getByRole('button', { name: 'Delete' }).click();
+    await second.page.getByText('“To be deleted” is deleted.').waitFor();
+    await second.reload();
+    await first.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached', timeout: 15_000 });
+    expect(await listTitles()).not.toContain('To be deleted');
   });
 
-  it('are all deleted at once, on every device', async () => {
-    const one = await house.open('demo');
-    await one.say('One of many');
-    await one.answer();
-    const two = await house.openAt(`/#key=${callerKey}`);
-    await two.page.locator('.head', { hasText: 'One of many' }).waitFor({ timeout: 15_000 });
-    await two.page.getByText('Settings').click();
-    await two.page.getByRole('button', { name: 'Delete all chats' }).click();
-    await two.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();
-    await two.page.getByText('Your chats appear here.').waitFor();
-    await one.page.getByText('Your chats appear here.').waitFor({ timeout: 15_000 });
-    expect(await titles()).toEqual([]);
+  it('are deleted on every device by “Delete all chats”', async () => {
+    const first = await fixture.open('demo');
+    await first.sendMessage('One of many');
+    await first.readAnswer();
+    const second = await fixture.openAt(`/#key=${callerKey}`);
+    await second.page.locator('.head', { hasText: 'One of many' }).waitFor({ timeout: 15_000 });
+    await second.page.getByText('Settings').click();
+    await second.page.getByRole('button', { name: 'Delete all chats' }).click();
+    await second.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();
+    await second.page.getByText('Your chats appear here.').waitFor();
+    await first.page.getByText('Your chats appear here.').waitFor({ timeout: 15_000 });
+    expect(await listTitles()).toEqual([]);
   });
 
-  it('come back from a browser to a server that has lost them', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Kept in two places');
-    await answer();
-    await expect.poll(titles).toContain('Kept in two places');
+  it('are uploaded again from the browser if the server has lost them', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Kept in two places');
+    await readAnswer();
+    await expect.poll(listTitles).toContain('Kept in two places');
     await page.waitForResponse((response) => response.url().includes('chat-changes'));
-    await house.database.database.transact(async (kysely) => {
+    await fixture.database.database.transact(async (kysely) => {
       for (const table of ['chat_turns', 'chats', 'chat_owners'] as const) await kysely.deleteFrom(table).execute();
     });
-    expect(await titles()).toEqual([]);
-    await expect.poll(titles, { timeout: 15_000 }).toContain('Kept in two places');
+    expect(await listTitles()).toEqual([]);
+    await expect.poll(listTitles, { timeout: 15_000 }).toContain('Kept in two places');
   });
 });

@@ -21,12 +21,12 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Whole views, what is around others, and what shows nothing without a service. */
-const unseen = ['lazy-view', 'deployment-name'];
+/** Components that are complete views, wrap other components, or show no content without a service. */
+const excludedParts = ['lazy-view', 'deployment-name'];
 
-describe('the page of components', () => {
-  it.each(looks)('shows them with nothing that axe finds: %s', async (_look, options) => {
-    const { page, troubles } = await browser.open(address, options);
+describe('the component gallery', () => {
+  it.each(looks)('shows the components without accessibility violations: %s', async (_look, options) => {
+    const { page, issues } = await browser.open(address, options);
     await page.getByRole('heading', { name: 'Answers' }).waitFor();
     await page.locator('.markdown .formula').waitFor();
     await page.locator('.chart svg').waitFor();
@@ -35,10 +35,10 @@ describe('the page of components', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Answered: yes').waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('shows every token, and changes with the display that is chosen', async () => {
+  it('shows every design token and applies the chosen display settings', async () => {
     const { page } = await browser.open(address);
     await page.getByText('space-7').waitFor();
     const tokens =
@@ -49,18 +49,18 @@ describe('the page of components', () => {
     expect(await page.evaluate('document.documentElement.dataset.textSize')).toBe('largest');
   });
 
-  it('has every part that views share', () => {
-    const shown = globSync('components/*.tsx', { cwd: web }).map((file) => readFileSync(web + file, 'utf8'));
+  it('includes every shared component', () => {
+    const gallerySources = globSync('components/*.tsx', { cwd: web }).map((file) => readFileSync(web + file, 'utf8'));
     const parts = globSync('src/parts/*.tsx', { cwd: web }).map((file) => file.replace(/^.*\/|\.tsx$/g, ''));
-    const missing = parts.filter((part) => !part.startsWith('use-') && !unseen.includes(part));
-    expect(missing.filter((part) => !shown.some((source) => source.includes(`/parts/${part}.tsx'`)))).toEqual([]);
+    const missing = parts.filter((part) => !part.startsWith('use-') && !excludedParts.includes(part));
+    expect(missing.filter((part) => !gallerySources.some((source) => source.includes(`/parts/${part}.tsx'`)))).toEqual([]);
     expect(parts.length).toBeGreaterThan(10);
   });
 
-  it('is in no build', () => {
-    const built = globSync('dist/**/*.{html,js}', { cwd: web });
-    expect(built.length).toBeGreaterThan(10);
-    const strays = built.filter((file) => /Components of the page|type-scale/.test(readFileSync(web + file, 'utf8')));
+  it('is not part of the build', () => {
+    const builtFiles = globSync('dist/**/*.{html,js}', { cwd: web });
+    expect(builtFiles.length).toBeGreaterThan(10);
+    const strays = builtFiles.filter((file) => /Components of the page|type-scale/.test(readFileSync(web + file, 'utf8')));
     expect(strays).toEqual([]);
   });
 });

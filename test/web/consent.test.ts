@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const status = async () => {
-  const { json } = await house.service.sendRequest({
+const readConsent = async () => {
+  const { json } = await fixture.service.sendRequest({
     method: 'GET',
     path: '/v1/consent/assistant',
     headers: { 'api-key': callerKey },
@@ -19,24 +19,24 @@ const status = async () => {
   return (json as { accepted: boolean }).accepted;
 };
 
-it('What needs consent is marked where deployments are chosen', async () => {
-  const { page } = await house.open('demo');
+it('marks deployments that need consent in the model picker', async () => {
+  const { page } = await fixture.open('demo');
   await page.locator('.picker').click();
   await page.locator('.option', { hasText: 'Mailbox' }).getByText('Asks for permission first').waitFor();
   expect(await page.locator('.option').count()).toBe(5);
   expect(await page.getByText('Asks for permission first').count()).toBe(1);
 });
 
-it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
-  const { page, answer, troubles } = await house.open('assistant');
+it('links from a step without consent to the consent form and back, retries the message, and lets the user withdraw the consent', async () => {
+  const { page, readAnswer, issues } = await fixture.open('assistant');
   await page
     .locator('.banner')
     .getByText('If you agree, “Assistant” shares your messages and attached files with “Mailbox”')
     .waitFor();
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
-  const refused = await answer();
-  expect(refused).toContain('needs your consent');
-  expect(refused).not.toContain('/v1/');
+  const rejection = await readAnswer();
+  expect(rejection).toContain('needs your consent');
+  expect(rejection).not.toContain('/v1/');
   await page.getByText('A step was rejected. “Assistant” needs your permission to use “Mailbox”.').waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
   await page.locator('.stages > summary').click();
@@ -53,43 +53,43 @@ it('A step that fails for want of consent leads to the form and back, and then i
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
   await page.locator('.reply .branches').waitFor();
-  expect(await status()).toBe(true);
-  expect(await answer()).not.toContain('needs your consent');
+  expect(await readConsent()).toBe(true);
+  expect(await readAnswer()).not.toContain('needs your consent');
   expect(await page.locator('.banner').count()).toBe(0);
 
   await page.getByRole('link', { name: 'Permissions', exact: true }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
   await page.getByText('You have not accepted any.').waitFor();
-  expect(await status()).toBe(false);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(await readConsent()).toBe(false);
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('Who agrees in the conversation needs nothing more: the question is asked again by itself', async () => {
-  const { page, answer } = await house.open('assistant');
+it('retries the message automatically after the user agrees in the chat', async () => {
+  const { page, readAnswer } = await fixture.open('assistant');
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
-  await answer();
+  await readAnswer();
   await page.locator('.banner').getByRole('button', { name: 'Agree and continue' }).click();
   await page.locator('.reply .branches').waitFor();
-  expect(await answer()).not.toContain('needs your consent');
+  expect(await readAnswer()).not.toContain('needs your consent');
   expect(await page.locator('.question').count()).toBe(1);
   expect(await page.locator('.banner').count()).toBe(0);
-  await house.service.sendRequest({ method: 'DELETE', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
+  await fixture.service.sendRequest({ method: 'DELETE', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
 });
 
-it('Declining and putting off store nothing', async () => {
-  const { page } = await house.open('assistant');
+it('stores no consent if the user declines or chooses “Later”', async () => {
+  const { page } = await fixture.open('assistant');
   await page.getByRole('button', { name: 'Later' }).click();
   expect(await page.locator('.banner').count()).toBe(0);
   await page.evaluate("location.hash = '#/consent/assistant'");
   await page.getByRole('button', { name: 'Decline' }).click();
   await page.locator('.starter').first().waitFor();
-  expect(await status()).toBe(false);
+  expect(await readConsent()).toBe(false);
 });
 
-it('A refusal for want of consent has the form, and the question is asked again by itself', async () => {
-  await using strict = await startPageHouse({ consent: { directCalls: 'require' } });
-  const { page, say, answer } = await strict.open('mailbox');
-  await say('Hello');
+it('shows the consent form after a rejected call and retries the message automatically', async () => {
+  await using strict = await startPageFixture({ consent: { directCalls: 'require' } });
+  const { page, sendMessage, readAnswer } = await strict.open('mailbox');
+  await sendMessage('Hello');
   await page.locator('.fault').getByText('“Mailbox” needs your permission before it answers.').waitFor();
   expect(await page.locator('.reply').innerText()).not.toContain('/v1/');
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
@@ -101,18 +101,18 @@ it('A refusal for want of consent has the form, and the question is asked again 
   await page.getByRole('link', { name: 'Back to the chat' }).click();
   await page.locator('.fault').getByRole('button', { name: 'Agree and continue' }).click();
   await page.locator('.reply .branches').waitFor();
-  expect(await answer()).toContain('Hello');
+  expect(await readAnswer()).toContain('Hello');
   expect(await page.locator('.question').count()).toBe(1);
 });
 
-it('A form of nobody is said in words', async () => {
-  const { page } = await house.open('demo');
+it('explains that a deployment of a consent form does not exist', async () => {
+  const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/consent/nobody'");
   await page.getByRole('alert').getByText('This model or application is no longer available.').waitFor();
 });
 
-it('A form that was accepted says so, and can be withdrawn there', async () => {
-  const { page } = await house.open('assistant');
+it('shows on the consent form that the user accepted it, and offers to withdraw', async () => {
+  const { page } = await fixture.open('assistant');
   await page.evaluate("location.hash = '#/consent/assistant'");
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.starter').first().waitFor();
@@ -120,5 +120,5 @@ it('A form that was accepted says so, and can be withdrawn there', async () => {
   await page.getByText('You have accepted this. “Assistant” may act for you.').waitFor();
   await page.getByRole('button', { name: 'Withdraw' }).click();
   await page.locator('.starter').first().waitFor();
-  expect(await status()).toBe(false);
+  expect(await readConsent()).toBe(false);
 });

@@ -1,21 +1,24 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** The shell takes no dictation: this browser hears what the test says, on this machine for some languages. */
-const hearing = (here: readonly string[]) => `{
+/**
+ * Replaces speech recognition, which the headless shell lacks, with a fake. The fake supports the languages of `localLanguages`
+ * on the device and reports the text that the test passes.
+ */
+const buildFakeRecognition = (localLanguages: readonly string[]) => `{
   globalThis.heard = [];
   globalThis.SpeechRecognition = class extends EventTarget {
-    static available = async ({ langs }) => (langs.every((lang) => ${JSON.stringify(here)}.includes(lang)) ? 'available' : 'unavailable');
+    static available = async ({ langs }) => (langs.every((lang) => ${JSON.stringify(localLanguages)}.includes(lang)) ? 'available' : 'unavailable');
     start() {
       heard.push([this.lang, this.processLocally === true]);
       globalThis.sayAloud = (...pieces) => {
@@ -31,7 +34,7 @@ const hearing = (here: readonly string[]) => `{
   };
 }`;
 
-/** Where the settings let it be heard. */
+/** Selects in the settings where speech is recognized. */
 async function choose(page: Page, where: string): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });
   const isPhone = await drawer.isVisible();
@@ -46,53 +49,56 @@ async function choose(page: Page, where: string): Promise<void> {
   if (isPhone) await page.getByRole('button', { name: 'Close' }).click();
 }
 
-async function openHearing(here: readonly string[], options = {}): Promise<TestPage> {
-  const opened = await house.open('demo', options);
-  await opened.page.evaluate(hearing(here));
-  await opened.say('Hello');
-  await opened.answer();
+async function openWithRecognition(localLanguages: readonly string[], options = {}): Promise<TestPage> {
+  const opened = await fixture.open('demo', options);
+  await opened.page.evaluate(buildFakeRecognition(localLanguages));
+  await opened.sendMessage('Hello');
+  await opened.readAnswer();
   return opened;
 }
 
-const written = (page: Page) => page.locator('#message').inputValue();
+const readDraft = (page: Page) => page.locator('#message').inputValue();
 
-describe('a message that is dictated', { timeout: 60_000 }, () => {
-  it.each(looks)('is heard on this machine, behind what is written, until it is sent or stopped: %s', async (look, options) => {
-    const opened = await openHearing(['en'], options);
-    const { page } = opened;
-    expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
-    await choose(page, 'On this device');
-    await page.locator('#message').fill('Dear all,');
-    await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.getByText('Your speech becomes text on this device.').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    const folder = process.env.PICTURES;
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
-    await page.evaluate("sayAloud('count to', ' three')");
-    await expect.poll(() => written(page)).toBe('Dear all, count to three');
-    await page.getByRole('button', { name: 'Stop dictating' }).click();
-    await page.evaluate("sayAloud('count to', ' four')");
-    expect(await written(page)).toBe('Dear all, count to three');
+describe('dictation', { timeout: 60_000 }, () => {
+  it.each(looks)(
+    'appends the speech to the message on this device until the message is sent or the user stops it: %s',
+    async (look, options) => {
+      const opened = await openWithRecognition(['en'], options);
+      const { page } = opened;
+      expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
+      await choose(page, 'On this device');
+      await page.locator('#message').fill('Dear all,');
+      await page.getByRole('button', { name: 'Dictate' }).click();
+      await page.getByText('Your speech becomes text on this device.').waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await overhang(page)).toBe(0);
+      const folder = process.env.PICTURES;
+      if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
+      await page.evaluate("sayAloud('count to', ' three')");
+      await expect.poll(() => readDraft(page)).toBe('Dear all, count to three');
+      await page.getByRole('button', { name: 'Stop dictating' }).click();
+      await page.evaluate("sayAloud('count to', ' four')");
+      expect(await readDraft(page)).toBe('Dear all, count to three');
 
-    await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.evaluate("sayAloud('and out')");
-    await expect.poll(() => written(page)).toBe('Dear all, count to three and out');
-    await page.keyboard.press('Escape');
-    await page.locator('#message').press('Enter');
-    await page.locator('.question', { hasText: 'Dear all, count to three and out' }).waitFor();
-    await page.evaluate("sayAloud('too late')");
-    expect(await written(page)).toBe('');
-    await page.getByRole('button', { name: 'Dictate' }).waitFor();
-    expect(await page.evaluate('heard')).toEqual([
-      ['en', true],
-      ['en', true],
-    ]);
-    expect(opened.troubles).toEqual({ outside: [], faults: [] });
-  });
+      await page.getByRole('button', { name: 'Dictate' }).click();
+      await page.evaluate("sayAloud('and out')");
+      await expect.poll(() => readDraft(page)).toBe('Dear all, count to three and out');
+      await page.keyboard.press('Escape');
+      await page.locator('#message').press('Enter');
+      await page.locator('.question', { hasText: 'Dear all, count to three and out' }).waitFor();
+      await page.evaluate("sayAloud('too late')");
+      expect(await readDraft(page)).toBe('');
+      await page.getByRole('button', { name: 'Dictate' }).waitFor();
+      expect(await page.evaluate('heard')).toEqual([
+        ['en', true],
+        ['en', true],
+      ]);
+      expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
+    },
+  );
 
-  it('goes to the maker of the browser only where the user said so in the settings, who is told what that means', async () => {
-    const { page } = await openHearing([]);
+  it('uses the service of the browser’s maker only after the user allows it, and shows a notice about it', async () => {
+    const { page } = await openWithRecognition([]);
     await choose(page, 'On this device');
     await page.getByRole('button', { name: 'Display and notifications' }).click();
     const dialog = page.getByRole('dialog');

@@ -2,21 +2,21 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 async function answerWith(text: string, question = 'Hello'): Promise<TestPage> {
-  house.upstream.script(eventsReply(...plainReply(text)));
-  const opened = await house.open('raw');
-  await opened.say(question);
-  await opened.answer();
+  fixture.upstream.script(eventsReply(...plainReply(text)));
+  const opened = await fixture.open('raw');
+  await opened.sendMessage(question);
+  await opened.readAnswer();
   return opened;
 }
 
@@ -26,8 +26,8 @@ function readDirections(page: Page, selector: string): Promise<unknown> {
 
 const arabic = 'مرحبا بالعالم';
 
-describe('text in the conversation', { timeout: 60_000 }, () => {
-  it('has the direction of its first letter, block by block', async () => {
+describe('text in a chat', { timeout: 60_000 }, () => {
+  it('gets its direction from the first letter of each block', async () => {
     const text = [
       `# ${arabic}`,
       `${arabic} (\`a(b)\`).`,
@@ -38,7 +38,7 @@ describe('text in the conversation', { timeout: 60_000 }, () => {
       `| ${arabic} | b |\n|---|---|\n| ${arabic} | English |\n| 12 | 3 |`,
     ].join('\n\n');
     const { page } = await answerWith(text, arabic);
-    const found = Object.fromEntries(
+    const directions = Object.fromEntries(
       await Promise.all(
         ['h3', '.part > p', 'ul > li', 'blockquote', 'ol > li', 'table', 'th', 'td', 'code'].map(async (selector) => [
           selector,
@@ -46,7 +46,7 @@ describe('text in the conversation', { timeout: 60_000 }, () => {
         ]),
       ),
     );
-    expect(found).toEqual({
+    expect(directions).toEqual({
       h3: ['rtl'],
       '.part > p': ['rtl', 'ltr'],
       'ul > li': ['rtl', 'ltr'],
@@ -60,7 +60,7 @@ describe('text in the conversation', { timeout: 60_000 }, () => {
     expect(await readDirections(page, '.question-text')).toEqual(['rtl']);
   });
 
-  it('is written in its direction, in the composer and where a question is changed', async () => {
+  it('gets its direction in the message field and in the editor of a question', async () => {
     const { page } = await answerWith('Yes.', arabic);
     expect(await readDirections(page, '#message')).toEqual(['ltr']);
     await page.locator('#message').fill(arabic);
@@ -80,16 +80,16 @@ describe('the Enter that confirms a candidate of an input method', { timeout: 60
     ['before compositionend', { isComposing: true, keyCode: 229 }],
     ['after compositionend, as in Safari', { isComposing: false, keyCode: 229 }],
   ])('does not send the message %s', async (_when, fields) => {
-    const { page } = await house.open('raw');
-    const sent = house.upstream.requests.length;
+    const { page } = await fixture.open('raw');
+    const requestCount = fixture.upstream.requests.length;
     const message = page.locator('#message');
     await message.fill('にほん');
     await message.dispatchEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...fields });
     expect(await message.inputValue()).toBe('にほん');
     expect(await page.locator('.question').count()).toBe(0);
-    house.upstream.script(eventsReply(...plainReply('Yes.')));
+    fixture.upstream.script(eventsReply(...plainReply('Yes.')));
     await message.press('Enter');
     await page.locator('.question').waitFor();
-    expect(house.upstream.requests.length).toBe(sent + 1);
+    expect(fixture.upstream.requests.length).toBe(requestCount + 1);
   });
 });

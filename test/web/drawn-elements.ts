@@ -1,23 +1,23 @@
 import type { Page } from 'playwright-core';
 
-/** What was put into the page, counted: no machine is too slow for that. */
+/** Counts of the elements that were added to the page. Unlike durations, they do not depend on the speed of the machine. */
 export interface DrawnElements {
-  /** All elements that were added, those too that are gone. */
+  /** Number of added elements, including elements that were removed later. */
   readonly added: number;
-  /** The most that were added between two frames. */
+  /** Maximum number of elements that were added between two frames. */
   readonly mostInFrame: number;
-  /** Those that were added anywhere but in the last question and its answer. */
+  /** Number of elements that were added outside the last question and its answer. */
   readonly elsewhere: number;
 }
 
-/** Counts what is added to the conversation between now and the end of `act`. */
-export async function drawnElements(page: Page, act: () => Promise<void>): Promise<DrawnElements> {
-  await page.evaluate(begin);
+/** Counts the elements that are added to the chat until `act` has ended. */
+export async function countDrawnElements(page: Page, act: () => Promise<void>): Promise<DrawnElements> {
+  await page.evaluate(countScript);
   await act();
   return page.evaluate('window.endCount()');
 }
 
-const begin = `(() => {
+const countScript = `(() => {
   const count = { added: 0, mostInFrame: 0, elsewhere: 0 };
   let inFrame = 0;
   const seen = new WeakSet();
@@ -50,8 +50,11 @@ const begin = `(() => {
   };
 })()`;
 
-/** Resolves when the last answer is whole and drawn; the page looks itself, so that nothing else is asked of it meanwhile. */
-export async function isWhole(page: Page): Promise<void> {
+/**
+ * Resolves when the last answer is complete and rendered. The page polls its own state, so that no other request disturbs the
+ * measurement.
+ */
+export async function waitUntilComplete(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
     const look = () => {
       const last = [...document.querySelectorAll('.reply')].at(-1);

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 interface Icon {
   readonly file: string;
   readonly pixels: number;
-  /** Part of the side that the mark takes; the rest is its ground, which a system may cut off. */
+  /** Fraction of the side that the mark covers. The rest is background, which a system may crop. */
   readonly share: number;
 }
 
@@ -14,7 +14,7 @@ export const icons: readonly Icon[] = [
   { file: 'icon-maskable-512.png', pixels: 512, share: 0.95 },
 ];
 
-/** The mark as a PNG picture; one that may be cut stands on its own ground, up to the edges. */
+/** Draws the mark as a PNG image. An icon that a system may crop has an opaque background up to the edges. */
 export async function drawIcon(browser: Browser, mark: string, { pixels, share }: Icon): Promise<Buffer> {
   const ground = share === 1 ? 'transparent' : (/<rect[^>]*fill="(#[0-9a-f]+)"/.exec(mark)?.[1] ?? 'transparent');
   const page = await browser.newPage({ viewport: { width: pixels, height: pixels } });

@@ -3,13 +3,13 @@ import { onTestFinished } from 'vitest';
 
 const wide = { width: 1280, height: 720 };
 /** The headless shell cannot ask the user whether a button may write to the clipboard. */
-const usualPermissions = ['clipboard-write'];
+const defaultPermissions = ['clipboard-write'];
 const maxStepMs = 30_000;
 
 /**
- * Pages, each for one test at a time, in a browser context that holds no data. A page whose test passed is emptied and taken by a
- * later test with the same options. It stays at an address of its service: the next load then happens in the same renderer process
- * and needs half the CPU time, as scripts are compiled already.
+ * Pool of pages in browser contexts without data. One test uses a page at a time. After a test has passed, the pool deletes the
+ * data of its page and lends the page to a later test with the same options. The page stays at an address of its service. So the
+ * next load happens in the same renderer process, whose scripts are compiled, and needs half the CPU time.
  */
 export class EmptyPages {
   readonly #browser: Browser;
@@ -20,33 +20,33 @@ export class EmptyPages {
   }
 
   /** Returns a page for the running test. Its data of `origin` are deleted when the test ends. */
-  async take(origin: string, { viewport = wide, ...options }: BrowserContextOptions): Promise<Page> {
+  async acquire(origin: string, { viewport = wide, ...options }: BrowserContextOptions): Promise<Page> {
     const kind = JSON.stringify([origin, options.isMobile === true ? { viewport, ...options } : options]);
     const idle = this.#idle.get(kind) ?? [];
     this.#idle.set(kind, idle);
-    const page = idle.pop() ?? (await this.#make({ viewport, ...options }));
+    const page = idle.pop() ?? (await this.#create({ viewport, ...options }));
     if (viewport !== null) await page.setViewportSize(viewport);
-    const usualSettings = async (): Promise<void> => {
+    const applyDefaults = async (): Promise<void> => {
       const { colorScheme = 'light', reducedMotion = 'no-preference', contrast = 'no-preference', permissions } = options;
       page.setDefaultTimeout(maxStepMs);
       await page.emulateMedia({ colorScheme, reducedMotion, contrast });
-      await page.context().grantPermissions(permissions ?? usualPermissions);
+      await page.context().grantPermissions(permissions ?? defaultPermissions);
     };
     onTestFinished(async ({ task }) => {
       if (page.isClosed()) return;
       if (task.result?.state !== 'pass' || !(await empty(page, origin))) return page.context().close();
-      await usualSettings();
+      await applyDefaults();
       idle.push(page);
     });
     return page;
   }
 
-  async #make(options: BrowserContextOptions): Promise<Page> {
-    // Requests of a worker pass by what a test does to those of the page.
+  async #create(options: BrowserContextOptions): Promise<Page> {
+    // Routes of a page do not apply to requests of its service worker.
     const serviceWorkers = 'block';
     const context = await this.#browser.newContext({
       locale: 'en-GB',
-      permissions: usualPermissions,
+      permissions: defaultPermissions,
       serviceWorkers,
       ...options,
     });
@@ -55,18 +55,18 @@ export class EmptyPages {
 }
 
 /**
- * Deletes what the page keeps. Returns whether the page is as new. It is not if its service has ended, so that no address of that can
- * be opened, or if a test replaced its clock.
+ * Deletes the data of the page. Returns whether the page can be used again. It cannot if its service has ended, because none of
+ * its addresses can be opened, or if a test replaced its clock.
  */
 async function empty(page: Page, origin: string): Promise<boolean> {
   const context = page.context();
-  const others = context.pages().filter((each) => each !== page);
-  await Promise.all([...others.map((each) => each.close()), page.unrouteAll({ behavior: 'ignoreErrors' })]);
-  for (const heard of ['request', 'pageerror', 'console', 'dialog'] as const) page.removeAllListeners(heard);
+  const otherPages = context.pages().filter((each) => each !== page);
+  await Promise.all([...otherPages.map((each) => each.close()), page.unrouteAll({ behavior: 'ignoreErrors' })]);
+  for (const eventName of ['request', 'pageerror', 'console', 'dialog'] as const) page.removeAllListeners(eventName);
   page.once('dialog', (question) => void question.accept());
-  // Session storage is only within reach of its origin, and must be cleared after the page has written to it for the last time.
-  const left = await page.goto(`${origin}/nothing-here`).catch(() => null);
-  if (left === null) return false;
+  // Only scripts of its origin can clear the session storage, and only after the page has written to it for the last time.
+  const response = await page.goto(`${origin}/nothing-here`).catch(() => null);
+  if (response === null) return false;
   const hasOwnClock = await page.evaluate(`sessionStorage.clear(), !String(Date).includes('[native code]')`);
   if (hasOwnClock === true) return false;
   page.removeAllListeners('dialog');

@@ -6,8 +6,8 @@ import { callerKey, startService } from '#test/start-service.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-const longestStepMs = 15_000;
-const longestLookMs = 60_000;
+const maxStepMs = 15_000;
+const maxLookMs = 60_000;
 const headers = { 'api-key': callerKey, 'content-type': 'text/plain' };
 const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 const hostile = '<img src=x onerror=alert(1)> & "q" #?%41.txt';
@@ -33,63 +33,63 @@ afterAll(async () => {
 
 async function open(folder = '', options?: BrowserContextOptions, at = service.url): Promise<TestPage> {
   const opened = await browser.open(`${at}/#key=${callerKey}`, options);
-  opened.page.setDefaultTimeout(longestStepMs);
+  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate(`location.hash = '#/files${folder}'`);
   await opened.page.locator('.sheet:not([aria-busy=true]) h1').waitFor();
   return opened;
 }
 
-const names = (page: Page) => page.locator('.file-name').allInnerTexts();
+const readNames = (page: Page) => page.locator('.file-name').allInnerTexts();
 
-function file(name: string, text: string) {
+function createFile(name: string, text: string) {
   return { name, mimeType: 'text/plain', buffer: Buffer.from(text) };
 }
 
-async function contentOf(path: string): Promise<string> {
+async function readContent(path: string): Promise<string> {
   return (await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
 }
 
-describe('the page of files', () => {
-  it('goes into folders and back, with what lies in each', async () => {
-    const { page, troubles } = await open();
-    expect(await names(page)).toEqual(['notes.txt', 'trips']);
+describe('the files page', () => {
+  it('shows the files of each folder and navigates into folders and back', async () => {
+    const { page, issues } = await open();
+    expect(await readNames(page)).toEqual(['notes.txt', 'trips']);
     await page.getByRole('link', { name: 'Open the folder trips' }).click();
     await page.getByText(hostile).waitFor();
-    expect(await names(page)).toEqual([hostile, 'oslo']);
+    expect(await readNames(page)).toEqual([hostile, 'oslo']);
     await page.getByRole('link', { name: 'Open the folder oslo' }).click();
     await page.getByText('plan.txt').waitFor();
     await page.reload();
     await page.getByText('plan.txt').waitFor();
-    expect(await names(page)).toEqual(['map.txt', 'plan.txt']);
+    expect(await readNames(page)).toEqual(['map.txt', 'plan.txt']);
     await page.getByRole('navigation', { name: 'Folder' }).getByRole('link', { name: 'trips' }).click();
     await page.getByText(hostile).waitFor();
     await page.getByRole('link', { name: 'All files' }).click();
     await page.getByText('notes.txt').waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('stores what is chosen into the folder that is open, and asks before it replaces', async () => {
+  it('uploads chosen files to the open folder and asks before it replaces a file', async () => {
     const { page } = await open('/trips/oslo');
     const input = page.locator('.files input[type=file]');
-    await input.setInputFiles([file('new one.txt', 'new'), file('plan.txt', 'another plan')]);
+    await input.setInputFiles([createFile('new one.txt', 'new'), createFile('plan.txt', 'another plan')]);
     await page.getByRole('dialog').getByText('This folder already contains “plan.txt”.').waitFor();
     await page.getByText('new one.txt').first().waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.storing').waitFor({ state: 'detached' });
-    expect(await contentOf('trips/oslo/plan.txt')).toBe('The content of trips/oslo/plan.txt');
-    expect(await contentOf('trips/oslo/new%20one.txt')).toBe('new');
-    await input.setInputFiles(file('plan.txt', 'another plan'));
+    expect(await readContent('trips/oslo/plan.txt')).toBe('The content of trips/oslo/plan.txt');
+    expect(await readContent('trips/oslo/new%20one.txt')).toBe('new');
+    await input.setInputFiles(createFile('plan.txt', 'another plan'));
     await page.getByRole('button', { name: 'Replace' }).click();
     await page.getByRole('status').getByText('plan.txt is uploaded.').waitFor();
-    expect(await contentOf('trips/oslo/plan.txt')).toBe('another plan');
+    expect(await readContent('trips/oslo/plan.txt')).toBe('another plan');
   });
 
-  it('stores what is dropped, and shows how far it is', async () => {
+  it('uploads dropped files and shows the progress', async () => {
     const { page } = await open();
-    const letGo = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
     await page.route('**/v1/files/**', async (route) => {
-      await letGo.promise;
+      await gate.promise;
       await route.continue();
     });
     const data = await page.evaluateHandle(`{
@@ -101,13 +101,13 @@ describe('the page of files', () => {
     await page.getByText('Drop files here to upload them').waitFor();
     await page.dispatchEvent('.files', 'drop', { dataTransfer: data });
     await page.getByRole('progressbar', { name: /^dropped\.txt, \d+% uploaded$/ }).waitFor();
-    letGo.resolve();
+    gate.resolve();
     await page.getByRole('row', { name: /dropped\.txt/ }).waitFor();
-    expect(await contentOf('dropped.txt')).toBe('dropped');
+    expect(await readContent('dropped.txt')).toBe('dropped');
     await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/dropped.txt`, headers });
   });
 
-  it('stops a file on its way, and says why one failed', async () => {
+  it('cancels an upload and shows the reason of a failed upload', async () => {
     const { page } = await open();
     const input = page.locator('.files input[type=file]');
     await page.route('**/v1/files/**', (route) =>
@@ -115,17 +115,17 @@ describe('the page of files', () => {
         ? route.fulfill({ status: 413, json: { error: { code: 'payload_too_large', message: 'The bucket is full.' } } })
         : new Promise(() => undefined),
     );
-    await input.setInputFiles(file('slow.txt', 'slow'));
+    await input.setInputFiles(createFile('slow.txt', 'slow'));
     await page.getByRole('button', { name: 'Stop uploading slow.txt' }).click();
     await page.locator('.storing').waitFor({ state: 'detached' });
-    await input.setInputFiles(file('large.txt', 'large'));
+    await input.setInputFiles(createFile('large.txt', 'large'));
     await page.getByText('large.txt could not be uploaded: The bucket is full.').waitFor();
     await page.getByRole('button', { name: 'Remove large.txt from this list' }).click();
     await page.locator('.storing').waitFor({ state: 'detached' });
-    expect(await names(page)).toEqual(['notes.txt', 'trips']);
+    expect(await readNames(page)).toEqual(['notes.txt', 'trips']);
   });
 
-  it('hands a file over, whatever its name is, and copies its reference', async () => {
+  it('downloads a file with special characters in its name and copies its reference', async () => {
     const { page } = await open('/trips', { permissions: ['clipboard-read', 'clipboard-write'] });
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -138,7 +138,7 @@ describe('the page of files', () => {
     expect(reference).toBe(`files/${bucket}/trips/${encodeURIComponent(hostile)}`);
   });
 
-  it('deletes by keyboard once it is sure, and not before', async () => {
+  it('deletes a file with the keyboard after a confirmation only', async () => {
     const { page } = await open();
     const remove = page.getByRole('button', { name: 'Delete notes.txt' });
     await remove.focus();
@@ -146,7 +146,7 @@ describe('the page of files', () => {
     await page.getByRole('dialog').getByText('Delete “notes.txt” for good?').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await contentOf('notes.txt')).toContain('The content');
+    expect(await readContent('notes.txt')).toContain('The content');
     await remove.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
@@ -156,7 +156,7 @@ describe('the page of files', () => {
     expect((await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/notes.txt`, headers })).status).toBe(404);
   });
 
-  it('begins a folder, by keyboard, under a name that can be one', async () => {
+  it('creates a folder with the keyboard and rejects a name with a slash', async () => {
     const { page } = await open('/trips');
     await page.getByRole('button', { name: 'New folder' }).focus();
     await page.keyboard.press('Enter');
@@ -166,9 +166,9 @@ describe('the page of files', () => {
     await page.getByLabel('Folder name').fill('Bergen 2027');
     await page.keyboard.press('Enter');
     await page.getByText('This folder is empty.').waitFor();
-    await page.locator('.files input[type=file]').setInputFiles(file('x.txt', 'x'));
+    await page.locator('.files input[type=file]').setInputFiles(createFile('x.txt', 'x'));
     await page.getByRole('row', { name: /x\.txt/ }).waitFor();
-    expect(await contentOf('trips/Bergen%202027/x.txt')).toBe('x');
+    expect(await readContent('trips/Bergen%202027/x.txt')).toBe('x');
     await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/trips/Bergen%202027/x.txt`, headers });
   });
 
@@ -186,24 +186,24 @@ describe('the page of files', () => {
       expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
       for (const path of many) await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/${path}`, headers });
     },
-    longestLookMs,
+    maxLookMs,
   );
 
-  it('says that there is no store where there is none', async () => {
+  it('shows a notice if the service does not store files', async () => {
     await using bare = await startService(configuration);
     const { page } = await open('', {}, bare.url);
     await page.getByText('This service does not store files.').waitFor();
     expect(await page.getByRole('button', { name: 'Upload files' }).count()).toBe(0);
   });
 
-  it('speaks German too', async () => {
+  it('is translated to German', async () => {
     const { page } = await open('', { locale: 'de-DE' });
     await page.getByRole('button', { name: 'Dateien hochladen' }).waitFor();
   });
 });
 
 it.each(looks)(
-  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  'has no accessibility violations or overflow on the files page: %s',
   async (_look, options) => {
     const { page } = await open('/trips', options);
     await page.getByText(hostile).waitFor();
@@ -214,5 +214,5 @@ it.each(looks)(
     await page.getByRole('dialog').waitFor();
     expect(await violations(page)).toEqual([]);
   },
-  longestLookMs,
+  maxLookMs,
 );

@@ -2,42 +2,42 @@ import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-// What is left of the screen between the bars of a phone's browser, and of a small laptop's.
+// The part of the screen that the bars of the browser leave free on a phone and on a small laptop.
 const phone = { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile: true };
 const laptop = { viewport: { width: 1280, height: 640 } };
 
-/** What of it can only be seen by scrolling sideways. */
-function overhangOf(locator: Locator): Promise<number> {
+/** Returns by how many pixels the content is wider than the element. */
+function measureOverhang(locator: Locator): Promise<number> {
   return locator.evaluate((it) => {
     const { scrollWidth, clientWidth } = it as unknown as { scrollWidth: number; clientWidth: number };
     return scrollWidth - clientWidth;
   });
 }
 
-it('A question of one long word is broken, and stays inside the conversation', async () => {
-  const { page, say, answer } = await house.open('demo', laptop);
-  await say(`${'W'.repeat(400)} https://example.org/${'x'.repeat(300)}`);
-  await answer();
+it('breaks a long word in a question, so that it stays inside the chat', async () => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo', laptop);
+  await sendMessage(`${'W'.repeat(400)} https://example.org/${'x'.repeat(300)}`);
+  await readAnswer();
   const [body, thread] = await Promise.all([page.locator('.question-body').boundingBox(), page.locator('.turns').boundingBox()]);
   expect((body?.x ?? 0) + (body?.width ?? 0)).toBeLessThanOrEqual((thread?.x ?? 0) + (thread?.width ?? 0));
-  expect(await overhangOf(page.locator('.thread'))).toBe(0);
+  expect(await measureOverhang(page.locator('.thread'))).toBe(0);
 });
 
 it.each([
   ['a laptop', laptop],
   ['a phone', phone],
-])('The settings are all in sight once they are opened, the way out too: %s', async (_name, options) => {
-  const { page } = await house.open('demo', options);
+])('shows all settings, including the sign-out button, on the screen: %s', async (_name, options) => {
+  const { page } = await fixture.open('demo', options);
   if (options === phone) await page.getByRole('button', { name: 'Show chats' }).click();
   await page.locator('.settings > summary').click();
   for (const name of ['Display and notifications', 'Sign out']) {
@@ -47,12 +47,12 @@ it.each([
   }
 });
 
-it('The beginning is read from its top, and nothing of it lies over anything else, however low the window is', async () => {
-  const { page } = await house.open('assistant', { viewport: { width: 390, height: 420 } });
+it('shows the start view of a chat from its top without overlaps in a low window', async () => {
+  const { page } = await fixture.open('assistant', { viewport: { width: 390, height: 420 } });
   await page.locator('.other').first().waitFor();
-  const boxOf = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
+  const getBox = async (selector: string) => (await page.locator(selector).first().boundingBox()) ?? { y: -1, height: 0 };
   const [icon, header, starters, others] = await Promise.all(
-    ['.beginning > *', '.page-header', '.starters', '.others'].map(boxOf),
+    ['.beginning > *', '.page-header', '.starters', '.others'].map(getBox),
   );
   expect(icon?.y).toBeGreaterThanOrEqual((header?.y ?? 0) + (header?.height ?? 0));
   const last = await page.locator('.starter').last().boundingBox();
@@ -60,69 +60,69 @@ it('The beginning is read from its top, and nothing of it lies over anything els
   expect((starters?.y ?? 0) + (starters?.height ?? 0)).toBeLessThanOrEqual(others?.y ?? 0);
 });
 
-it('A link with a key that comes to a tab where somebody is signed in leads to a new conversation, and no fault', async () => {
-  const { page } = await house.open('demo');
-  // Another language has the entrance listen anew, behind the place.
+it('opens a new chat if a key link is opened in a tab with a session', async () => {
+  const { page } = await fixture.open('demo');
+  // Changing the language renders the sign-in component again, and it registers its listener after the router.
   await page.locator('.settings > summary').click();
   for (const language of ['Deutsch', 'English']) {
     await page.getByLabel(language).click({ force: true });
     await page.getByRole('link', { name: language === 'Deutsch' ? 'Neues Gespräch' : 'New chat' }).waitFor();
   }
-  const again = page.waitForResponse('**/v1/user/info');
+  const userRequest = page.waitForResponse('**/v1/user/info');
   await page.evaluate(`location.hash = '#key=${callerKey}'`);
-  await again;
+  await userRequest;
   await page.locator('#message').waitFor();
   expect(await page.getByText('This page does not exist').count()).toBe(0);
 });
 
-it('Whoever opens a shared conversation and is not signed in is told that it waits', async () => {
-  const { page } = await house.openAt('/#/shared/some-token');
+it('tells a user without a session that a shared chat opens after sign-in', async () => {
+  const { page } = await fixture.openAt('/#/shared/some-token');
   await page.getByText('Someone shared a chat with you. Sign in to read it.').waitFor();
-  const plain = await house.openAt('/');
+  const plain = await fixture.openAt('/');
   await plain.page.getByLabel('Key').waitFor();
   expect(await plain.page.getByText('Someone shared a chat').count()).toBe(0);
 });
 
-describe('where one goes on writing', () => {
-  it('is the message after an answer was asked for again', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Hello');
-    await answer();
+describe('the focus', () => {
+  it('returns to the message field after the user requests another answer', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Hello');
+    await readAnswer();
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('.reply .branches').waitFor();
-    await answer();
+    await readAnswer();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
   });
 
-  it('is the message after a consent was given, which is listed with what it allows', async () => {
-    const { page, answer } = await house.open('assistant');
+  it('returns to the message field after the user gives consent, and the permissions page lists the consent', async () => {
+    const { page, readAnswer } = await fixture.open('assistant');
     await page.getByRole('button', { name: 'Look into my mailbox' }).click();
-    await answer();
+    await readAnswer();
     await page.getByRole('button', { name: 'Agree and continue' }).click();
     await page.locator('.reply .branches').waitFor();
-    await answer();
+    await readAnswer();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
     await page.getByRole('link', { name: 'Permissions', exact: true }).click();
     await page.getByText(/^Since .+ \d{4} it may use “Mailbox”\.$/).waitFor();
   });
 });
 
-describe('what stands side by side is level', () => {
+describe('the layout of controls', () => {
   const middle = async (locator: Locator): Promise<number> => {
     const box = await locator.boundingBox();
     return (box?.y ?? Number.NaN) + (box?.height ?? 0) / 2;
   };
 
-  it('in the builder: a starter and the button that removes it', async () => {
-    const { page } = await house.open('demo', laptop);
+  it('aligns a starter in the builder with its remove button', async () => {
+    const { page } = await fixture.open('demo', laptop);
     await page.evaluate("location.hash = '#/build/new'");
     await page.getByRole('button', { name: 'Add a starter' }).click();
     const line = page.locator('.builder-line').first();
     expect(await middle(line.locator('.icon-button'))).toBeCloseTo(await middle(line.locator('input')), 0);
   });
 
-  it('in a choice of which one takes two lines, and the window does not scroll', async () => {
-    const { page } = await house.open('demo', laptop);
+  it('gives all options of a group the same height, and the window does not scroll', async () => {
+    const { page } = await fixture.open('demo', laptop);
     expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).toBe(0);
     await page.locator('.settings > summary').click();
     await page.getByRole('button', { name: 'Display and notifications' }).click();
@@ -133,21 +133,21 @@ describe('what stands side by side is level', () => {
   });
 });
 
-it('A text that people wrote is wrapped where it is shown', async () => {
-  const { page, say, answer } = await house.open('demo', laptop);
+it('wraps the lines of an attached text file', async () => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo', laptop);
   const buffer = Buffer.from(`${'The library cat sleeps on the third shelf. '.repeat(20)}\n`);
   await page.locator('input[type=file]').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer });
   await page.getByText('notes.txt').waitFor();
-  await say('Where does the cat sleep?');
-  await answer();
+  await sendMessage('Where does the cat sleep?');
+  await readAnswer();
   await page.locator('.question').getByRole('button', { name: 'notes.txt', expanded: false }).click();
   const code = page.locator('.question .code-block pre');
   await code.waitFor();
-  expect(await overhangOf(code)).toBe(0);
+  expect(await measureOverhang(code)).toBe(0);
 });
 
-it('A prompt without a name or a text is not kept, and the field that lacks it is pointed at', async () => {
-  const { page } = await house.open('demo');
+it('rejects a prompt without a name or a text and focuses the missing field', async () => {
+  const { page } = await fixture.open('demo');
   await page.locator('#message').fill('/');
   await page.getByRole('option', { selected: true }).waitFor();
   await page.keyboard.press('Enter');
@@ -160,38 +160,38 @@ it('A prompt without a name or a text is not kept, and the field that lacks it i
   expect(await page.evaluate('document.activeElement.id')).toBe(await dialog.getByLabel('Text').getAttribute('id'));
 });
 
-it('A step that was cut off by stopping the answer is not marked as done', async () => {
-  const { page, say } = await house.open('scripted');
-  house.upstream.script(async (answering) => {
+it('does not mark a stage as done if the user stopped the answer', async () => {
+  const { page, sendMessage } = await fixture.open('scripted');
+  fixture.upstream.script(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant', content: '' }));
     await answering.events(delta({ custom_content: { stages: [{ index: 0, name: 'Look', status: null }] } }));
   });
-  await say('Hello');
+  await sendMessage('Hello');
   await page.getByText('Look').waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('You stopped this answer.').waitFor();
   expect(await page.locator('.stages > summary .stage-dot').getAttribute('class')).toBe('stage-dot broken');
 });
 
-it('What was used in this month is one choice away', async () => {
-  const { page } = await house.open('demo');
+it('shows the usage of the current month after one choice', async () => {
+  const { page } = await fixture.open('demo');
   await page.getByRole('link', { name: 'Usage' }).click();
-  const asked = page.waitForRequest((request) => /\/v1\/.*usage\?.*from=\d{4}-\d\d-01\b/.test(request.url()));
+  const monthRequest = page.waitForRequest((request) => /\/v1\/.*usage\?.*from=\d{4}-\d\d-01\b/.test(request.url()));
   await page.getByRole('radio', { name: 'This month' }).check({ force: true });
-  await asked;
+  await monthRequest;
 });
 
-it('Whoever signs out and in again in the same tab meets no fault', async () => {
-  const { page, troubles } = await house.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
-  const isKept = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
-  await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
+it('shows no error if the user signs out and in again in one tab', async () => {
+  const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, { serviceWorkers: 'allow' });
+  const isRegistered = () => page.evaluate('navigator.serviceWorker.getRegistration().then((kept) => kept !== undefined)');
+  await expect.poll(isRegistered, { timeout: 30_000 }).toBe(true);
   await page.locator('.settings > summary').click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Key').fill(callerKey);
   await page.keyboard.press('Enter');
   await page.locator('#message').waitFor();
-  // The page is kept three seconds after somebody came in.
+  // The page registers its service worker three seconds after sign-in.
   await page.waitForTimeout(4_000);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

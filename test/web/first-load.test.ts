@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-interface Loaded {
+interface LoadedResource {
   readonly name: string;
-  /** Packed, as it came. */
+  /** Compressed size in bytes. */
   readonly encodedBodySize: number;
 }
 
@@ -24,29 +24,29 @@ const everything = `performance.getEntries()
   .filter(({ entryType }) => entryType === 'navigation' || entryType === 'resource')
   .map(({ name, encodedBodySize }) => ({ name, encodedBodySize }))`;
 
-it('A conversation can begin after at most 120 kB in 12 requests; other pages come when they are opened', async () => {
-  const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
+it('loads at most 120 kB in 12 requests before the first chat, and other views on demand', async () => {
+  const { page, issues } = await fixture.openAt(`/#key=${callerKey}`);
   await page.locator('.starter').first().waitFor();
   await page.waitForLoadState('networkidle');
-  const whole = (await page.evaluate(everything)) as readonly Loaded[];
-  // Comes once a conversation can begin (typeface.test.ts), which may be now on a busy machine.
-  const all = whole.filter(({ name }) => !name.includes('public-sans'));
+  const resources = (await page.evaluate(everything)) as readonly LoadedResource[];
+  // The typeface loads after a chat can start (see typeface.test.ts). On a busy machine, that may happen before this point.
+  const all = resources.filter(({ name }) => !name.includes('public-sans'));
   const bytes = all.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
   expect(bytes).toBeGreaterThan(20_000);
   expect(bytes).toBeLessThan(120_000);
   expect(all.length).toBeLessThanOrEqual(12);
-  const first = (await page.evaluate(scripts)) as readonly Loaded[];
+  const first = (await page.evaluate(scripts)) as readonly LoadedResource[];
 
-  const known = new Set(first.map(({ name }) => name));
-  for (const place of ['build/new', 'files', 'usage']) {
-    await page.evaluate(`location.hash = '#/${place}'`);
+  const knownNames = new Set(first.map(({ name }) => name));
+  for (const path of ['build/new', 'files', 'usage']) {
+    await page.evaluate(`location.hash = '#/${path}'`);
     await page.locator('main h1').first().waitFor();
-    const loaded = (await page.evaluate(scripts)) as readonly Loaded[];
-    const added = loaded.filter(({ name }) => !known.has(name));
-    expect([place, added.length > 0]).toEqual([place, true]);
-    for (const { name } of added) known.add(name);
+    const loaded = (await page.evaluate(scripts)) as readonly LoadedResource[];
+    const added = loaded.filter(({ name }) => !knownNames.has(name));
+    expect([path, added.length > 0]).toEqual([path, true]);
+    for (const { name } of added) knownNames.add(name);
     await page.evaluate("location.hash = '#/'");
     await page.locator('#message').waitFor();
   }
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse({ page: { titleModel: 'scripted' } });
+  fixture = await startPageFixture({ page: { titleModel: 'scripted' } });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const suggested = ({ page }: TestPage) => page.getByRole('list', { name: 'Ask next' });
-/** Requests to the model that suggest something: others give a title. */
-const askedFor = () => house.upstream.requests.filter(({ text }) => text.includes('what the one who asked may want')).length;
+const getSuggestions = ({ page }: TestPage) => page.getByRole('list', { name: 'Ask next' });
+/** Returns the number of requests for follow-up questions. Other requests to the model ask for a title. */
+const countRequests = () =>
+  fixture.upstream.requests.filter(({ text }) => text.includes('what the one who asked may want')).length;
 
 async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest questions'): Promise<void> {
   const drawer = page.getByRole('button', { name: 'Show chats' });
@@ -29,66 +30,66 @@ async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest ques
   if (await drawer.count()) await page.keyboard.press('Escape');
 }
 
-describe('what may be asked next', { timeout: 60_000 }, () => {
-  it('is suggested where the user wants it, not before, and asked by one press', async () => {
-    house.upstream.script(eventsReply(...plainReply('1. How far is five?\n- "And back?"\n\nWhy count?\nA fourth?')));
-    const opened = await house.open('demo');
-    const { page, say, answer, reload, troubles } = opened;
-    await say('Count to 3');
-    await answer();
-    // The title has come by then.
+describe('follow-up questions', { timeout: 60_000 }, () => {
+  it('are suggested only after the user turned them on, and one press sends them', async () => {
+    fixture.upstream.script(eventsReply(...plainReply('1. How far is five?\n- "And back?"\n\nWhy count?\nA fourth?')));
+    const opened = await fixture.open('demo');
+    const { page, sendMessage, readAnswer, reload, issues } = opened;
+    await sendMessage('Count to 3');
+    await readAnswer();
+    // Waits for the title, which the page has requested by now.
     await page.locator('.head', { hasText: '1. How far is five?' }).waitFor();
-    expect([askedFor(), await suggested(opened).count()]).toEqual([0, 0]);
+    expect([countRequests(), await getSuggestions(opened).count()]).toEqual([0, 0]);
     await choose(opened, 'Suggest questions');
-    expect(askedFor()).toBe(0);
-    await say('Count to 4');
-    await suggested(opened).waitFor();
-    expect(await suggested(opened).getByRole('button').allTextContents()).toEqual([
+    expect(countRequests()).toBe(0);
+    await sendMessage('Count to 4');
+    await getSuggestions(opened).waitFor();
+    expect(await getSuggestions(opened).getByRole('button').allTextContents()).toEqual([
       ...['How far is five?', 'And back?', 'Why count?'],
     ]);
-    expect(house.upstream.requests.at(-1)?.body.messages).toMatchObject([
+    expect(fixture.upstream.requests.at(-1)?.body.messages).toMatchObject([
       { role: 'system' },
       { role: 'user', content: 'Question:\nCount to 4\n\nAnswer:\n1 2 3 4' },
     ]);
-    await suggested(opened).getByRole('button', { name: 'And back?' }).focus();
+    await getSuggestions(opened).getByRole('button', { name: 'And back?' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('.question-text').getByText('And back?').waitFor();
     await page.locator('.reply').nth(2).locator('.actions').waitFor();
-    await suggested(opened).waitFor();
-    expect([await suggested(opened).count(), askedFor()]).toEqual([1, 2]);
+    await getSuggestions(opened).waitFor();
+    expect([await getSuggestions(opened).count(), countRequests()]).toEqual([1, 2]);
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
 
-    // What is opened again asks nothing: it costs.
+    // Reopening a chat requests no suggestions, because they cost tokens.
     await page.clock.setFixedTime(Date.now() + 120_000);
     await reload();
     await page.locator('.reply').nth(2).locator('.actions').waitFor();
-    house.upstream.script(refusal(500));
+    fixture.upstream.script(refusal(500));
     await choose(opened, 'Suggest questions');
-    expect(askedFor()).toBe(2);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(countRequests()).toBe(2);
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('is left out without a word where it cannot be had', async () => {
-    house.upstream.script(refusal(500));
-    const opened = await house.open('demo');
+  it('are omitted without an error if the model fails', async () => {
+    fixture.upstream.script(refusal(500));
+    const opened = await fixture.open('demo');
     await choose(opened, 'Suggest questions');
-    const before = askedFor();
-    await opened.say('Count to 3');
-    await opened.answer();
-    await expect.poll(askedFor).toBeGreaterThan(before);
-    expect(await suggested(opened).count()).toBe(0);
+    const before = countRequests();
+    await opened.sendMessage('Count to 3');
+    await opened.readAnswer();
+    await expect.poll(countRequests).toBeGreaterThan(before);
+    expect(await getSuggestions(opened).count()).toBe(0);
     expect(await opened.page.locator('.fault').count()).toBe(0);
   });
 
-  it.each(looks)('is seen well: %s', async (look, options) => {
-    house.upstream.script(
+  it.each(looks)('have no accessibility violations or overflow: %s', async (look, options) => {
+    fixture.upstream.script(
       eventsReply(...plainReply('How far is five?\nAnd what would it be if one were to count the other way round?')),
     );
-    const opened = await house.open('demo', options);
-    const { page, say } = opened;
+    const opened = await fixture.open('demo', options);
+    const { page, sendMessage } = opened;
     await choose(opened, 'Suggest questions');
-    await say('Count to 4');
-    await suggested(opened).waitFor();
+    await sendMessage('Count to 4');
+    await getSuggestions(opened).waitFor();
     if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/follow-${look}.png` });
     expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
   });

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** By language: what the views that everybody has are called. */
-const spoken = {
+/** Titles of the views that every user has, by language. */
+const viewTitles = {
   de: ['Deine Anwendungen', 'Dateien', 'Verbrauch', 'Wem du zugestimmt hast'],
   fr: ['Vos applications', 'Fichiers', 'Utilisation', 'Ce que vous avez accepté'],
   es: ['Tus aplicaciones', 'Archivos', 'Uso', 'Lo que has aceptado'],
@@ -19,8 +19,8 @@ const spoken = {
 const views = ['#/build', '#/files', '#/usage', '#/consent'];
 const phone = { width: 390, height: 844 };
 
-/** Whatever is wider than its place: the page itself, the words of something to press, the hint in a field. */
-async function cutOff(page: Page): Promise<unknown> {
+/** Returns the names of elements that are wider than their space: the page, controls, and placeholders of fields. */
+async function findTruncated(page: Page): Promise<unknown> {
   return page.evaluate(`((pen) => [
     ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
     ...[...document.querySelectorAll('button, summary, .segments, .segments span, label:not(.heard-only)')]
@@ -38,29 +38,29 @@ async function cutOff(page: Page): Promise<unknown> {
   ])(document.createElement('canvas').getContext('2d'))`);
 }
 
-describe.each(Object.entries(spoken))('in the language %s', { timeout: 60_000 }, (language, titles) => {
-  it('each view speaks it, by the browser’s choice, and nothing is cut off on a phone', async () => {
-    const { page } = await house.open('demo', { locale: `${language}-${language.toUpperCase()}`, viewport: phone });
+describe.each(Object.entries(viewTitles))('the page in the language %s', { timeout: 60_000 }, (language, titles) => {
+  it('translates each view, based on the browser language, and truncates no text on a phone', async () => {
+    const { page } = await fixture.open('demo', { locale: `${language}-${language.toUpperCase()}`, viewport: phone });
     await page.locator('.beginning').waitFor();
     expect(await page.evaluate('document.documentElement.lang')).toBe(language);
-    expect(await cutOff(page)).toEqual([]);
+    expect(await findTruncated(page)).toEqual([]);
     for (const [index, view] of views.entries()) {
       await page.evaluate(`location.hash = '${view}'`);
       await page
         .getByRole('heading', { name: titles[index] ?? '', exact: true })
         .first()
         .waitFor();
-      expect([view, await cutOff(page)]).toEqual([view, []]);
+      expect([view, await findTruncated(page)]).toEqual([view, []]);
     }
   });
 });
 
-it('The settings change the language, and it stays', async () => {
-  const { page, reload } = await house.open('demo');
+it('changes the language in the settings and stores it', async () => {
+  const { page, reload } = await fixture.open('demo');
   await page.getByText('Settings').click();
   await page.getByRole('radio', { name: 'Français' }).click();
   await page.getByText('Paramètres').waitFor();
-  expect(await cutOff(page)).toEqual([]);
+  expect(await findTruncated(page)).toEqual([]);
   await page.getByRole('radio', { name: 'Español' }).click();
   await page.getByText('Ajustes', { exact: true }).waitFor();
   await reload();

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse({
+  fixture = await startPageFixture({
     keys: {
       [callerKey]: { project: 'test' },
       'same-user-key': { project: 'test' },
@@ -15,14 +15,14 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const follow = (page: TestPage['page'], key: string) => page.evaluate(`location.hash = '#key=${key}'`);
-const keptKey = (page: TestPage['page']) => page.evaluate("sessionStorage['parley key']");
-const dialogOf = (page: TestPage['page']) => page.locator('dialog.question-dialog');
+const readSessionKey = (page: TestPage['page']) => page.evaluate("sessionStorage['parley key']");
+const getDialog = (page: TestPage['page']) => page.locator('dialog.question-dialog');
 
 async function openSignedIn(options = {}): Promise<TestPage> {
-  const opened = await house.openAt(`/#key=${callerKey}`, options);
+  const opened = await fixture.openAt(`/#key=${callerKey}`, options);
   await opened.page.locator('#message').waitFor();
   return opened;
 }
@@ -31,83 +31,83 @@ describe('a link with a key', () => {
   it('signs in directly if the tab has no session, and removes the key from the URL', async () => {
     const { page } = await openSignedIn();
     expect(page.url()).not.toContain('key');
-    expect(await keptKey(page)).toBe(callerKey);
+    expect(await readSessionKey(page)).toBe(callerKey);
   });
 
   it('asks before it replaces a live session, and Stay keeps the session', async () => {
-    const { page, troubles } = await openSignedIn();
+    const { page, issues } = await openSignedIn();
     await follow(page, 'other-key');
-    await dialogOf(page).waitFor();
+    await getDialog(page).waitFor();
     expect(page.url()).not.toContain('key');
-    expect(await dialogOf(page).locator('p').textContent()).toBe(
+    expect(await getDialog(page).locator('p').textContent()).toBe(
       'You are signed in as test (key). This link signs you in as other (key). Do you want to switch?',
     );
-    expect(await keptKey(page)).toBe(callerKey);
+    expect(await readSessionKey(page)).toBe(callerKey);
     await page.getByRole('button', { name: 'Stay signed in' }).click();
-    await dialogOf(page).waitFor({ state: 'detached' });
-    expect(await keptKey(page)).toBe(callerKey);
+    await getDialog(page).waitFor({ state: 'detached' });
+    expect(await readSessionKey(page)).toBe(callerKey);
     await page.reload();
     await page.locator('#message').waitFor();
-    expect([await keptKey(page), await dialogOf(page).count()]).toEqual([callerKey, 0]);
+    expect([await readSessionKey(page), await getDialog(page).count()]).toEqual([callerKey, 0]);
     await page.goBack();
     expect(page.url()).not.toContain('other-key');
-    expect(troubles.faults).toEqual([]);
+    expect(issues.errors).toEqual([]);
   });
 
   it('switches the session if the user agrees', async () => {
     const { page } = await openSignedIn();
     await follow(page, 'other-key');
-    const asked = page.waitForRequest(
+    const switchRequest = page.waitForRequest(
       (request) => request.headers()['api-key'] === 'other-key' && /v1\/chats/.test(request.url()),
     );
     await page.getByRole('button', { name: 'Switch' }).click();
-    await asked;
-    await expect.poll(() => keptKey(page)).toBe('other-key');
+    await switchRequest;
+    await expect.poll(() => readSessionKey(page)).toBe('other-key');
   });
 
   it('asks for confirmation if the link reopens the tab', async () => {
     const { page } = await openSignedIn();
     await page.goto('about:blank');
-    await page.goto(`${house.service.url}/#key=other-key`);
-    await dialogOf(page).waitFor();
+    await page.goto(`${fixture.service.url}/#key=other-key`);
+    await getDialog(page).waitFor();
     expect(page.url()).not.toContain('key');
-    expect(await keptKey(page)).toBe(callerKey);
+    expect(await readSessionKey(page)).toBe(callerKey);
     await page.keyboard.press('Escape');
-    await dialogOf(page).waitFor({ state: 'detached' });
-    expect(await keptKey(page)).toBe(callerKey);
+    await getDialog(page).waitFor({ state: 'detached' });
+    expect(await readSessionKey(page)).toBe(callerKey);
   });
 
   it('keeps the session if the service does not accept the linked key', async () => {
     const { page } = await openSignedIn();
     await follow(page, 'unknown-key');
-    expect(await dialogOf(page).locator('p').textContent()).toBe(
+    expect(await getDialog(page).locator('p').textContent()).toBe(
       'The key in this link doesn’t work. You stay signed in as test (key).',
     );
-    expect(await dialogOf(page).locator('button').count()).toBe(1);
+    expect(await getDialog(page).locator('button').count()).toBe(1);
     await page.getByRole('button', { name: 'Stay signed in' }).click();
-    expect(await keptKey(page)).toBe(callerKey);
+    expect(await readSessionKey(page)).toBe(callerKey);
   });
 
   it('does not ask if another key belongs to the current user', async () => {
     const { page } = await openSignedIn();
     await follow(page, 'same-user-key');
-    await expect.poll(() => keptKey(page)).toBe('same-user-key');
-    expect(await dialogOf(page).count()).toBe(0);
+    await expect.poll(() => readSessionKey(page)).toBe('same-user-key');
+    expect(await getDialog(page).count()).toBe(0);
   });
 
   it('signs in directly if the session of the tab has ended', async () => {
     const { page } = await openSignedIn();
     await page.evaluate("sessionStorage['parley key'] = 'key of an earlier start'");
     await page.goto('about:blank');
-    await page.goto(`${house.service.url}/#key=other-key`);
+    await page.goto(`${fixture.service.url}/#key=other-key`);
     await page.locator('#message').waitFor();
-    expect(await keptKey(page)).toBe('other-key');
+    expect(await readSessionKey(page)).toBe('other-key');
   });
 
   it.each(looks)('asks in an accessible dialog: %s', async (name, options) => {
     const { page } = await openSignedIn(options);
     await follow(page, 'other-key');
-    await dialogOf(page).waitFor();
+    await getDialog(page).waitFor();
     expect(await violations(page)).toEqual([]);
     const folder = process.env.PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });

@@ -1,40 +1,40 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finish, text } from '#test/chunks.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const comeBack = "document.dispatchEvent(new Event('visibilitychange'))";
 
 it.each(looks)(
-  'A new version is told, and changed to when no answer is coming and the user says so: %s',
+  'offers a new version of the page and reloads only after the answer has ended and the user agrees: %s',
   async (_look, options) => {
-    const { page, say, answer, troubles } = await house.open('scripted', options);
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('scripted', options);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    house.upstream.script(async (answering) => {
+    fixture.upstream.script(async (answering) => {
       answering.head();
       await answering.events(text('Begun'));
       await ended;
       await answering.events(text(' and ended'), finish());
       answering.done();
     });
-    const address = `${house.service.url}/`;
-    const asked = (): Promise<unknown> => page.waitForResponse(address);
-    const same = asked();
+    const address = `${fixture.service.url}/`;
+    const waitForPage = (): Promise<unknown> => page.waitForResponse(address);
+    const unchangedPage = waitForPage();
     await page.evaluate(comeBack);
-    await same;
+    await unchangedPage;
     await page.route(address, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, body: (await response.text()).replace(/assets\/index-[^"]+\.js/, 'assets/index-next.js') });
     });
-    await say('Take your time');
+    await sendMessage('Take your time');
     await page.locator('.markdown').getByText('Begun').waitFor();
     expect(await page.locator('.version-note').count()).toBe(0);
     await page.evaluate(comeBack);
@@ -42,7 +42,7 @@ it.each(looks)(
     await note.getByText('when the answer is complete').waitFor();
     expect(await note.getByRole('button', { name: 'Reload' }).count()).toBe(0);
     end();
-    expect(await answer()).toMatch(/ ended$/);
+    expect(await readAnswer()).toMatch(/ ended$/);
     await note.getByRole('button', { name: 'Reload the page' }).waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
@@ -50,13 +50,13 @@ it.each(looks)(
     await note.getByRole('button', { name: 'Reload the page' }).click();
     await note.waitFor({ state: 'detached' });
     await page.locator('.question').getByText('Take your time').waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   },
 );
 
-it('One that is put off is not told again', async () => {
-  const { page } = await house.open('demo');
-  await page.route(`${house.service.url}/`, (route) =>
+it('does not show a dismissed version again', async () => {
+  const { page } = await fixture.open('demo');
+  await page.route(`${fixture.service.url}/`, (route) =>
     route.fulfill({ contentType: 'text/html', body: '<script type="module" src="./assets/next.js"></script>' }),
   );
   await page.evaluate(comeBack);

@@ -1,18 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** The shell shows no notifications: what would be shown is kept, and whether anybody looks is said by the test. */
-const recorded = `
+/**
+ * Replaces notifications, which the headless shell lacks, with a fake. It records notifications, and the test sets whether the
+ * page has the focus.
+ */
+const fakeNotifications = `
   globalThis.shown = [];
   let permission = 'default';
   globalThis.Notification = class {
@@ -25,11 +28,11 @@ const recorded = `
   document.hasFocus = () => globalThis.isLooking;
 `;
 
-const shown = (page: Page) => page.evaluate('shown.map(({ title, body }) => ({ title, body }))');
+const readNotifications = (page: Page) => page.evaluate('shown.map(({ title, body }) => ({ title, body }))');
 
-async function openRecorded(): Promise<TestPage> {
-  const opened = await house.open('demo');
-  await opened.page.evaluate(recorded);
+async function openWithNotifications(): Promise<TestPage> {
+  const opened = await fixture.open('demo');
+  await opened.page.evaluate(fakeNotifications);
   return opened;
 }
 
@@ -39,31 +42,31 @@ async function turnOn({ page }: TestPage): Promise<void> {
   await page.getByRole('dialog').getByLabel('Notify me', { exact: true }).click();
 }
 
-describe('an answer that is ready', { timeout: 60_000 }, () => {
-  it('is told to one who looks at something else, and a click leads to it', async () => {
-    const opened = await openRecorded();
+describe('the notification about an answer', { timeout: 60_000 }, () => {
+  it('appears if the page lacks the focus, and a click opens the chat', async () => {
+    const opened = await openWithNotifications();
     const { page } = opened;
     await turnOn(opened);
     await expect.poll(() => page.getByLabel('Notify me', { exact: true }).isChecked()).toBe(true);
     expect(await violations(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-    await opened.say('While I look');
-    await opened.answer();
-    expect(await shown(page)).toEqual([]);
+    await opened.sendMessage('While I look');
+    await opened.readAnswer();
+    expect(await readNotifications(page)).toEqual([]);
     await page.evaluate('isLooking = false');
-    await opened.say('While I am away');
-    await expect.poll(() => shown(page)).toEqual([{ title: 'Demo has answered', body: 'While I look' }]);
+    await opened.sendMessage('While I am away');
+    await expect.poll(() => readNotifications(page)).toEqual([{ title: 'Demo has answered', body: 'While I look' }]);
     const there = await page.evaluate('location.hash');
     await page.evaluate("location.hash = '#/usage'");
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
     await page.evaluate('shown[0].notice.onclick()');
     await page.locator('.question', { hasText: 'While I am away' }).waitFor();
     expect(await page.evaluate('location.hash')).toBe(there);
-    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+    expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('is told to nobody who did not ask for it, nor where the browser refuses', async () => {
-    const opened = await openRecorded();
+  it('does not appear if the browser blocks notifications or the user has not turned them on', async () => {
+    const opened = await openWithNotifications();
     const { page } = opened;
     await page.evaluate("isLooking = false; nextPermission = 'denied'");
     await turnOn(opened);
@@ -72,8 +75,8 @@ describe('an answer that is ready', { timeout: 60_000 }, () => {
     expect(await violations(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.evaluate("Notification.requestPermission(nextPermission = 'granted')");
-    await opened.say('No notification');
-    await opened.answer();
-    expect(await shown(page)).toEqual([]);
+    await opened.sendMessage('No notification');
+    await opened.readAnswer();
+    expect(await readNotifications(page)).toEqual([]);
   });
 });

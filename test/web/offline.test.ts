@@ -5,39 +5,39 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
 import type { TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 let front: PageFront;
 
 beforeAll(async () => {
-  house = await startChatsHouse();
-  front = await startPageFront(house.service.url);
+  fixture = await startChatsFixture();
+  front = await startPageFront(fixture.service.url);
 });
 
 afterEach(() => front.comeBack());
 
 afterAll(async () => {
   await front[Symbol.asyncDispose]();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const allowed: BrowserContextOptions = { serviceWorkers: 'allow' };
-const keptCaches = "caches.keys().then((names) => names.filter((name) => name.startsWith('parley page ')))";
-const keptAddresses = `caches.keys()
+const cacheNamesScript = "caches.keys().then((names) => names.filter((name) => name.startsWith('parley page ')))";
+const cachedPathsScript = `caches.keys()
   .then((names) => Promise.all(names.map((name) => caches.open(name).then((cache) => cache.keys()))))
   .then((all) => all.flat().map(({ url }) => new URL(url).pathname))`;
-/** Whether a build is kept whole, and its worker answers this page. */
-const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;
+/** Whether the service worker has cached a complete build and controls this page. */
+const isCached = `navigator.serviceWorker.controller?.state === 'activated'`;
 
-/** Signed in through the front, with a page that the browser has kept. */
-async function openKept(options: BrowserContextOptions = {}): Promise<TestPage> {
-  const opened = await house.browser.open(`${front.url}/#key=${callerKey}`, { ...allowed, ...options });
+/** Opens the page through the proxy, signs in, and waits until the service worker controls the page. */
+async function openCached(options: BrowserContextOptions = {}): Promise<TestPage> {
+  const opened = await fixture.browser.open(`${front.url}/#key=${callerKey}`, { ...allowed, ...options });
   await opened.page.locator('.starter').first().waitFor();
-  await until(opened.page, isKept);
+  await until(opened.page, isCached);
   return opened;
 }
 
@@ -45,19 +45,19 @@ const until = (page: Page, claim: string) => expect.poll(() => page.evaluate(cla
 
 const banner = (page: Page) => page.locator('.offline-note');
 
-describe('without a network', () => {
-  it.each(looks)('the page opens with its conversations, says so, and keeps drafts: %s', async (look, options) => {
-    const opened = await openKept(options);
-    const { page, say, answer } = opened;
-    const asked = `What is kept in ${look}?`;
-    await say(asked);
-    const said = await answer();
+describe('the page without a network', () => {
+  it.each(looks)('opens with the cached chats, shows a notice, and keeps drafts: %s', async (look, options) => {
+    const opened = await openCached(options);
+    const { page, sendMessage, readAnswer } = opened;
+    const question = `What is kept in ${look}?`;
+    await sendMessage(question);
+    const answerText = await readAnswer();
     await expect.poll(async () => (await page.evaluate('location.hash')) as string).toMatch(/^#\/chat\//);
     front.goAway();
     await page.reload();
     await banner(page).getByText('The service cannot be reached. You can read the chats saved in this browser').waitFor();
-    await expect.poll(answer).toBe(said);
-    if (look !== 'phone') await page.locator('.heads').getByRole('link', { name: asked }).waitFor();
+    await expect.poll(readAnswer).toBe(answerText);
+    if (look !== 'phone') await page.locator('.heads').getByRole('link', { name: question }).waitFor();
     await page.locator('#message').fill('A draft of mine');
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await page.locator('#message').press('Enter');
@@ -71,16 +71,16 @@ describe('without a network', () => {
     await banner(page).waitFor({ state: 'detached' });
     await page.locator('#message').press('Enter');
     await page.locator('.question', { hasText: 'A draft of mine' }).waitFor();
-    await answer();
+    await readAnswer();
     expect(await page.locator('.reply').count()).toBe(2);
-    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+    expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('a tab of nobody reads what the browser has, and changes nothing: %s', async (look, options) => {
-    const { page, say, answer } = await openKept(options);
-    const asked = `Read me later in ${look}`;
-    await say(asked);
-    const said = await answer();
+  it.each(looks)('lets a user read cached chats without signing in, but not change them: %s', async (look, options) => {
+    const { page, sendMessage, readAnswer } = await openCached(options);
+    const question = `Read me later in ${look}`;
+    await sendMessage(question);
+    const answerText = await readAnswer();
     await page.locator('#message').fill('Never sent');
     front.goAway();
     const other = await page.context().newPage();
@@ -90,8 +90,8 @@ describe('without a network', () => {
     await other.getByRole('button', { name: 'Read saved chats' }).click();
     await other.getByText('You can read the chats saved in this browser').waitFor();
     expect(await violations(other)).toEqual([]);
-    await other.getByRole('button', { name: asked }).click();
-    await other.locator('.reply .markdown', { hasText: said.slice(0, 20) }).waitFor();
+    await other.getByRole('button', { name: question }).click();
+    await other.locator('.reply .markdown', { hasText: answerText.slice(0, 20) }).waitFor();
     expect(await other.locator('#message, .composer, .edit-question').count()).toBe(0);
     expect(await violations(other)).toEqual([]);
     expect(await overhang(other)).toBe(0);
@@ -105,10 +105,10 @@ describe('without a network', () => {
     await other.close();
   });
 
-  it('nothing is read after signing out', async () => {
-    const { page, say, answer } = await openKept();
-    await say('Gone with me');
-    await answer();
+  it('shows no cached chats after sign-out', async () => {
+    const { page, sendMessage, readAnswer } = await openCached();
+    await sendMessage('Gone with me');
+    await readAnswer();
     await page.locator('#message').fill('And this');
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -120,8 +120,8 @@ describe('without a network', () => {
     expect(await page.getByRole('button', { name: 'Read saved chats' }).count()).toBe(0);
   });
 
-  it('the key of a link does not replace the session of the tab', async () => {
-    const { page } = await openKept();
+  it('ignores the key of a link and keeps the session of the tab', async () => {
+    const { page } = await openCached();
     front.goAway();
     await page.evaluate("location.hash = '#key=another'");
     await page.waitForURL((url) => url.hash === '');
@@ -131,17 +131,17 @@ describe('without a network', () => {
   });
 });
 
-describe('what the browser keeps', () => {
-  it('is the page alone: no answer of the API, and not the reference', async () => {
-    const { page, say, answer } = await openKept();
-    await say('Hello');
-    await answer();
+describe('the page cache in the browser', () => {
+  it('contains only files of the page, without API responses and the API reference', async () => {
+    const { page, sendMessage, readAnswer } = await openCached();
+    await sendMessage('Hello');
+    await readAnswer();
     await page.evaluate("location.hash = '#/usage'");
     await page.locator('main h1').first().waitFor();
     const reference = await page.context().newPage();
     await reference.goto(`${front.url}/docs/`);
     await reference.close();
-    const addresses = (await page.evaluate(keptAddresses)) as readonly string[];
+    const addresses = (await page.evaluate(cachedPathsScript)) as readonly string[];
     expect(addresses.length).toBeGreaterThan(20);
     expect(addresses.filter((path) => !/^\/($|assets\/|parley\.svg$|sheet\.(html|js)$|brand\/)/.test(path))).toEqual([]);
     front.goAway();
@@ -150,8 +150,8 @@ describe('what the browser keeps', () => {
     await away.close();
   });
 
-  it('comes from a worker that is looked at with each visit, and may ask nobody but the service', async () => {
-    const { headers } = await house.service.app.inject('/service-worker.js');
+  it('is filled by a service worker that the browser revalidates and that may connect only to the service', async () => {
+    const { headers } = await fixture.service.app.inject('/service-worker.js');
     expect(headers).toMatchObject({
       'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'no-cache',
@@ -159,12 +159,12 @@ describe('what the browser keeps', () => {
     });
   });
 
-  it('is given up where the operator wants it so, whoever opens the page', async () => {
-    const { page } = await openKept();
+  it('is deleted, even before sign-in, if the operator turns it off', async () => {
+    const { page } = await openCached();
     await page.locator('#message').fill('A draft');
     await page.evaluate("caches.open('of a neighbour').then(() => true)");
-    const before = house.service.snapshot.current().configuration;
-    house.service.snapshot.replace({ ...before, page: { ...before.page, offline: false } });
+    const before = fixture.service.snapshot.current().configuration;
+    fixture.service.snapshot.replace({ ...before, page: { ...before.page, offline: false } });
     try {
       const other = await page.context().newPage();
       await other.goto(front.url);
@@ -180,21 +180,21 @@ describe('what the browser keeps', () => {
       expect(await page.locator('#message').inputValue()).toBe('A draft');
       expect(await page.evaluate('Object.keys(localStorage).filter((name) => /known|draft/.test(name))')).toEqual([]);
     } finally {
-      house.service.snapshot.replace(before);
+      fixture.service.snapshot.replace(before);
     }
   });
 });
 
-describe('another build', () => {
-  it('is taken whole: the page opens with it, and an open tab still has all parts of its own', async () => {
+describe('a new build of the page', () => {
+  it('is cached completely, and an open tab can still load its own files', async () => {
     await using folder = await openFolder();
     const built = fileURLToPath(new URL('../../web/dist', import.meta.url));
-    const { page } = await openKept();
-    const [first] = (await page.evaluate(keptCaches)) as readonly string[];
-    await toNextBuild(built, folder.path);
-    await front.servePageOf(folder.path);
+    const { page } = await openCached();
+    const [first] = (await page.evaluate(cacheNamesScript)) as readonly string[];
+    await createNextBuild(built, folder.path);
+    await front.servePageFrom(folder.path);
     await page.evaluate('navigator.serviceWorker.ready.then((registration) => registration.update())');
-    await until(page, `${keptCaches}.then((names) => names.length === 2)`);
+    await until(page, `${cacheNamesScript}.then((names) => names.length === 2)`);
     await until(
       page,
       `navigator.serviceWorker.ready.then(({ active, installing, waiting }) => active?.state === 'activated' && !installing && !waiting)`,
@@ -207,13 +207,13 @@ describe('another build', () => {
     await other.getByText('so you can’t sign in').waitFor();
     const script = await other.locator('script[type=module]').getAttribute('src');
     expect(script).toMatch(/-next\.js$/);
-    expect(await page.evaluate(keptCaches)).toEqual([first, expect.not.stringMatching(String(first))]);
+    expect(await page.evaluate(cacheNamesScript)).toEqual([first, expect.not.stringMatching(String(first))]);
     await other.close();
   });
 });
 
-/** A copy of the page in which every script has another name, as after a change of all of them. */
-async function toNextBuild(from: string, to: string): Promise<void> {
+/** Copies the build and renames every script, as if all scripts had changed. */
+async function createNextBuild(from: string, to: string): Promise<void> {
   await cp(from, to, { recursive: true });
   const names = (await readdir(join(to, 'assets'))).filter((name) => name.endsWith('.js'));
   for (const file of await readdir(to, { recursive: true })) {

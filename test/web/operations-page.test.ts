@@ -4,8 +4,8 @@ import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-const longestStepMs = 15_000;
-const longestLookMs = 60_000;
+const maxStepMs = 15_000;
+const maxLookMs = 60_000;
 const hour = 3_600_000;
 const upstream = {
   protocol: 'openai',
@@ -19,7 +19,7 @@ const upstream = {
   state: 'ok',
 } as const;
 
-const troubled: NodeReport = {
+const degradedReport: NodeReport = {
   node: { version: '1.2.3', runtime: 'v26.0.0', startedAt: Date.now() - hour, now: Date.now() },
   health: { status: 'degraded', reasons: [{ code: 'upstream_off', message: 'two#2 is paused: failing' }] },
   hindrances: [],
@@ -53,17 +53,17 @@ const troubled: NodeReport = {
   },
 };
 
-interface Named {
+interface ClassElement {
   readonly className: string;
 }
 
 let house: AdminHouse;
 let browser: TestBrowser;
-let told: NodeReport;
+let nodeReport: NodeReport;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => told);
+  house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => nodeReport);
   const actions = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'credentials.refused' : 'consent.accepted'));
   await house.journal.appendAudit([
     ...actions.map((action, index) => audit(1000 + index, action)),
@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  told = troubled;
+  nodeReport = degradedReport;
 });
 
 afterAll(async () => {
@@ -82,7 +82,7 @@ afterAll(async () => {
 
 async function open(options?: BrowserContextOptions): Promise<TestPage> {
   const opened = await browser.open(`${house.service.url}/#key=admin-key`, options);
-  opened.page.setDefaultTimeout(longestStepMs);
+  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate("location.hash = '#/operations'");
   await opened.page.locator('.sheet[aria-busy=false]').waitFor();
@@ -90,9 +90,9 @@ async function open(options?: BrowserContextOptions): Promise<TestPage> {
   return opened;
 }
 
-describe('the page of operations', () => {
-  it('says what is wrong, where state rests, and which upstreams are left alone', async () => {
-    const { page, troubles } = await open();
+describe('the operations page', () => {
+  it('shows the health problems, the stores, and the paused upstreams', async () => {
+    const { page, issues } = await open();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByText('Running with problems').waitFor();
     expect(await health.locator('.reasons li').allInnerTexts()).toEqual([
@@ -105,10 +105,10 @@ describe('the page of operations', () => {
     expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', 'one']);
     expect(await rows.first().innerText()).toMatch(/keeps failing\s+paused until .*two\s+https:\/\/two\.example/s);
     expect(await rows.nth(1).innerText()).toMatch(/in use\s+failed the last time/);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('says which change of the configuration was refused, with the path of each fault', async () => {
+  it('shows the rejected configuration change with the path of each error', async () => {
     const { page } = await open();
     const section = page.getByRole('region', { name: 'Configuration' });
     await section.getByText(/^The change of .* was rejected/).waitFor();
@@ -120,20 +120,20 @@ describe('the page of operations', () => {
     ]);
   });
 
-  it('is read anew on demand', async () => {
+  it('reloads its data when the user presses Refresh', async () => {
     const { page } = await open();
-    told = { ...report, node: troubled.node };
+    nodeReport = { ...report, node: degradedReport.node };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('All is well').waitFor();
     await page.getByText('No configuration file is set.').waitFor();
     await page.getByText('No upstreams are configured.').waitFor();
     expect(await page.locator('.faults').count()).toBe(0);
-    told = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
+    nodeReport = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('Not accepting calls').waitFor();
   });
 
-  it('shows the audit log page by page, and by kind, by keyboard alone', async () => {
+  it('pages through the audit log and filters it with the keyboard only', async () => {
     const { page } = await open();
     const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
     expect(await rows.count()).toBe(50);
@@ -154,7 +154,7 @@ describe('the page of operations', () => {
     await page.getByText('No entries').waitFor();
   });
 
-  it('says in words that it cannot be read, and works again after', async () => {
+  it('shows an error if its data cannot be loaded, and recovers afterwards', async () => {
     const { page } = await open();
     await page.route('**/v1/admin/state', (route) =>
       route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
@@ -168,7 +168,7 @@ describe('the page of operations', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  it('leads from what is wrong to where more of it stands', async () => {
+  it('links from a health problem to the section with its details', async () => {
     const { page } = await open();
     const health = page.getByRole('region', { name: 'Health' });
     await health.getByRole('button', { name: '2 upstreams have problems' }).focus();
@@ -178,29 +178,32 @@ describe('the page of operations', () => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
   });
 
-  it('does not show as good what refuses the key it is asked with, or was over its limit', async () => {
-    const [one] = troubled.upstreams;
-    const refusing = (id: string, refusedStatus: number | null) => ({ ...one, id, deployment: id, refusedStatus }) as never;
-    told = { ...report, node: troubled.node, upstreams: [refusing('a', null), refusing('b', 429), refusing('c', 401)] };
+  it('marks an upstream as bad if it rejected the key, and as doubtful if it was over its rate limit', async () => {
+    const [one] = degradedReport.upstreams;
+    const createRejecting = (id: string, refusedStatus: number | null) =>
+      ({ ...one, id, deployment: id, refusedStatus }) as never;
+    nodeReport = {
+      ...report,
+      node: degradedReport.node,
+      upstreams: [createRejecting('a', null), createRejecting('b', 429), createRejecting('c', 401)],
+    };
     const { page } = await open();
     await page.getByText('Running with problems').waitFor();
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
-    expect(await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as Named).className))).toEqual([
-      'verdict bad',
-      'verdict doubtful',
-      'verdict good',
-    ]);
+    expect(
+      await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as ClassElement).className)),
+    ).toEqual(['verdict bad', 'verdict doubtful', 'verdict good']);
     expect(await rows.first().innerText()).toMatch(/rejected our key \(401\)\s+Its key is not accepted\. /);
     expect(await rows.nth(1).innerText()).toMatch(/was over its rate limit/);
   });
 
-  it('filters upstreams by words and by trouble, where they are many', async () => {
-    const [one] = troubled.upstreams;
+  it('filters a long list of upstreams by text and by problems', async () => {
+    const [one] = degradedReport.upstreams;
     const many = Array.from({ length: 8 }, (_, nth) => ({
       ...(one as NodeReport['upstreams'][number]),
       ...{ id: `m${nth}`, deployment: `model-${nth}`, model: `large-${nth}`, failuresInARow: nth % 4 === 3 ? 2 : 0 },
     }));
-    told = { ...report, node: troubled.node, upstreams: many };
+    nodeReport = { ...report, node: degradedReport.node, upstreams: many };
     const { page } = await open();
     const names = () => page.getByRole('region', { name: 'Upstreams' }).locator('tbody th').allInnerTexts();
     expect((await names()).slice(0, 3)).toEqual(['model-3', 'model-7', 'model-0']);
@@ -212,17 +215,17 @@ describe('the page of operations', () => {
     await page.getByText('No matching upstreams').waitFor();
   });
 
-  it('speaks German too', async () => {
+  it('is translated to German', async () => {
     const { page } = await open({ locale: 'de-DE' });
     await page.getByText('Er arbeitet, aber etwas stimmt nicht').waitFor();
     await page.getByText('Anwendung gespeichert').waitFor();
   });
 });
 
-describe('the page of operations is brought up to date by itself', () => {
+describe('the automatic refresh of the operations page', () => {
   const failing: NodeReport = {
-    ...troubled,
-    upstreams: troubled.upstreams.map((each) => ({
+    ...degradedReport,
+    upstreams: degradedReport.upstreams.map((each) => ({
       ...each,
       state: 'ok',
       offUntil: null,
@@ -236,55 +239,58 @@ describe('the page of operations is brought up to date by itself', () => {
     await page.clock.install();
     await page.reload();
     await page.locator('#message').waitFor();
-    let asked = 0;
+    let requestCount = 0;
     page.on('request', (request) => {
-      if (request.url().endsWith('/v1/admin/state')) asked += 1;
+      if (request.url().endsWith('/v1/admin/state')) requestCount += 1;
     });
     await page.evaluate("location.hash = '#/operations'");
     await page.locator('.audit-time').first().waitFor();
     await page.locator('.as-of').waitFor();
-    return { ...opened, asked: () => asked };
+    return { ...opened, countRequests: () => requestCount };
   }
 
-  it('and nothing moves, nor loses the focus', async () => {
-    const { page, asked } = await openTimed();
+  it('keeps the order of the rows and the focus', async () => {
+    const { page, countRequests } = await openTimed();
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody th');
     expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
     await page.getByLabel('Show', { exact: true }).focus();
-    told = { ...failing, node: { ...troubled.node, now: Date.UTC(2026, 0, 1, 12, 34, 56) } };
+    nodeReport = { ...failing, node: { ...degradedReport.node, now: Date.UTC(2026, 0, 1, 12, 34, 56) } };
     await page.clock.runFor(16_000);
     await page.getByText(/^As of 12:34:56/).waitFor();
-    expect(asked()).toBe(2);
+    expect(countRequests()).toBe(2);
     await page.getByRole('region', { name: 'Upstreams' }).getByText('failed the last 3 times').nth(1).waitFor();
     expect(await rows.allInnerTexts()).toEqual(['two', 'app', 'one']);
     expect(await page.evaluate('document.activeElement.tagName')).toBe('SELECT');
-    told = { ...told, upstreams: told.upstreams.map((each) => ({ ...each, failuresInARow: each.id === 'app#3' ? 1 : 0 })) };
+    nodeReport = {
+      ...nodeReport,
+      upstreams: nodeReport.upstreams.map((each) => ({ ...each, failuresInARow: each.id === 'app#3' ? 1 : 0 })),
+    };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await expect.poll(() => rows.allInnerTexts()).toEqual(['app', 'one', 'two']);
   });
 
-  it('but not while nobody sees it, while something is marked, or where it is turned off', async () => {
-    const { page, asked } = await openTimed();
+  it('pauses while the page is hidden, while text is selected, and if the user turns it off', async () => {
+    const { page, countRequests } = await openTimed();
     const hide = (isHidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
         document.dispatchEvent(new Event('visibilitychange'))`);
     await hide(true);
     await page.clock.runFor(60_000);
-    expect(asked()).toBe(1);
+    expect(countRequests()).toBe(1);
     await hide(false);
-    await expect.poll(asked).toBe(2);
+    await expect.poll(countRequests).toBe(2);
     await page.evaluate("getSelection().selectAllChildren(document.querySelector('.as-of'))");
     await page.clock.runFor(60_000);
-    expect(asked()).toBe(2);
+    expect(countRequests()).toBe(2);
     await page.evaluate('getSelection().removeAllRanges()');
     await page.clock.runFor(2_000);
-    await expect.poll(asked).toBe(3);
+    await expect.poll(countRequests).toBe(3);
     await page.getByRole('checkbox', { name: 'Refresh automatically' }).uncheck();
     await page.clock.runFor(60_000);
-    expect(asked()).toBe(3);
+    expect(countRequests()).toBe(3);
   });
 
-  it('and what the audit log has since is offered, not put above what is read', async () => {
+  it('offers new audit entries and does not insert them above the visible entries', async () => {
     const { page } = await openTimed();
     const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
     const first = await rows.first().innerText();
@@ -299,17 +305,17 @@ describe('the page of operations is brought up to date by itself', () => {
 });
 
 it.each(looks)(
-  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  'has no accessibility violations or overflow on the operations page: %s',
   async (_look, options) => {
     const { page } = await open(options);
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
     await page.getByRole('button', { name: '2 upstreams have problems' }).click();
-    // The page scrolls inside the window, not the window with its head.
+    // The page scrolls inside the window. The window with the header does not scroll.
     expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);
     expect(
       await page.evaluate("[...document.querySelectorAll('.table-frame')].map((each) => each.scrollWidth - each.clientWidth)"),
     ).toEqual([0, 0]);
   },
-  longestLookMs,
+  maxLookMs,
 );

@@ -3,18 +3,18 @@ import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
 const alice = bucketOfProject('alice');
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse({
+  fixture = await startPageFixture({
     keys: { [callerKey]: { project: 'test' }, alice: { project: 'alice' } },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   });
-  const { service, upstream } = house;
+  const { service, upstream } = fixture;
   upstream.script(jsonReply(plainCompletion('Hello there.')));
   const open = { userRoles: ['default'] };
   const features = { configurationEndpoint: `${upstream.url}/configuration` };
@@ -28,23 +28,23 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-describe('the page at the address of an application that another user saved', () => {
-  it('asks nothing of its program before the user has sent a message', async () => {
-    const { upstream } = house;
-    const { page, say, answer, troubles } = await house.open(`applications/${alice}/remote`);
+describe('the page of an application that another user shared', () => {
+  it('sends no requests to the application before the user sends a message', async () => {
+    const { upstream } = fixture;
+    const { page, sendMessage, readAnswer, issues } = await fixture.open(`applications/${alice}/remote`);
     await page.locator('.starter').first().waitFor();
     await page.waitForLoadState('networkidle');
     expect(upstream.requests.map(({ path }) => path)).toEqual([]);
-    await say('Hi');
-    expect(await answer()).toBe('Hello there.');
+    await sendMessage('Hi');
+    expect(await readAnswer()).toBe('Hello there.');
     expect(upstream.requests.map(({ path }) => path)).not.toContain('/configuration');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('shows the starters that the listing has', async () => {
-    const { page } = await house.open(`applications/${alice}/quick`);
+  it('shows the starters of the listing', async () => {
+    const { page } = await fixture.open(`applications/${alice}/quick`);
     expect(await page.locator('.starter').allTextContents()).toEqual(['When is it open?']);
   });
 });

@@ -11,7 +11,7 @@ import { looks, overhang, violations } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const clean = { outside: [], faults: [] };
+const noIssues = { externalRequests: [], errors: [] };
 let browser: TestBrowser;
 let fresh: FreshDatabase;
 let opened: OpenDatabase;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await fresh[Symbol.asyncDispose]();
 });
 
-/** The page of a user who signed in, with the dialog open. */
+/** Signs the user in and opens the dialog for use from code. */
 async function openDialog(
   user: string,
   options?: BrowserContextOptions,
@@ -57,14 +57,14 @@ async function openDialog(
   return { ...at, dialog };
 }
 
-/** Without the identity provider, which is asked for the sign-in. */
-const troublesOf = ({ troubles }: TestPage) => ({
-  ...troubles,
-  outside: troubles.outside.filter((url) => !url.startsWith(oidc.issuer)),
+/** Returns the issues without the requests to the identity provider, which are part of the sign-in. */
+const getIssues = ({ issues }: TestPage) => ({
+  ...issues,
+  externalRequests: issues.externalRequests.filter((url) => !url.startsWith(oidc.issuer)),
 });
 
-describe('a key that is made at "Use from code"', () => {
-  it('is shown once, is in the snippets, which run as they stand, and is listed with its last use until it is deleted', async () => {
+describe('a key that is created in the dialog “Use from code”', () => {
+  it('is shown once, works in the snippets, and is listed with its last use until the user deletes it', async () => {
     const at = await openDialog('ada');
     const { page, dialog } = at;
     await dialog.getByRole('heading', { name: 'Your own key' }).waitFor();
@@ -93,14 +93,14 @@ describe('a key that is made at "Use from code"', () => {
     expect(await violations(page)).toEqual([]);
 
     await dialog.getByRole('button', { name: 'Close' }).click();
-    // Uses are kept every few seconds.
+    // The service stores the last use every few seconds.
     await vi.waitFor(
       async () => {
         await page.locator('.page-header').getByRole('button', { name: 'Use from code' }).click();
         await item.waitFor();
-        const said = await item.textContent();
+        const itemText = await item.textContent();
         await dialog.getByRole('button', { name: 'Close' }).click();
-        expect(said).toContain('last used');
+        expect(itemText).toContain('last used');
       },
       { timeout: 15_000, interval: 1_000 },
     );
@@ -109,12 +109,12 @@ describe('a key that is made at "Use from code"', () => {
     expect(await dialog.textContent()).not.toContain(key);
     await dialog.getByRole('button', { name: 'Delete the key Notebook' }).click();
     await item.waitFor({ state: 'detached' });
-    const refused = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
-    expect(refused.status).toBe(401);
-    expect(troublesOf(at)).toEqual(clean);
+    const rejection = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
+    expect(rejection.status).toBe(401);
+    expect(getIssues(at)).toEqual(noIssues);
   });
 
-  it('is not made beyond what the user may have, which is told', async () => {
+  it('cannot be created beyond the limit of the user, which the dialog shows', async () => {
     const { dialog } = await openDialog('grace');
     for (const nth of [1, 2]) {
       await dialog.getByRole('button', { name: 'Create a key' }).click();
@@ -134,13 +134,13 @@ describe('a key that is made at "Use from code"', () => {
     await dialog.getByRole('button', { name: 'Create a key' }).waitFor();
   });
 
-  it('is not offered to those whose role gives no right to it', async () => {
+  it('is not offered to a user whose role does not allow keys', async () => {
     const { dialog } = await openDialog('guest');
     await dialog.getByText('Ask your administrator for a key.').waitFor();
     expect(await dialog.getByRole('heading', { name: 'Your own key' }).count()).toBe(0);
   });
 
-  it.each(looks)('reads well: %s', async (name, options) => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (name, options) => {
     const { viewport, colorScheme } = options;
     const { page, dialog } = await openDialog(`looks-${name}`, { ...(colorScheme && { colorScheme }) });
     if (viewport != null) await page.setViewportSize(viewport);

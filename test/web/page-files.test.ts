@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const get = (url: string, headers: Record<string, string> = {}) => house.service.app.inject({ url, headers });
+const get = (url: string, headers: Record<string, string> = {}) => fixture.service.app.inject({ url, headers });
 
-/** Addresses of what the page loads first. */
+/** Returns the addresses of the assets that the page loads first. */
 async function firstAssets(): Promise<readonly string[]> {
   const { body } = await get('/');
   return [...body.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(([, address]) => address ?? '');
 }
 
-describe('the page', () => {
-  it('is served without a key, under a policy that allows nothing inline and nothing from elsewhere', async () => {
+describe('the page files', () => {
+  it('are served without a key and with a policy that allows no inline and no external sources', async () => {
     const answer = await get('/');
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     const policy = String(answer.headers['content-security-policy']);
@@ -32,34 +32,38 @@ describe('the page', () => {
     });
   });
 
-  it('loads assets that never change, packed as the browser takes them', async () => {
+  it('include immutable assets, compressed with an encoding that the browser accepts', async () => {
     const assets = await firstAssets();
     expect(assets.length).toBeGreaterThanOrEqual(2);
     for (const asset of assets) {
       const plain = await get(asset);
       expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
       expect(plain.headers['content-encoding']).toBeUndefined();
-      for (const [accepted, given] of [
+      for (const [acceptEncoding, encoding] of [
         ['gzip, br', 'br'],
         ['gzip', 'gzip'],
         ['br;q=0, gzip', 'gzip'],
         ['br;q=0', undefined],
       ] as const) {
-        const packed = await get(asset, { 'accept-encoding': accepted });
-        expect([accepted, packed.headers['content-encoding'], packed.headers.vary]).toEqual([accepted, given, 'accept-encoding']);
+        const packed = await get(asset, { 'accept-encoding': acceptEncoding });
+        expect([acceptEncoding, packed.headers['content-encoding'], packed.headers.vary]).toEqual([
+          acceptEncoding,
+          encoding,
+          'accept-encoding',
+        ]);
       }
       expect((await get(asset, { 'if-none-match': String(plain.headers.etag) })).statusCode).toBe(304);
     }
   });
 
-  it('has the typeface under a name that stays, for the API reference, and asks again whether it is another', async () => {
+  it('include the typeface at a stable address for the API reference, revalidated on each use', async () => {
     const { statusCode, headers, rawPayload } = await get('/typeface.woff2');
     expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([200, 'font/woff2', 'no-cache']);
     expect(rawPayload.subarray(0, 4).toString()).toBe('wOF2');
     expect((await get('/typeface.woff2', { 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
   });
 
-  it('begins with at most 180 kB of packed script', async () => {
+  it('load at most 180 kB of compressed script first', async () => {
     const scripts = (await firstAssets()).filter((asset) => asset.endsWith('.js'));
     const sizes = await Promise.all(
       scripts.map(async (script) => (await get(script, { 'accept-encoding': 'gzip' })).rawPayload.length),
@@ -67,7 +71,7 @@ describe('the page', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(180_000);
   });
 
-  it('takes no path of the API', async () => {
+  it('do not shadow API paths', async () => {
     for (const path of ['/index', '/assets', '/assets/', '/assets/../package.json', '/chat', '/.stamp', '/v1']) {
       expect([path, (await get(path)).statusCode]).toEqual([path, 404]);
     }

@@ -4,35 +4,36 @@ import { fastify } from 'fastify';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { listeningAt } from '#test/listening.ts';
 
-/** An address before a service that can go away, come back, and serve another build of the page. */
+/** A proxy in front of a service. It can go offline, come back, and serve another build of the page. */
 export interface PageFront extends AsyncDisposable {
   readonly url: string;
   goAway(): void;
   comeBack(): void;
-  /** From now on the page is the one of this folder. */
-  servePageOf(folder: string): Promise<void>;
+  /** Serves the page from this folder from now on. */
+  servePageFrom(folder: string): Promise<void>;
 }
 
-const ofPage = /^\/($|\?|index\.html|assets\/|[\w.-]+\.(js|svg|png|html)$)/;
+const pagePattern = /^\/($|\?|index\.html|assets\/|[\w.-]+\.(js|svg|png|html)$)/;
 const settings = { conversations: 'server', sharing: true, offline: true } as const;
 
 export async function startPageFront(service: string): Promise<PageFront> {
   let isAway = false;
   let page: ReturnType<typeof fastify> | undefined;
-  const pass = (asked: IncomingMessage, reply: ServerResponse): void => {
-    const { method, headers } = asked;
-    const passed = request(new URL(asked.url ?? '/', service), { method, headers }, (answer) => {
+  const forward = (incoming: IncomingMessage, reply: ServerResponse): void => {
+    const { method, headers } = incoming;
+    const outgoing = request(new URL(incoming.url ?? '/', service), { method, headers }, (answer) => {
       reply.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(reply);
     });
-    passed.on('error', () => reply.destroy());
-    reply.on('close', () => passed.destroy());
-    asked.pipe(passed);
+    outgoing.on('error', () => reply.destroy());
+    reply.on('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
   };
-  const server = createServer((asked, reply) => {
-    if (isAway) asked.socket.destroy();
-    else if (page !== undefined && asked.method === 'GET' && ofPage.test(asked.url ?? '')) page.routing(asked, reply);
-    else pass(asked, reply);
+  const server = createServer((incoming, reply) => {
+    if (isAway) incoming.socket.destroy();
+    else if (page !== undefined && incoming.method === 'GET' && pagePattern.test(incoming.url ?? ''))
+      page.routing(incoming, reply);
+    else forward(incoming, reply);
   });
   await listeningAt(server.listen(0, '127.0.0.1'));
   return {
@@ -44,7 +45,7 @@ export async function startPageFront(service: string): Promise<PageFront> {
     comeBack() {
       isAway = false;
     },
-    async servePageOf(folder) {
+    async servePageFrom(folder) {
       const next = fastify();
       uiRoutes(next, { folder, listWays: async () => [], settings: () => settings });
       await next.ready();

@@ -1,32 +1,32 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const line = `getComputedStyle(document.querySelector('.page-header')).boxShadow`;
-/** No shadow, or the first step of its animation. */
+/** Matches no shadow, and the first step of its animation. */
 const bare = /^none$| 0px 0px 0px$|rgba\(0, 0, 0, 0\)/;
 const drawn = / 1px 0px 0px$/;
 const name = `Number(getComputedStyle(document.querySelector('.page-name')).opacity)`;
 const scroll = (page: Page, top: number) => page.evaluate(`document.querySelector('.sheet').scrollTop = ${top}`);
 
 async function openAt(place: string): Promise<Page> {
-  const { page } = await house.openAt(`/#key=${callerKey}`, { viewport: { width: 390, height: 300 } });
+  const { page } = await fixture.openAt(`/#key=${callerKey}`, { viewport: { width: 390, height: 300 } });
   await page.locator('#message').waitFor();
   await page.evaluate(`location.hash = '#/${place}'`);
   await page.locator('.sheet h1').waitFor();
   return page;
 }
 
-it.each(['usage', 'build/new'])('A line parts the header from what went under it: %s', async (place) => {
+it.each(['usage', 'build/new'])('draws a line under the header if the view is scrolled: %s', async (place) => {
   const page = await openAt(place);
   await expect.poll(() => page.evaluate(line)).toMatch(bare);
   await scroll(page, 200);
@@ -35,17 +35,17 @@ it.each(['usage', 'build/new'])('A line parts the header from what went under it
   await expect.poll(() => page.evaluate(line)).toMatch(bare);
 });
 
-it('A line parts the header of a conversation from what went under it', async () => {
-  const { page, say, answer } = await house.open('demo', { viewport: { width: 390, height: 400 } });
-  await say('Count to 300');
-  await answer();
+it('draws a line under the header of a chat if the chat is scrolled', async () => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo', { viewport: { width: 390, height: 400 } });
+  await sendMessage('Count to 300');
+  await readAnswer();
   await page.evaluate(`document.querySelector('.thread').scrollTop = 0`);
   await expect.poll(() => page.evaluate(line)).toMatch(bare);
   await page.evaluate(`document.querySelector('.thread').scrollTop = 100`);
   await expect.poll(() => page.evaluate(line)).toMatch(drawn);
 });
 
-it('The name of a view stands above it only once its title went out of sight', async () => {
+it('shows the name of a view in the header once its title has scrolled out of sight', async () => {
   const page = await openAt('usage');
   expect(await page.evaluate(name)).toBe(0);
   await scroll(page, 200);

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const nothing = { outside: [], faults: [] };
+const noIssues = { externalRequests: [], errors: [] };
 const active = `(() => {
   const field = document.querySelector('[role=combobox]');
   const option = document.getElementById(field.getAttribute('aria-activedescendant'));
   return option?.role === 'option' && option.ariaSelected === 'true' ? option.querySelector('.palette-title').textContent : undefined;
 })()`;
 
-it('A conversation, a deployment, a page and an action are found by a few letters, by keyboard alone', async () => {
-  const { page, say, answer, troubles } = await house.open('demo');
-  await say('Count to two zebras');
-  await answer();
+it('finds chats, deployments, pages, and actions by a few letters with the keyboard only', async () => {
+  const { page, sendMessage, readAnswer, issues } = await fixture.open('demo');
+  await sendMessage('Count to two zebras');
+  await readAnswer();
   const find = async (letters: string): Promise<void> => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
@@ -44,7 +44,7 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   await page.keyboard.press('Enter');
   await page.locator('.settings[open]').waitFor();
   await page.locator('.settings > summary').click();
-  // What stands in a menu is opened although the menu is folded.
+  // The palette opens an item of a closed menu.
   await find('display');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Display and notifications' }).waitFor();
@@ -58,11 +58,11 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   await find('chat set');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Chat settings' }).waitFor();
-  expect(troubles).toEqual(nothing);
+  expect(issues).toEqual(noIssues);
 });
 
-it('The arrows go round, what is written is answered in words, and Escape leads back', async () => {
-  const { page } = await house.open('demo');
+it('wraps around with the arrow keys, shows the number of results, and returns the focus after Escape', async () => {
+  const { page } = await fixture.open('demo');
   await page.locator('#message').focus();
   await page.keyboard.press('Control+k');
   await page.getByRole('option').first().waitFor();
@@ -82,8 +82,8 @@ it('The arrows go round, what is written is answered in words, and Escape leads 
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
 });
 
-it('What is not saved is asked about before the palette leaves it', async () => {
-  const { page } = await house.open('demo');
+it('asks before it leaves unsaved changes', async () => {
+  const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/build/new'");
   await page.getByRole('textbox').first().waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Something');
@@ -96,8 +96,8 @@ it('What is not saved is asked about before the palette leaves it', async () => 
   expect(await page.evaluate('location.hash')).toBe('#/build/new');
 });
 
-it('A question mark lists the keys, but for one that is written', async () => {
-  const { page } = await house.open('demo');
+it('lists the keyboard shortcuts after a question mark outside of text fields', async () => {
+  const { page } = await fixture.open('demo');
   await page.locator('#message').fill('');
   await page.keyboard.type('?');
   expect(await page.locator('#message').inputValue()).toBe('?');
@@ -108,14 +108,14 @@ it('A question mark lists the keys, but for one that is written', async () => {
   expect(await list.locator('kbd').first().textContent()).toBe('Ctrl');
 });
 
-it('The arrow up in an empty message changes the last question, and Escape leads back to the message', async () => {
-  const { page, say, answer } = await house.open('demo');
+it('opens the last question for editing with the up arrow in an empty message field, and Escape returns the focus', async () => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo');
   await page.keyboard.press('ArrowUp');
   expect(await page.locator('.editor').count()).toBe(0);
-  await say('Count to 2');
-  await answer();
-  await say('Count to 3');
-  await answer();
+  await sendMessage('Count to 2');
+  await readAnswer();
+  await sendMessage('Count to 3');
+  await readAnswer();
   await page.keyboard.press('ArrowUp');
   expect(await page.locator('.editor textarea').inputValue()).toBe('Count to 3');
   await page.keyboard.press('Escape');
@@ -123,16 +123,16 @@ it('The arrow up in an empty message changes the last question, and Escape leads
   await page.keyboard.press('ArrowUp');
   await page.locator('.editor textarea').fill('Count to 4');
   await page.keyboard.press('Enter');
-  expect(await answer()).toBe('1 2 3 4');
+  expect(await readAnswer()).toBe('1 2 3 4');
 });
 
-it('The arrows go through the conversations', async () => {
-  const { page, say, answer } = await house.open('demo');
+it('moves through the chat list with the arrow keys', async () => {
+  const { page, sendMessage, readAnswer } = await fixture.open('demo');
   for (const text of ['Count to 2', 'Count to 3', 'Count to 4']) {
     await page.locator('.new-conversation').click();
     await page.locator('.beginning').waitFor();
-    await say(text);
-    await answer();
+    await sendMessage(text);
+    await readAnswer();
   }
   const focused = async (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
   await page.locator('.heads a').nth(2).waitFor();
@@ -147,8 +147,8 @@ it('The arrows go through the conversations', async () => {
   expect(await focused()).toBe('Count to 4');
 });
 
-it.each(looks)('In the look %s the palette and the list of keys keep nobody out', async (look, options) => {
-  const { page } = await house.open('demo', options);
+it.each(looks)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
+  const { page } = await fixture.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
   await page.getByRole('button', { name: 'Search everything' }).click();
   await page.getByRole('option').first().waitFor();

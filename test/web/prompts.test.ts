@@ -3,15 +3,17 @@ import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 import { overhang, violations } from './violations.ts';
 
-it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard alone', { timeout: 90_000 }, async () => {
+it('stores prompts, inserts them after a slash, and lets the user fill them in with the keyboard only', {
+  timeout: 90_000,
+}, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
   const browser = await startBrowser();
-  const { page, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);
+  const { page, readAnswer, issues } = await browser.open(`${service.url}/#key=caller-key`);
   const message = page.locator('#message');
-  const chosen = page.getByRole('option', { selected: true });
+  const selectedOption = page.getByRole('option', { selected: true });
   await page.locator('.starter').first().waitFor();
   await message.fill('/');
-  await chosen.getByText('Manage prompts').waitFor();
+  await selectedOption.getByText('Manage prompts').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
@@ -39,16 +41,16 @@ it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard al
   await dialog.locator('input[type=file]').setInputFiles(file);
   await dialog.getByText('One prompt was added.').waitFor();
   await dialog.getByRole('button', { name: 'Count', exact: true }).waitFor();
-  const others = JSON.stringify([{ command: '/count', title: 'Count', content: 'Count to 9' }]);
+  const otherPrompts = JSON.stringify([{ command: '/count', title: 'Count', content: 'Count to 9' }]);
   await dialog
     .locator('input[type=file]')
-    .setInputFiles({ name: 'o.json', mimeType: 'application/json', buffer: Buffer.from(others) });
+    .setInputFiles({ name: 'o.json', mimeType: 'application/json', buffer: Buffer.from(otherPrompts) });
   await dialog.getByRole('button', { name: 'Count (2)', exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 
   await message.fill('/gree');
-  await chosen.getByText('Greeting').waitFor();
+  await selectedOption.getByText('Greeting').waitFor();
   await page.keyboard.press('Tab');
   const selected = '(({ value, selectionStart: from, selectionEnd: to }) => value.slice(from, to))(document.activeElement)';
   await expect.poll(() => page.evaluate(selected)).toBe('{{name}}');
@@ -57,7 +59,7 @@ it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard al
   await page.keyboard.type('Porto');
   expect(await message.inputValue()).toBe('Hello Ada from Porto');
   await page.keyboard.press('Enter');
-  expect(await answer()).toContain('Hello Ada from Porto');
+  expect(await readAnswer()).toContain('Hello Ada from Porto');
 
   await message.fill('/nothing like this');
   expect(await page.getByRole('option').count()).toBe(0);
@@ -67,5 +69,5 @@ it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard al
   await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: 'Delete “Greeting”' }).click();
   await dialog.getByRole('button', { name: 'Greeting', exact: true }).waitFor({ state: 'detached' });
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

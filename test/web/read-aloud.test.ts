@@ -1,18 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** The shell has no voices: these say when they are asked to read, and read on when the test lets them. */
-const voiced = (voices: readonly object[]) => `{
+/**
+ * Replaces speech synthesis, because the headless shell has no voices. The fake records each text and continues when the test
+ * calls `readOn`.
+ */
+const buildFakeVoices = (voices: readonly object[]) => `{
   const voices = ${JSON.stringify(voices)};
   globalThis.asked = [];
   let now;
@@ -28,48 +31,48 @@ const voiced = (voices: readonly object[]) => `{
 const own = { name: 'Own', lang: 'en-GB', localService: true, default: true };
 const remote = { name: 'Remote', lang: 'en-US', localService: false, default: false };
 
-async function openVoiced(voices: readonly object[], options = {}): Promise<TestPage> {
-  const opened = await house.open('demo', options);
-  await opened.page.evaluate(voiced(voices));
-  await opened.say('Hello');
-  await opened.answer();
+async function openWithVoices(voices: readonly object[], options = {}): Promise<TestPage> {
+  const opened = await fixture.open('demo', options);
+  await opened.page.evaluate(buildFakeVoices(voices));
+  await opened.sendMessage('Hello');
+  await opened.readAnswer();
   await opened.page.getByRole('button', { name: 'Copy' }).first().waitFor();
   return opened;
 }
 
-const asked = (page: Page) => page.evaluate('asked') as Promise<readonly (readonly [string, string])[]>;
+const readUtterances = (page: Page) => page.evaluate('asked') as Promise<readonly (readonly [string, string])[]>;
 
 describe('an answer that is read aloud', { timeout: 60_000 }, () => {
-  it.each(looks)('goes sentence by sentence in a voice of the machine, until it is stopped: %s', async (_, options) => {
-    const opened = await openVoiced([remote, own], options);
+  it.each(looks)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
+    const opened = await openWithVoices([remote, own], options);
     const { page } = opened;
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
-    const said = (await page.locator('.reply .markdown').innerText()).replaceAll(/\s+/g, ' ');
+    const answerText = (await page.locator('.reply .markdown').innerText()).replaceAll(/\s+/g, ' ');
     await page.getByRole('button', { name: 'Read aloud' }).click();
     await page.getByRole('button', { name: 'Stop reading' }).waitFor();
-    await expect.poll(async () => (await asked(page)).length).toBe(1);
-    const [[first = '', voice] = []] = await asked(page);
-    expect([said.startsWith(first), voice]).toEqual([true, 'Own']);
+    await expect.poll(async () => (await readUtterances(page)).length).toBe(1);
+    const [[first = '', voice] = []] = await readUtterances(page);
+    expect([answerText.startsWith(first), voice]).toEqual([true, 'Own']);
     await page.evaluate('readOn()');
-    await expect.poll(async () => (await asked(page)).length).toBe(2);
+    await expect.poll(async () => (await readUtterances(page)).length).toBe(2);
     await page.getByRole('button', { name: 'Stop reading' }).click();
     await page.getByRole('button', { name: 'Read aloud' }).waitFor();
-    expect((await asked(page)).length).toBe(2);
-    await opened.say('And again');
-    await opened.answer();
+    expect((await readUtterances(page)).length).toBe(2);
+    await opened.sendMessage('And again');
+    await opened.readAnswer();
     await page.getByRole('button', { name: 'Read aloud' }).nth(1).waitFor();
     await page.getByRole('button', { name: 'Read aloud' }).first().click();
     await page.getByRole('button', { name: 'Stop reading' }).waitFor();
     await page.getByRole('button', { name: 'Read aloud' }).click();
-    await expect.poll(async () => (await asked(page)).length).toBe(4);
+    await expect.poll(async () => (await readUtterances(page)).length).toBe(4);
     await expect.poll(() => page.getByRole('button', { name: 'Stop reading' }).count()).toBe(1);
-    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+    expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('is not offered where every voice sends the text away, or there is none', async () => {
+  it('is not offered if all voices are remote or no voice exists', async () => {
     for (const voices of [[remote], []]) {
-      const { page } = await openVoiced(voices);
+      const { page } = await openWithVoices(voices);
       expect(await page.getByRole('button', { name: 'Read aloud' }).count()).toBe(0);
     }
   });

@@ -4,22 +4,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StageDelta } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 import { looks, violations } from './violations.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-async function hear(...events: readonly object[]): Promise<TestPage> {
-  house.upstream.script(eventsReply(delta({ role: 'assistant' }), ...events, finish()));
-  const opened = await house.open('raw');
-  await opened.say('Hello');
-  await opened.answer();
+async function openReply(...events: readonly object[]): Promise<TestPage> {
+  fixture.upstream.script(eventsReply(delta({ role: 'assistant' }), ...events, finish()));
+  const opened = await fixture.open('raw');
+  await opened.sendMessage('Hello');
+  await opened.readAnswer();
   return opened;
 }
 
@@ -31,15 +31,15 @@ const questionIsInSight = `(() => {
 
 const stage = (part: StageDelta) => delta({ custom_content: { stages: [part] } });
 
-async function downloaded(page: Page, button: Locator): Promise<{ name: string; content: string }> {
+async function readDownload(page: Page, button: Locator): Promise<{ name: string; content: string }> {
   const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return { name: download.suggestedFilename(), content: await readFile(await (download as Download).path(), 'utf8') };
 }
 
 describe('markdown', () => {
-  it('that is wider than its place shows where there is more, and where there is none', async () => {
+  it('that is too wide fades out at the side with more content, and only there', async () => {
     const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
-    const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}\n| a |\n|---|\n| b |`));
+    const { page } = await openReply(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}\n| a |\n|---|\n| b |`));
     const fades = (at: number) =>
       page.evaluate(`['before', 'behind'].map((side) => {
         const frame = document.querySelectorAll('.table-frame')[${at}];
@@ -59,12 +59,12 @@ describe('markdown', () => {
     await expect.poll(() => fades(0)).toEqual(['48px', '0px']);
   });
 
-  it('that is wider than its place has a shadow at that side where a browser cannot fade it', async () => {
+  it('that is too wide has a shadow instead if the browser does not support the fade', async () => {
     const cells = (word: string): string => `|${` ${word.repeat(12)} |`.repeat(12)}\n`;
-    const { page } = await hear(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}`));
+    const { page } = await openReply(text(`${cells('head')}|${'---|'.repeat(12)}\n${cells('cell')}`));
     const frame = page.locator('.table-frame');
     await frame.waitFor();
-    // As those read the style: what is for them instead of what is for this browser.
+    // Applies the rules for browsers without scroll-driven animations and removes the rules for this browser.
     await page.evaluate(`for (const sheet of document.styleSheets) {
       for (const [at, rule] of [...sheet.cssRules].entries().toArray().reverse()) {
         if (!(rule instanceof CSSSupportsRule) || !rule.conditionText.includes('animation-timeline')) continue;
@@ -85,8 +85,8 @@ describe('markdown', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it('is drawn with headings, emphasis, nested lists, tasks, tables, code in colours, and formulas', async () => {
-    const { page, troubles } = await hear(
+  it('renders headings, emphasis, nested lists, tasks, tables, highlighted code, and formulas', async () => {
+    const { page, issues } = await openReply(
       text(
         '## Sum\n\nThe **root** of $x^2$ is\n\n$$\\sqrt{x}$$\n\n1. one\n   - inner\n2. two\n\n- [x] done\n\n> said\n\n' +
           '| City | People |\n|---|--:|\n| Porto | 231800 |\n\n```python\ndef root(x): return x ** 0.5\n```\n\nAll for $5 and $6.',
@@ -102,13 +102,13 @@ describe('markdown', () => {
     expect(await reply.getByRole('cell', { name: '231800' }).getAttribute('class')).toBe('right');
     expect(await reply.locator('blockquote').textContent()).toBe('said');
     await reply.getByText('All for $5 and $6.').waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 });
 
-describe('steps', () => {
-  it('fold into one line when they are done, and tell state, arguments, result and what ran inside them', async () => {
-    const { page } = await hear(
+describe('stages', () => {
+  it('collapse into one line at the end and show state, arguments, result, and nested stages', async () => {
+    const { page } = await openReply(
       stage({ index: 0, name: 'Asking Weather', status: null, content: '**Arguments**\n\n```json\n{"city": "Porto"}\n```\n\n' }),
       stage({ index: 1, name: 'GET /forecast', status: null }),
       stage({ index: 1, status: 'completed' }),
@@ -128,27 +128,27 @@ describe('steps', () => {
     await page.locator('.stage', { hasText: 'Looking it up' }).getByText('failed').waitFor();
   });
 
-  it('are open while they run, and say how long each took', async () => {
-    const gone = Promise.withResolvers<void>();
-    house.upstream.script(async (answering) => {
+  it('are expanded while they run and show their duration', async () => {
+    const gate = Promise.withResolvers<void>();
+    fixture.upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant' }), stage({ index: 0, name: 'Slow step', status: null }));
-      await gone.promise;
+      await gate.promise;
       await answering.events(stage({ index: 0, status: 'completed' }), text('Done.'), finish());
       answering.done();
     });
-    const { page, say, answer } = await house.open('raw');
-    await say('Hello');
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
+    await sendMessage('Hello');
     await page.locator('.stage', { hasText: 'Slow step' }).getByText('running').waitFor();
     await page.waitForTimeout(300);
-    gone.resolve();
-    expect(await answer()).toBe('Done.');
+    gate.resolve();
+    expect(await readAnswer()).toBe('Done.');
     expect(await page.locator('.stages > summary').textContent()).toMatch(/^1 step · 0\.\d s|^1 step · \d/);
   });
 
-  it('with a large text show its beginning, with the whole to copy and to download', async () => {
+  it('with a long text show its start and offer the full text to copy and to download', async () => {
     const content = 'row, value\n'.repeat(2000);
-    const { page } = await hear(stage({ index: 0, name: 'Reading a table', status: 'completed', content }));
+    const { page } = await openReply(stage({ index: 0, name: 'Reading a table', status: 'completed', content }));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.locator('.stages > summary').click();
     await page.getByText('Reading a table').click();
@@ -157,7 +157,7 @@ describe('steps', () => {
     await body.getByRole('button', { name: 'Copy' }).click();
     await body.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(content);
-    expect(await downloaded(page, body.getByRole('button', { name: 'Download' }))).toEqual({
+    expect(await readDownload(page, body.getByRole('button', { name: 'Download' }))).toEqual({
       name: 'Reading a table.md',
       content,
     });
@@ -165,9 +165,9 @@ describe('steps', () => {
 });
 
 describe('attachments', () => {
-  it('that are PDF are shown on demand, and what only refers elsewhere is a link', async () => {
+  it('show a PDF on demand, and a link for an external reference', async () => {
     const pdf = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\ntrailer<</Root 1 0 R>>').toString('base64');
-    const { page } = await hear(
+    const { page } = await openReply(
       delta({
         custom_content: {
           attachments: [
@@ -183,36 +183,36 @@ describe('attachments', () => {
     expect(await page.locator('iframe').getAttribute('src')).toMatch(/^blob:/);
     const link = page.getByRole('link', { name: 'Open the source at example.com' });
     expect(await link.getAttribute('href')).toBe('https://example.com/handbook');
-    expect((await downloaded(page, page.getByRole('button', { name: 'Download: Contract' }))).name).toBe('Contract.pdf');
+    expect((await readDownload(page, page.getByRole('button', { name: 'Download: Contract' }))).name).toBe('Contract.pdf');
   });
 });
 
-it('On a phone the title of an attachment is read over two lines, and where it comes from stands whole below', async () => {
+it('wraps the title of an attachment to two lines on a phone and shows the full source below', async () => {
   const [title, reference_url] = [
     'The handbook of those who are new here, second edition',
     'shelf/of/those/who/are/new/here/handbook.md',
   ];
-  const { page } = await hear(delta({ custom_content: { attachments: [{ index: 0, title, data: 'Hi', reference_url }] } }));
+  const { page } = await openReply(delta({ custom_content: { attachments: [{ index: 0, title, data: 'Hi', reference_url }] } }));
   await page.setViewportSize({ width: 390, height: 800 });
-  const cut =
+  const overflowScript =
     '[...document.querySelectorAll(".attachment-name, .attachment-source")].map((each) => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight])';
-  expect(await page.evaluate(cut)).toEqual([
+  expect(await page.evaluate(overflowScript)).toEqual([
     [0, 0],
     [0, 0],
   ]);
   expect(await page.locator('.attachment-source').innerText()).toBe(reference_url);
 });
 
-describe('numbers in an answer', () => {
+describe('citations in an answer', () => {
   const passage = (index: number, title: string, data: string) => ({
     ...{ index, title, data, type: 'text/markdown' },
     reference_url: `files/public/${encodeURIComponent(title)}#page=${index + 1}`,
   });
-  const cite = (said: string, attachments: readonly object[]) =>
-    hear(text(said), delta({ custom_content: { attachments: attachments as never } }));
+  const openCited = (content: string, attachments: readonly object[]) =>
+    openReply(text(content), delta({ custom_content: { attachments: attachments as never } }));
 
-  it('lead to the source they cite, beside the conversation, by keyboard too, as it stands in its document', async () => {
-    const { page, troubles } = await cite('Built by monks [3]. Lent to weavers [1, 3].', [
+  it('open their source next to the chat with the keyboard and highlight the passage in its document', async () => {
+    const { page, issues } = await openCited('Built by monks [3]. Lent to weavers [1, 3].', [
       passage(0, 'weavers.md', 'Forty looms.'),
       passage(1, 'monks <b>.md', 'Built by monks.'),
     ]);
@@ -240,11 +240,11 @@ describe('numbers in an answer', () => {
     expect(await page.locator('.attachment').count()).toBe(0);
     await page.reload();
     await page.getByRole('button', { name: 'Source 1: weavers.md' }).waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('have sources that nothing keeps anyone out of: %s', async (look, options) => {
-    house.upstream.script(
+  it.each(looks)('have no accessibility violations in their source panel: %s', async (look, options) => {
+    fixture.upstream.script(
       eventsReply(
         delta({ role: 'assistant' }),
         text('Three weeks [1]. Twice [2].'),
@@ -254,60 +254,60 @@ describe('numbers in an answer', () => {
         finish(),
       ),
     );
-    const { page, say, answer } = await house.open('raw', options);
+    const { page, sendMessage, readAnswer } = await fixture.open('raw', options);
     await page.route('**/v1/files/public/**', (route) =>
       route.fulfill({ body: `${'Before.\n'.repeat(60)}\n\nThree weeks. Twice. No more.${'\nBehind.'.repeat(60)}` }),
     );
-    await say('How long?');
-    await answer();
+    await sendMessage('How long?');
+    await readAnswer();
     const folder = process.env.SHARE_PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/sources-${look}.png` });
-    // So low that the panel itself scrolls.
+    // Makes the window so low that the panel itself scrolls.
     await page.setViewportSize({ width: page.viewportSize()?.width ?? 0, height: 420 });
     await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
     await page.locator('.source-document').waitFor();
     expect(await violations(page)).toEqual([]);
-    // The passage is in sight, and so is the way out.
+    // The passage and the close button are both visible.
     expect(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
     await expect.poll(() => page.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     if (folder !== undefined) await page.screenshot({ path: `${folder}/source-${look}.png` });
   });
 
-  it('stay text where nothing is cited, in code, in links and in formulas, whatever the text is', async () => {
-    const said =
+  it('stay plain text without a source and in code, links, and formulas', async () => {
+    const content =
       'Known [1] but not [2]. `list[1]` $x[1]$ [see [1]](https://example.com) [1](javascript:alert(1)) <b>[1]</b>\n\n' +
       '```\nlist[1]\n```\n\n[1][1] ![x [1]](https://evil.example/[1]) [2024] [ [1\n\n[9]: https://example.com/[1]';
-    const { page, troubles } = await cite(said, [passage(0, 'known.md', 'Known.')]);
+    const { page, issues } = await openCited(content, [passage(0, 'known.md', 'Known.')]);
     const marks = page.locator('.reply .markdown').first().locator('.cited');
     await marks.first().waitFor();
     expect(new Set(await marks.allTextContents())).toEqual(new Set(['[1]']));
     expect(await page.locator(':is(code, a, .katex, .dead-link) .cited').count()).toBe(0);
     expect(await page.locator('.reply .markdown').first().textContent()).toContain('Known [1] but not [2].');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('stay text where no attachment names its source', async () => {
-    const { page } = await cite('The first [1].', [{ index: 0, title: 'Picture', type: 'text/plain', data: 'x' }]);
+  it('stay plain text if no attachment names its source', async () => {
+    const { page } = await openCited('The first [1].', [{ index: 0, title: 'Picture', type: 'text/plain', data: 'x' }]);
     await page.getByText('The first [1].').waitFor();
     expect(await page.locator('.cited').count()).toBe(0);
   });
 
-  it('the whole file behind a passage is handed over, or said to be gone', async () => {
-    const { page } = await cite('Known [1].', [passage(0, 'known <i>.md', 'Known.')]);
+  it('offer the full file of a passage or show an error if the file no longer exists', async () => {
+    const { page } = await openCited('Known [1].', [passage(0, 'known <i>.md', 'Known.')]);
     await page.getByRole('button', { name: 'Source 1: known <i>.md' }).click();
-    const whole = page.getByRole('button', { name: 'Whole file: known <i>.md' });
-    await whole.waitFor();
+    const fileButton = page.getByRole('button', { name: 'Whole file: known <i>.md' });
+    await fileButton.waitFor();
     await page.route('**/v1/files/public/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
       times: 1,
     });
-    expect((await downloaded(page, whole)).content).toBe('All that is known.');
-    await whole.click();
+    expect((await readDownload(page, fileButton)).content).toBe('All that is known.');
+    await fileButton.click();
     await page.getByRole('alert').getByText('The file is no longer available.').waitFor();
   });
 });
 
 describe('controls', () => {
-  it('that were used show what was chosen, and cannot be used again', async () => {
+  it('show the chosen value after use and are disabled', async () => {
     const colour = { type: 'object', properties: { colour: { enum: ['red', 'green'] } }, required: ['colour'] };
     const offer = delta({
       custom_content: {
@@ -317,42 +317,42 @@ describe('controls', () => {
         ],
       },
     });
-    house.upstream.script(
+    fixture.upstream.script(
       eventsReply(delta({ role: 'assistant' }), offer, finish()),
       eventsReply(delta({ role: 'assistant' }), text('Green it is.'), offer, finish()),
       eventsReply(...plainReply('On we go.')),
     );
-    const { page, say, answer } = await house.open('raw');
-    await say('Hello');
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
+    await sendMessage('Hello');
     await page.getByRole('button', { name: 'green' }).click();
-    expect(await answer()).toBe('Green it is.');
+    expect(await readAnswer()).toBe('Green it is.');
     const first = page.locator('.reply').first();
     expect(await first.getByRole('button', { name: 'green', pressed: true }).isDisabled()).toBe(true);
     expect(await first.getByRole('button', { pressed: true }).count()).toBe(1);
     expect(await first.getByRole('button', { name: 'red' }).isDisabled()).toBe(true);
     await page.locator('.reply').last().getByRole('button', { name: 'Go on' }).click();
-    expect(await answer()).toBe('On we go.');
+    expect(await readAnswer()).toBe('On we go.');
     expect(await page.locator('.reply').nth(1).getByRole('button', { name: 'Go on', pressed: true }).isDisabled()).toBe(true);
     await page.reload();
     await first.getByRole('button', { name: 'green', pressed: true }).waitFor();
   });
 
-  it('that are forms say what is wrong, leave the question in sight, and are told by their titles', async () => {
-    const more = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`more_${at}`, { type: 'string' }]));
+  it('validate a form, keep the question visible, and show values by their field titles', async () => {
+    const moreFields = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`more_${at}`, { type: 'string' }]));
     const size = { $ref: '#/$defs/Size', title: 'How large' };
     const schema = {
       ...{ type: 'object', required: ['mail', 'size'] },
-      properties: { mail: { type: 'string', format: 'email', title: 'Write to' }, size, ...more },
+      properties: { mail: { type: 'string', format: 'email', title: 'Write to' }, size, ...moreFields },
       $defs: { Size: { oneOf: [{ const: 's', title: 'Small' }, { const: 'l' }] } },
     };
     const offer = delta({ custom_content: { controls: [{ index: 0, label: 'Order', schema }] } });
-    house.upstream.script(
+    fixture.upstream.script(
       eventsReply(delta({ role: 'assistant' }), text('Fill this in.'), offer, finish()),
       eventsReply(...plainReply('Thank you.')),
     );
-    const { page, say, answer } = await house.open('raw');
-    await say('I want to order');
-    await answer();
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
+    await sendMessage('I want to order');
+    await readAnswer();
     const form = page.locator('form.form');
     await form.getByLabel('More 11').waitFor();
     await expect.poll(() => page.evaluate(questionIsInSight)).toBe(true);
@@ -362,18 +362,18 @@ describe('controls', () => {
     await form.getByLabel('Write to').fill('ada@example.com');
     await form.getByLabel('How large').selectOption({ label: 'Small' });
     await form.getByRole('button', { name: 'Send' }).click();
-    expect(await answer()).toBe('Thank you.');
+    expect(await readAnswer()).toBe('Thank you.');
     expect(await page.locator('.chosen').textContent()).toBe('Order · Write to: ada@example.com · How large: Small');
   });
 });
 
-describe('what an answer took', () => {
-  it('is told in tokens and money, by model as well, as far as prices are known', async () => {
+describe('the usage of an answer', () => {
+  it('shows tokens, and a cost for each model with a known price', async () => {
     const perModel = [
       { index: 0, model: 'scripted', name: 'scripted', prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 },
       { index: 1, model: 'elsewhere', name: 'elsewhere', prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     ];
-    const { page } = await hear(text('Hi'), usage(110, 55), chunk({ statistics: { usage_per_model: perModel } }));
+    const { page } = await openReply(text('Hi'), usage(110, 55), chunk({ statistics: { usage_per_model: perModel } }));
     expect(await page.locator('.usage summary').textContent()).toMatch(/^165 tokens/);
     expect(await page.locator('.usage summary').textContent()).not.toContain('about');
     await page.locator('.usage summary').click();
@@ -383,25 +383,25 @@ describe('what an answer took', () => {
     ]);
   });
 
-  it('is told as one sum where every price is known', async () => {
-    house.upstream.script(eventsReply(...plainReply('Hi')));
-    const { page, say, answer } = await house.open('scripted');
-    await say('Hello');
-    await answer();
+  it('shows the total cost if every price is known', async () => {
+    fixture.upstream.script(eventsReply(...plainReply('Hi')));
+    const { page, sendMessage, readAnswer } = await fixture.open('scripted');
+    await sendMessage('Hello');
+    await readAnswer();
     expect(await page.locator('.usage summary').textContent()).toMatch(/^12 tokens · about \$0\.017/);
   });
 });
 
-describe('taken along', () => {
-  it('a conversation is whole as JSON, and can be read as Markdown; an answer is copied', async () => {
-    const { page } = await hear(text('The *answer*.'));
+describe('an export', () => {
+  it('contains the chat as JSON or Markdown, and an answer can be copied', async () => {
+    const { page } = await openReply(text('The *answer*.'));
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.locator('.reply').getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('The *answer*.');
     const menu = page.getByLabel('Download this chat');
     await menu.click();
-    const json = await downloaded(page, page.getByRole('button', { name: 'As JSON' }));
+    const json = await readDownload(page, page.getByRole('button', { name: 'As JSON' }));
     expect(JSON.parse(json.content)).toMatchObject({
       format: 'parley-conversation',
       version: 1,
@@ -409,16 +409,16 @@ describe('taken along', () => {
       deployment: 'raw',
     });
     await menu.click();
-    const markdown = await downloaded(page, page.getByRole('button', { name: 'As Markdown' }));
+    const markdown = await readDownload(page, page.getByRole('button', { name: 'As Markdown' }));
     expect(markdown).toEqual({ name: 'Hello.md', content: '# Hello\n\n## You\n\nHello\n\n## raw\n\nThe *answer*.\n' });
   });
 });
 
-it('Code wraps and is saved, a picture is shown large', async () => {
+it('wraps and downloads code and enlarges an image', async () => {
   const code = `print("${'long '.repeat(100)}")`;
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const picture = { index: 0, type: 'image/png', title: 'A dot', data: png };
-  const { page, troubles } = await hear(
+  const { page, issues } = await openReply(
     text(`\`\`\`python\n${code}\n\`\`\``),
     delta({ custom_content: { attachments: [picture] } }),
   );
@@ -429,7 +429,7 @@ it('Code wraps and is saved, a picture is shown large', async () => {
   await expect.poll(() => page.evaluate(overhangs)).toBe(true);
   await page.getByRole('button', { name: 'Wrap long lines' }).click();
   await expect.poll(() => page.evaluate(overhangs)).toBe(false);
-  const saved = await downloaded(page, page.locator('.code-head').getByRole('button', { name: 'Download' }));
+  const saved = await readDownload(page, page.locator('.code-head').getByRole('button', { name: 'Download' }));
   expect(saved).toEqual({ name: 'code.py', content: code });
   await page.getByRole('button', { name: 'Enlarge A dot' }).click();
   const dialog = page.getByRole('dialog', { name: 'A dot' });
@@ -437,5 +437,5 @@ it('Code wraps and is saved, a picture is shown large', async () => {
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

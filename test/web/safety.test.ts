@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, plainReply } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
-import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const attacks = [
   '<script>globalThis.hacked = 1</script>',
@@ -23,22 +23,22 @@ const attacks = [
   '```html\n<script>globalThis.hacked = 6</script>\n```',
 ].join('\n\n');
 
-async function hear(attachments: readonly object[], text = 'Here.'): Promise<TestPage> {
-  house.upstream.script(
+async function openReply(attachments: readonly object[], text = 'Here.'): Promise<TestPage> {
+  fixture.upstream.script(
     eventsReply(
       delta({ role: 'assistant', custom_content: { attachments: attachments as never } }),
       ...plainReply(text).slice(1),
     ),
   );
-  const opened = await house.open('raw');
-  await opened.say('Hello');
-  await opened.answer();
+  const opened = await fixture.open('raw');
+  await opened.sendMessage('Hello');
+  await opened.readAnswer();
   return opened;
 }
 
 describe('hostile markdown', () => {
-  it('runs nothing, links only to the web, and loads nothing', async () => {
-    const { page, troubles } = await hear([], attacks);
+  it('runs no scripts, links only to web addresses, and loads no external content', async () => {
+    const { page, issues } = await openReply([], attacks);
     await page.getByText('evil.example, not loaded').waitFor();
     await page.locator('.katex').waitFor();
     expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
@@ -49,16 +49,16 @@ describe('hostile markdown', () => {
     expect(await page.locator('.reply :is(script, iframe, object, embed, style, form)').count()).toBe(0);
     expect(await page.locator('.reply img').count()).toBe(0);
     await page.getByText('<img src=x onerror=').waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 });
 
 describe('attachments', () => {
-  it('of HTML are shown in a frame without an origin, where no script runs', async () => {
+  it('of HTML are shown in a sandboxed frame without an origin and run no scripts', async () => {
     const html =
       '<style>h1 { color: rgb(1, 2, 3) }</style><h1>Report</h1><script>document.body.textContent = "ran"</script>' +
       '<img src="https://evil.example/a.png" onerror="document.body.textContent = 1"><form action="https://evil.example"><button>Go</button></form>';
-    const { page } = await hear([{ index: 0, type: 'text/html', title: 'Report', data: html }]);
+    const { page } = await openReply([{ index: 0, type: 'text/html', title: 'Report', data: html }]);
     await page.getByRole('button', { name: 'Report', exact: true }).click();
     const frame = page.frameLocator('iframe');
     await frame.getByRole('heading', { name: 'Report' }).waitFor();
@@ -70,25 +70,25 @@ describe('attachments', () => {
   });
 
   it.each(['application/pdf,text/html', 'image/png,text/html', 'audio/mpeg;x=,text/html'])(
-    'of a type such as %s are files that are shown nowhere: no HTML in the origin of the page',
+    'of a type such as %s are offered only as downloads, so that no HTML runs in the origin of the page',
     async (type) => {
-      const { page, troubles } = await hear([{ index: 0, type, title: 'Report', data: btoa('<h1>Trap</h1>') }]);
+      const { page, issues } = await openReply([{ index: 0, type, title: 'Report', data: btoa('<h1>Trap</h1>') }]);
       await page.getByRole('button', { name: 'Download: Report' }).waitFor();
       expect(await page.getByRole('button', { name: 'Report', exact: true }).count()).toBe(0);
       expect(await page.locator('iframe, .attachment img, audio').count()).toBe(0);
-      expect(troubles).toEqual({ outside: [], faults: [] });
+      expect(issues).toEqual({ externalRequests: [], errors: [] });
     },
   );
 
-  it('that are called PDF and are none are shown nowhere', async () => {
-    const { page } = await hear([{ index: 0, type: 'application/pdf', title: 'Report', data: btoa('<h1>Trap</h1>') }]);
+  it('that claim to be PDF but are not are not shown', async () => {
+    const { page } = await openReply([{ index: 0, type: 'application/pdf', title: 'Report', data: btoa('<h1>Trap</h1>') }]);
     await page.getByRole('button', { name: 'Report', exact: true }).click();
     await page.locator('.attachment .trouble').waitFor();
     expect(await page.locator('iframe').count()).toBe(0);
   });
 
-  it('elsewhere are named and not loaded, whatever their type', async () => {
-    const { page, troubles } = await hear([
+  it('from external addresses are linked but not loaded', async () => {
+    const { page, issues } = await openReply([
       { index: 0, type: 'image/png', title: 'Spy', url: 'https://evil.example/spy.png' },
       { index: 1, type: 'text/html', title: 'Trap', url: 'javascript:alert(1)' },
       { index: 2, title: 'Paper', data: 'Words.', reference_url: 'https://example.com/paper', reference_type: 'text/html' },
@@ -96,7 +96,7 @@ describe('attachments', () => {
     await page.getByRole('link', { name: 'Open the source at evil.example' }).waitFor();
     await page.getByRole('link', { name: 'Open the source at example.com' }).waitFor();
     expect(await page.locator('.attachment a').count()).toBe(2);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it.each([
@@ -107,27 +107,27 @@ describe('attachments', () => {
     'files/b/..\\..\\user/keys',
     'files/.\t./user/keys',
     'shared-chats/../user/keys',
-  ])('never lead the page to another path of the service: %j', async (url) => {
-    house.upstream.script(
+  ])('never make the page request another path of the service: %j', async (url) => {
+    fixture.upstream.script(
       eventsReply(
         delta({ role: 'assistant', custom_content: { attachments: [{ index: 0, type: 'text/plain', title: 'Notes', url }] } }),
         ...plainReply('Here.').slice(1),
       ),
     );
-    const { page, say, answer } = await house.open('raw');
-    const led: string[] = [];
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
+    const forbiddenUrls: string[] = [];
     page.on('request', (request) => {
-      if (/user\/keys/.test(request.url())) led.push(request.url());
+      if (/user\/keys/.test(request.url())) forbiddenUrls.push(request.url());
     });
-    await say('Hello');
-    await answer();
+    await sendMessage('Hello');
+    await readAnswer();
     await page.getByText('Notes').first().click();
     await page.waitForTimeout(300);
-    expect(led).toEqual([]);
+    expect(forbiddenUrls).toEqual([]);
   });
 
-  it('are shown by their type', async () => {
-    const { page, troubles } = await hear([
+  it('are shown according to their type', async () => {
+    const { page, issues } = await openReply([
       { index: 0, type: 'text/csv', title: 'Cities', data: 'City,People\n"Paris, FR",2102650\n' },
       {
         index: 1,
@@ -153,6 +153,6 @@ describe('attachments', () => {
       page.getByRole('button', { name: 'Download: Archive.zip' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('Archive.zip');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 });

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
-import { startPageHouse } from './support.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
+import { startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 const filler = 'Some words of an answer that goes on for a while. '.repeat(20);
 const turns = Array.from({ length: 40 }, (_, at) => ({
@@ -17,21 +17,21 @@ const turns = Array.from({ length: 40 }, (_, at) => ({
         text: at === 9 ? `${filler}\n\nA *Needle* in a haystack, a needle.` : filler,
       }),
 }));
-const other = { kind: 'reply', id: 'other', parent: 't0', atMs: 1, text: 'Only here: thimble.' };
+const otherReply = { kind: 'reply', id: 'other', parent: 't0', atMs: 1, text: 'Only here: thimble.' };
 
 beforeAll(async () => {
-  house = await startChatsHouse();
+  fixture = await startChatsFixture();
   const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-  const body = { title: 'Straw', deployment: 'demo', updatedAtMs: Date.now(), turns: [...turns, other] };
-  await house.service.sendRequest({ method: 'POST', path: '/v1/chats/straw', headers, body });
+  const body = { title: 'Straw', deployment: 'demo', updatedAtMs: Date.now(), turns: [...turns, otherReply] };
+  await fixture.service.sendRequest({ method: 'POST', path: '/v1/chats/straw', headers, body });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const marked = (page: Page, name = 'found') =>
+const readHighlights = (page: Page, name = 'found') =>
   page.evaluate(`[...(CSS.highlights.get('${name}') ?? [])].map(String)`) as Promise<readonly string[]>;
 
-/** Whether the place that was gone to can be seen. */
+/** Whether the current match is visible. */
 const isInSight = `(() => {
   const [range] = CSS.highlights.get('found-here') ?? [];
   const view = document.querySelector('.thread').getBoundingClientRect();
@@ -41,9 +41,9 @@ const isInSight = `(() => {
 
 describe('a search', () => {
   it.each(looks)(
-    'shows a line around the words, and by keyboard opens the conversation at that place: %s',
+    'shows an excerpt around the matches, and the keyboard opens the chat at the match: %s',
     async (look, options) => {
-      const { page, troubles } = await house.openAt(`/#key=${callerKey}`, options);
+      const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, options);
       await page.locator('#message').waitFor();
       if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
       await page.getByRole('searchbox').fill('needle');
@@ -57,40 +57,40 @@ describe('a search', () => {
       await page.keyboard.press('Enter');
       const bar = page.getByRole('search', { name: 'Found in this chat' });
       await bar.getByText('1 of 2').waitFor({ timeout: 10_000 });
-      await expect.poll(() => marked(page)).toEqual(['Needle', 'needle']);
+      await expect.poll(() => readHighlights(page)).toEqual(['Needle', 'needle']);
       await expect.poll(() => page.evaluate(isInSight)).toBe(true);
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
       await bar.getByRole('button', { name: 'Next match' }).click();
       await bar.getByText('2 of 2').waitFor();
-      expect(await marked(page, 'found-here')).toEqual(['needle']);
+      expect(await readHighlights(page, 'found-here')).toEqual(['needle']);
       await bar.getByRole('button', { name: 'Remove highlights' }).click();
       await bar.waitFor({ state: 'detached' });
-      expect([await marked(page), page.url().includes('find')]).toEqual([[], false]);
-      expect(troubles).toEqual({ outside: [], faults: [] });
+      expect([await readHighlights(page), page.url().includes('find')]).toEqual([[], false]);
+      expect(issues).toEqual({ externalRequests: [], errors: [] });
     },
   );
 
-  it('shows the version of an answer that the words stand in', async () => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('opens the version of an answer that contains the match', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('thimble');
     await page.locator('.head', { hasText: 'Only here: thimble.' }).getByRole('link').click();
     await page.locator('.reply', { hasText: 'Only here: thimble.' }).waitFor();
-    await expect.poll(() => marked(page)).toEqual(['thimble']);
+    await expect.poll(() => readHighlights(page)).toEqual(['thimble']);
   });
 
-  it('says so where the words stand in the title alone', async () => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('shows a notice if only the title matches', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');
     await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
     await page.getByText('only in the title').waitFor();
     expect(await page.locator('.excerpt').count()).toBe(0);
   });
 
-  it('does the same with what is kept in the browser alone', async () => {
-    await using own = await startPageHouse();
-    const { page, say, answer } = await own.open('demo');
-    await say('Tell me about a Needle');
-    await answer();
+  it('works for chats that are stored only in the browser', async () => {
+    await using localFixture = await startPageFixture();
+    const { page, sendMessage, readAnswer } = await localFixture.open('demo');
+    await sendMessage('Tell me about a Needle');
+    await readAnswer();
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.getByRole('searchbox').fill('need');
     const hit = page.locator('.head', { hasText: 'Tell me about a Needle' });
@@ -98,6 +98,6 @@ describe('a search', () => {
     expect(await hit.locator('.excerpt').textContent()).toBe('Tell me about a Needle');
     await hit.getByRole('link').click();
     await page.getByRole('search', { name: 'Found in this chat' }).waitFor();
-    await expect.poll(() => marked(page)).toContain('Need');
+    await expect.poll(() => readHighlights(page)).toContain('Need');
   });
 });

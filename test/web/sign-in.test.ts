@@ -13,8 +13,8 @@ let browser: TestBrowser;
 let service: TestService;
 let oidc: OidcServer;
 
-function configure(more: object = {}, signIn: object = {}): void {
-  const provider = { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', ...more };
+function configure(providerFields: object = {}, signIn: object = {}): void {
+  const provider = { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', ...providerFields };
   service.reload({
     models: {
       demo: { displayName: 'Demo', upstreams },
@@ -59,7 +59,7 @@ async function openAs(user: string, place = '/'): Promise<TestPage> {
   return opened;
 }
 
-/** The address that the provider sends the browser back to, before it goes there. */
+/** Returns the redirect address of the provider without following it. */
 async function returnAddress(page: Page): Promise<URL> {
   await goToProvider(page);
   const { request } = page.context();
@@ -71,25 +71,25 @@ async function returnAddress(page: Page): Promise<URL> {
   }
 }
 
-const told = (page: Page) => page.locator('[role=alert]:not(:empty)').first().textContent();
-const kept = (page: Page) => page.evaluate('Object.keys(sessionStorage)');
-const alter = (page: Page, name: string, change: string) =>
+const readAlert = (page: Page) => page.locator('[role=alert]:not(:empty)').first().textContent();
+const readSessionKeys = (page: Page) => page.evaluate('Object.keys(sessionStorage)');
+const changeSession = (page: Page, name: string, change: string) =>
   page.evaluate(
     `sessionStorage['${name}'] = JSON.stringify(((it) => { ${change}; return it; })(JSON.parse(sessionStorage['${name}'])))`,
   );
-const heldRefreshToken = (page: Page) =>
+const readRefreshToken = (page: Page) =>
   page.evaluate("JSON.parse(sessionStorage['parley sign-in']).tokens.refresh") as Promise<string>;
-const revocation = () => `${oidc.issuer}/token/revocation`;
-const tokenRequests = () => oidc.asked.filter((path) => path === '/token').length;
+const getRevocationUrl = () => `${oidc.issuer}/token/revocation`;
+const countTokenRequests = () => oidc.asked.filter((path) => path === '/token').length;
 
-/** The page of one whose token the service takes no more, before the page would renew it. */
-async function openWithOutdated(refresh?: string): Promise<TestPage> {
+/** Opens the page with an access token that the service no longer accepts but that the page does not renew yet. */
+async function openWithExpiredToken(refresh?: string): Promise<TestPage> {
   const aheadSeconds = (clock.epochMs() - Date.now()) / 1000;
   oidc.tokensLive(60 + Math.round(aheadSeconds));
   const opened = await openAs('ada');
   oidc.tokensLive(600);
   if (refresh !== undefined) {
-    await alter(opened.page, 'parley sign-in', `it.tokens.refresh = '${refresh}'`);
+    await changeSession(opened.page, 'parley sign-in', `it.tokens.refresh = '${refresh}'`);
     await opened.page.reload();
     await opened.page.getByRole('navigation').waitFor();
   }
@@ -98,44 +98,44 @@ async function openWithOutdated(refresh?: string): Promise<TestPage> {
 }
 
 describe('signing in with the identity provider', () => {
-  it('lets the user chat as who they are, keeps tokens in the tab alone, and asks nobody but the provider', async () => {
-    const { page, say, answer, troubles } = await openAs('ada');
+  it('lets the user chat with their identity, keeps tokens only in the tab, and contacts only the provider', async () => {
+    const { page, sendMessage, readAnswer, issues } = await openAs('ada');
     const who = page.waitForRequest(/chat\/completions/);
-    await say('Count to 2');
-    expect(await answer()).not.toBe('');
+    await sendMessage('Count to 2');
+    expect(await readAnswer()).not.toBe('');
     const token = (await who).headers().authorization?.replace('Bearer ', '') ?? '';
     expect((await whoIs(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
     expect(page.url()).toMatch(/^[^?]*$/);
-    expect(await kept(page)).toEqual(['parley sign-in']);
+    expect(await readSessionKeys(page)).toEqual(['parley sign-in']);
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(token);
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toMatch(/sign-in|eyJ|refresh/);
-    expect(troubles.outside.filter((url) => !url.startsWith(`${oidc.issuer}/`))).toEqual([]);
-    expect(troubles.faults).toEqual([]);
+    expect(issues.externalRequests.filter((url) => !url.startsWith(`${oidc.issuer}/`))).toEqual([]);
+    expect(issues.errors).toEqual([]);
   });
 
-  it('shows what the roles of the token open', async () => {
-    const listed = async (user: string) => {
+  it('lists the deployments that the roles of the token allow', async () => {
+    const countStaffOptions = async (user: string) => {
       const { page } = await openAs(user);
       await page.locator('.picker').click();
       await page.locator('.option', { hasText: 'Demo' }).waitFor();
       return page.locator('.option', { hasText: 'For staff' }).count();
     };
-    expect([await listed('ada'), await listed('bob')]).toEqual([1, 0]);
+    expect([await countStaffOptions('ada'), await countStaffOptions('bob')]).toEqual([1, 0]);
   });
 
-  it('leads back to the place it was begun at, and outlives a reload but not the tab', async () => {
+  it('returns to the page where it started, and lasts for a reload but not for another tab', async () => {
     const { page } = await openAs('ada', '/#/consent');
     expect(page.url()).toBe(`${service.url}/#/consent`);
-    const asked = tokenRequests();
+    const requestCount = countTokenRequests();
     await page.reload();
     await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
-    expect(tokenRequests()).toBe(asked);
+    expect(countTokenRequests()).toBe(requestCount);
     const other = await page.context().newPage();
     await other.goto(service.url);
     await other.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
   });
 
-  it('leaves the key possible beside it', async () => {
+  it('leaves sign-in with a key available', async () => {
     const { page } = await open();
     await page.getByLabel('Key').fill('wrong');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -143,16 +143,16 @@ describe('signing in with the identity provider', () => {
     await page.getByLabel('Key').fill(callerKey);
     await page.keyboard.press('Enter');
     await page.locator('#message').waitFor();
-    expect(await kept(page)).toEqual(['parley key of', 'parley key']);
+    expect(await readSessionKeys(page)).toEqual(['parley key of', 'parley key']);
   });
 
-  it('can send the id_token, where that is the one the service takes', async () => {
+  it('sends the id_token if the service expects it', async () => {
     configure({ audience: 'page' }, { token: 'id_token' });
     const { page } = await openAs('bob');
     await page.locator('#message').waitFor();
   });
 
-  it.each(looks)('keeps nobody out in the look %s, and needs no pointer', async (_look, options) => {
+  it.each(looks)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
     const { page } = await open('/', options);
     await page.getByLabel('Key').waitFor();
     expect(await violations(page)).toEqual([]);
@@ -163,109 +163,109 @@ describe('signing in with the identity provider', () => {
   });
 });
 
-describe('what comes back from the provider', () => {
-  it('with another state than was sent is refused, and no code goes to the provider', async () => {
+describe('the response of the identity provider', () => {
+  it('is rejected if its state differs, and its code is not sent to the provider', async () => {
     const { page } = await open();
     const address = await returnAddress(page);
-    const asked = tokenRequests();
+    const requestCount = countTokenRequests();
     address.searchParams.set('state', 'forged');
     await page.goto(address.href);
-    expect(await told(page)).toBe('This sign-in was not started in this tab, or it took too long. Start again.');
-    expect([await kept(page), tokenRequests(), page.url()]).toEqual([[], asked, `${service.url}/`]);
+    expect(await readAlert(page)).toBe('This sign-in was not started in this tab, or it took too long. Start again.');
+    expect([await readSessionKeys(page), countTokenRequests(), page.url()]).toEqual([[], requestCount, `${service.url}/`]);
   });
 
-  it('is worth nothing in a tab where nothing was begun, and only once where it was', async () => {
+  it('is accepted only in the tab that started the sign-in, and only once', async () => {
     const { page } = await open();
     const address = await returnAddress(page);
     const other = await open(`${address.pathname}${address.search}`);
-    expect(await told(other.page)).toContain('not started in this tab');
+    expect(await readAlert(other.page)).toContain('not started in this tab');
     await page.goto(address.href);
     await page.locator('#message').waitFor();
     await page.goto(address.href);
-    expect(await told(page)).toContain('not started in this tab');
+    expect(await readAlert(page)).toContain('not started in this tab');
   });
 
   it.each([
     ['names another issuer', (address: URL) => address.searchParams.set('iss', 'https://other.example')],
-    ['names none although the provider does so', (address: URL) => address.searchParams.delete('iss')],
-  ])('is not used where it %s', async (_what, change) => {
+    ['names no issuer although the provider announces it', (address: URL) => address.searchParams.delete('iss')],
+  ])('is ignored if it %s', async (_what, change) => {
     const { page } = await open();
     const address = await returnAddress(page);
-    const asked = tokenRequests();
+    const requestCount = countTokenRequests();
     change(address);
     await page.goto(address.href);
-    expect(await told(page)).toBe('The sign-in response is not from Example Corp. It was ignored.');
-    expect(tokenRequests()).toBe(asked);
+    expect(await readAlert(page)).toBe('The sign-in response is not from Example Corp. It was ignored.');
+    expect(countTokenRequests()).toBe(requestCount);
   });
 
-  it('is refused by the provider where the verifier is another, by the page where the nonce is', async () => {
+  it('is rejected by the provider if the verifier differs, and by the page if the nonce differs', async () => {
     const { page } = await open();
     const first = await returnAddress(page);
     await page.goto(service.url);
-    await alter(page, 'parley sign-in begun', "it.verifier = 'x'.repeat(43)");
+    await changeSession(page, 'parley sign-in begun', "it.verifier = 'x'.repeat(43)");
     await page.goto(first.href);
-    expect(await told(page)).toContain('Start again.');
+    expect(await readAlert(page)).toContain('Start again.');
     const fresh = await open();
     const second = await returnAddress(fresh.page);
     await fresh.page.goto(service.url);
-    await alter(fresh.page, 'parley sign-in begun', "it.nonce = 'other'");
+    await changeSession(fresh.page, 'parley sign-in begun', "it.nonce = 'other'");
     await fresh.page.goto(second.href);
-    expect(await told(fresh.page)).toBe('The sign-in response from Example Corp cannot be used. Tell your administrator.');
-    expect(await kept(fresh.page)).toEqual([]);
+    expect(await readAlert(fresh.page)).toBe('The sign-in response from Example Corp cannot be used. Tell your administrator.');
+    expect(await readSessionKeys(fresh.page)).toEqual([]);
   });
 
-  it('as an error is told in words, and one can begin again at the same place', async () => {
+  it('shows an error after the user cancels, and a new sign-in returns to the same page', async () => {
     const { page } = await open('/#/consent');
     await goToProvider(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    expect(await told(page)).toBe('The sign-in was canceled or declined at Example Corp.');
+    expect(await readAlert(page)).toBe('The sign-in was canceled or declined at Example Corp.');
     expect(page.url()).toBe(`${service.url}/#/consent`);
     await signIn(page, 'ada');
     await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
   });
 
-  it('as an error of the configuration quotes the provider', async () => {
+  it('quotes the provider for a configuration error', async () => {
     configure({}, { parameters: { prompt: 'unheard-of' } });
     const { page } = await open();
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
-    expect(await told(page)).toMatch(/^Example Corp rejected the sign-in: .*\(invalid_request\)$/);
+    expect(await readAlert(page)).toMatch(/^Example Corp rejected the sign-in: .*\(invalid_request\)$/);
   });
 
-  it('as a token that the service does not take is told with its reason', async () => {
+  it('shows the reason if the service rejects the token', async () => {
     configure({ audience: 'another' });
     const { page } = await open();
     await signIn(page, 'ada');
-    expect(await told(page)).toBe(
+    expect(await readAlert(page)).toBe(
       'The service did not accept the sign-in from Example Corp. The token was issued for a different audience.',
     );
-    expect(await kept(page)).toEqual([]);
+    expect(await readSessionKeys(page)).toEqual([]);
   });
 });
 
-describe('a provider out of reach', () => {
-  const cut = ({ page }: TestPage) => page.route(`${oidc.issuer}/token`, (route) => route.abort());
+describe('an unreachable identity provider', () => {
+  const blockTokenRequests = ({ page }: TestPage) => page.route(`${oidc.issuer}/token`, (route) => route.abort());
 
-  it('before anybody goes there is said to be so, and keys go on', async () => {
+  it('is reported when the user starts the sign-in, and keys still work', async () => {
     configure({ issuer: 'http://127.0.0.1:1' });
     const { page } = await open(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
-    expect(await told(page)).toBe('Example Corp cannot be reached right now. Try again in a moment.');
+    expect(await readAlert(page)).toBe('Example Corp cannot be reached right now. Try again in a moment.');
     expect(page.url()).not.toContain('127.0.0.1:1/');
   });
 
-  it('when the code is exchanged is said to be so', async () => {
+  it('is reported when the page exchanges the code', async () => {
     const opened = await open();
-    await cut(opened);
+    await blockTokenRequests(opened);
     await signIn(opened.page, 'ada');
-    expect(await told(opened.page)).toMatch(/^Example Corp does not answer this page\./);
+    expect(await readAlert(opened.page)).toMatch(/^Example Corp does not answer this page\./);
   });
 
-  it('when tokens are renewed ends nothing: the old ones are used, and the next request tries again', async () => {
+  it('does not end the session during a token renewal: the page uses the old token and retries later', async () => {
     const opened = await openAs('ada');
-    await cut(opened);
+    await blockTokenRequests(opened);
     const { page } = opened;
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
     await page.evaluate("location.hash = '#/consent'");
@@ -278,31 +278,31 @@ describe('a provider out of reach', () => {
   });
 });
 
-describe('tokens that do not last', () => {
-  it('are renewed once before they end, however many requests there are', async () => {
+describe('tokens that expire', () => {
+  it('are renewed once before they expire, even with several requests', async () => {
     const { page } = await openAs('ada');
-    const asked = tokenRequests();
+    const requestCount = countTokenRequests();
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
     await page.evaluate("location.hash = '#/build'");
     await page.getByRole('heading').first().waitFor();
     await page.evaluate("location.hash = '#/consent'");
-    await expect.poll(tokenRequests).toBe(asked + 1);
+    await expect.poll(countTokenRequests).toBe(requestCount + 1);
     await page.reload();
     await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
-    expect(tokenRequests()).toBe(asked + 1);
+    expect(countTokenRequests()).toBe(requestCount + 1);
   });
 
-  it('are renewed where the service refuses them, and the request is sent again', async () => {
-    const { page, say, answer } = await openWithOutdated();
-    const asked = tokenRequests();
-    await say('Count to 2');
-    expect(await answer()).not.toBe('');
-    expect(tokenRequests()).toBe(asked + 1);
+  it('are renewed if the service rejects them, and the request is retried', async () => {
+    const { page, sendMessage, readAnswer } = await openWithExpiredToken();
+    const requestCount = countTokenRequests();
+    await sendMessage('Count to 2');
+    expect(await readAnswer()).not.toBe('');
+    expect(countTokenRequests()).toBe(requestCount + 1);
     expect(await page.getByText('Your session has expired.').count()).toBe(0);
   });
 
-  it('and cannot be renewed are said to have ended; signing in again leads to the same place', async () => {
-    const { page } = await openWithOutdated('gone');
+  it('end the session if the renewal fails, and a new sign-in returns to the same page', async () => {
+    const { page } = await openWithExpiredToken('gone');
     await page.evaluate("location.hash = '#/consent'");
     await page.getByText('Your session has expired.').waitFor();
     await page.getByRole('button', { name: 'Sign in again' }).click();
@@ -311,11 +311,11 @@ describe('tokens that do not last', () => {
     expect(page.url()).toBe(`${service.url}/#/consent`);
   });
 
-  it('and ended while the page was away lead to the way in', async () => {
-    const { page } = await openWithOutdated('gone');
+  it('lead to the sign-in form if they expired before the page was opened', async () => {
+    const { page } = await openWithExpiredToken('gone');
     await page.reload();
-    expect(await told(page)).toBe('Your session has expired.');
-    expect(await kept(page)).toEqual([]);
+    expect(await readAlert(page)).toBe('Your session has expired.');
+    expect(await readSessionKeys(page)).toEqual([]);
   });
 });
 
@@ -325,22 +325,22 @@ async function signOut(page: Page): Promise<void> {
   await page.getByText('You are signed out here.').waitFor();
 }
 
-/** What the provider says to somebody who comes with a refresh token of the page. */
+/** Sends a refresh token of the page to the provider. Returns the error code, if any. */
 async function useRefreshToken(token: string): Promise<unknown> {
   const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: 'page' });
   return ((await (await fetch(`${oidc.issuer}/token`, { method: 'POST', body })).json()) as { error?: string }).error;
 }
 
 describe('signing out', () => {
-  it('forgets everything here, takes the refresh token back, and offers the same at the provider', async () => {
-    const { page, troubles } = await openAs('ada');
-    const refresh = await heldRefreshToken(page);
-    const revoked = page.waitForResponse(revocation());
+  it('clears the tab, revokes the refresh token, and offers to sign out at the provider', async () => {
+    const { page, issues } = await openAs('ada');
+    const refresh = await readRefreshToken(page);
+    const revoked = page.waitForResponse(getRevocationUrl());
     await signOut(page);
-    expect(await kept(page)).toEqual([]);
+    expect(await readSessionKeys(page)).toEqual([]);
     expect((await revoked).status()).toBe(200);
     expect(await useRefreshToken(refresh)).toBe('invalid_grant');
-    expect(troubles.faults).toEqual([]);
+    expect(issues.errors).toEqual([]);
     await page.getByRole('button', { name: 'Sign out of Example Corp too' }).click();
     await page.waitForURL(`${oidc.issuer}/session/end?*`);
     expect(new URL(page.url()).searchParams.get('client_id')).toBe('page');
@@ -348,21 +348,21 @@ describe('signing out', () => {
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
   });
 
-  it('waits for no provider that does not hear of it', async () => {
+  it('does not wait for a provider that does not respond to the revocation', async () => {
     const { page } = await openAs('ada');
-    const refresh = await heldRefreshToken(page);
-    await page.route(revocation(), () => undefined);
+    const refresh = await readRefreshToken(page);
+    await page.route(getRevocationUrl(), () => undefined);
     await signOut(page);
-    expect(await kept(page)).toEqual([]);
+    expect(await readSessionKeys(page)).toEqual([]);
     expect(await useRefreshToken(refresh)).toBeUndefined();
   });
 
-  it('holds although new tokens are under way, and takes those back as well', async () => {
+  it('takes effect during a token renewal and revokes the renewed token too', async () => {
     const { page } = await openAs('ada');
-    await page.route(revocation(), (route) => route.abort(), { times: 1 });
-    const held = Promise.withResolvers<void>();
+    await page.route(getRevocationUrl(), (route) => route.abort(), { times: 1 });
+    const gate = Promise.withResolvers<void>();
     await page.route(`${oidc.issuer}/token`, async (route) => {
-      await held.promise;
+      await gate.promise;
       await route.continue();
     });
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
@@ -371,17 +371,17 @@ describe('signing out', () => {
     await renewing;
     await signOut(page);
     const renewed = page.waitForResponse(`${oidc.issuer}/token`);
-    const [asked, revoked] = [page.waitForRequest(/v1\/consent/), page.waitForResponse(revocation())];
-    held.resolve();
+    const [consentRequest, revoked] = [page.waitForRequest(/v1\/consent/), page.waitForResponse(getRevocationUrl())];
+    gate.resolve();
     const { refresh_token: fresh } = (await (await renewed).json()) as { refresh_token: string };
-    await asked;
+    await consentRequest;
     await revoked;
     expect(await useRefreshToken(fresh)).toBe('invalid_grant');
-    expect(await kept(page)).toEqual([]);
+    expect(await readSessionKeys(page)).toEqual([]);
   });
 });
 
-it('the policy of the page allows the token endpoint beside the service, and nothing more', async () => {
+it('allows only the service and the token endpoint in the content security policy', async () => {
   const answer = await service.app.inject('/');
   const policy = String(answer.headers['content-security-policy']);
   expect(policy).toContain(`connect-src 'self' ${oidc.issuer};`);

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 
-it('A file too large for the message is stored on the way, with the progress told, and sent as a reference', {
+it('uploads a file that is too large for the message and sends a reference to it', {
   timeout: 60_000,
 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
   const browser = await startBrowser();
-  const { page, say, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);
+  const { page, sendMessage, readAnswer, issues } = await browser.open(`${service.url}/#key=caller-key`);
   await page.locator('.starter').first().waitFor();
   const buffer = Buffer.from('The canteen serves lunch at noon.\n'.repeat(40_000));
   await page.locator('input[type=file]').setInputFiles({ name: 'my hand book.txt', mimeType: 'text/plain', buffer });
   await page.locator('.upload', { hasText: 'my hand book.txt' }).waitFor();
   await page.locator('.upload progress').waitFor({ state: 'detached' });
-  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), say('Hello')]);
+  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), sendMessage('Hello')]);
   const [attachment] = request.postDataJSON().messages[0].custom_content.attachments;
   expect(attachment).toEqual({
     index: 0,
@@ -21,11 +21,11 @@ it('A file too large for the message is stored on the way, with the progress tol
     title: 'my hand book.txt',
     url: expect.stringMatching(/^files\/.+my%20hand%20book\.txt$/),
   });
-  await answer();
+  await readAnswer();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download: my hand book.txt' }).click(),
   ]);
   expect(download.suggestedFilename()).toBe('my hand book.txt');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import { drawnElements, isWhole } from './drawn-elements.ts';
-import { openLongConversation } from './keep-conversation.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { countDrawnElements, waitUntilComplete } from './drawn-elements.ts';
+import { openLongConversation } from './long-conversation.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const section = (number: number): string =>
   `## Section ${number}\n\nSome *words* with \`code\`, a [link](https://example.com) and **weight**, ${'and more of them '.repeat(12)}.\n\n` +
@@ -31,14 +31,14 @@ const shapes: readonly (readonly [string, string])[] = [
 
 const attachments = [0, 1].map((index) => ({ index, title: 'mill.md', data: 'A passage.', reference_url: 'files/b/mill.md' }));
 
-/** An answer that comes in 250 pieces, at many times the pace of a model. */
-function script(whole: string): void {
-  const chars = Math.ceil(whole.length / 250);
-  house.upstream.script(async (answering) => {
+/** Streams an answer in 250 pieces, many times faster than a model. */
+function script(markdown: string): void {
+  const chars = Math.ceil(markdown.length / 250);
+  fixture.upstream.script(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant' }));
-    for (let at = 0; at < whole.length; at += chars) {
-      await answering.events(text(whole.slice(at, at + chars)));
+    for (let at = 0; at < markdown.length; at += chars) {
+      await answering.events(text(markdown.slice(at, at + chars)));
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     await answering.events(delta({ custom_content: { attachments } }), finish());
@@ -46,8 +46,8 @@ function script(whole: string): void {
   });
 }
 
-/** What is there of the answer, and how much of what is in sight is not drawn. */
-const state = `(() => {
+/** Script that returns the state of the rendered answer and the number of visible parts that are not rendered yet. */
+const stateScript = `(() => {
   const reply = document.querySelector('.reply .markdown');
   const view = document.querySelector('.thread').getBoundingClientRect();
   const isInSight = (place) => place.bottom > view.top && place.top < view.bottom;
@@ -64,69 +64,72 @@ interface State {
   readonly undrawn: number;
 }
 
-async function allInSightDrawn(page: Page): Promise<void> {
-  await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn, { timeout: 20_000 }).toBe(0);
+async function waitUntilRendered(page: Page): Promise<void> {
+  await expect.poll(async () => ((await page.evaluate(stateScript)) as State).undrawn, { timeout: 20_000 }).toBe(0);
 }
 
-/** A frame has a bound of time: the faster the browser, the more it draws in that. All together have ten times as many and more. */
-const mostInFrame = 6000;
+/**
+ * Maximum number of elements in one frame. A frame is limited by time, so a faster browser renders more in it. A complete answer
+ * has at least ten times as many.
+ */
+const maxInFrame = 6000;
 
-it.each(shapes)('A large answer is drawn once, and no frame has much to draw: %s', async (shape, whole) => {
-  const { page, say, troubles } = await house.open('raw');
-  script(whole);
-  const drawn = await drawnElements(page, async () => {
-    await say('Tell me a lot');
-    await isWhole(page);
+it.each(shapes)('renders a large answer once, in small steps per frame: %s', async (shape, markdown) => {
+  const { page, sendMessage, issues } = await fixture.open('raw');
+  script(markdown);
+  const drawn = await countDrawnElements(page, async () => {
+    await sendMessage('Tell me a lot');
+    await waitUntilComplete(page);
   });
-  const { elements, chars } = (await page.evaluate(state)) as State;
+  const { elements, chars } = (await page.evaluate(stateScript)) as State;
   const isShownInPart = shape === 'one table';
-  expect(chars).toBeGreaterThan(isShownInPart ? 1000 : whole.replace(/[\s|`#*[\]-]+/g, '').length * 0.6);
-  expect(drawn.mostInFrame).toBeLessThan(mostInFrame);
+  expect(chars).toBeGreaterThan(isShownInPart ? 1000 : markdown.replace(/[\s|`#*[\]-]+/g, '').length * 0.6);
+  expect(drawn.mostInFrame).toBeLessThan(maxInFrame);
   expect(drawn.added).toBeLessThan(1.5 * elements + 500);
   expect(drawn.elsewhere).toBe(0);
   for (const share of [0, 0.4, 1]) {
     await page.evaluate(`(() => { const t = document.querySelector('.thread'); t.scrollTop = t.scrollHeight * ${share}; })()`);
-    await allInSightDrawn(page);
+    await waitUntilRendered(page);
   }
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it('A kept answer of a megabyte is all there, and drawn where it is in sight', async () => {
-  const opened = await house.open('raw');
+it('loads a stored answer of a megabyte completely and renders only its visible part', async () => {
+  const opened = await fixture.open('raw');
   const { page } = opened;
-  await openLongConversation(opened, { deployment: 'raw', messages: 2, textOf: () => mixed.repeat(10) });
-  await isWhole(page);
-  await allInSightDrawn(page);
-  const { elements, chars } = (await page.evaluate(state)) as State;
+  await openLongConversation(opened, { deployment: 'raw', messages: 2, getText: () => mixed.repeat(10) });
+  await waitUntilComplete(page);
+  await waitUntilRendered(page);
+  const { elements, chars } = (await page.evaluate(stateScript)) as State;
   expect(chars).toBeGreaterThan(700_000);
   expect(elements).toBeLessThan(5000);
 });
 
-it('The rest of a long table is shown when it is asked for', async () => {
-  const { page, say } = await house.open('raw');
+it('shows the remaining rows of a long table on demand', async () => {
+  const { page, sendMessage } = await fixture.open('raw');
   script(`| a | b |\n|---|---|\n${'| one cell | another cell |\n'.repeat(300)}`);
-  await say('Tell me all');
+  await sendMessage('Tell me all');
   await page.getByRole('button', { name: 'Show 200 more rows' }).click();
   await expect.poll(() => page.locator('.reply tbody tr').count()).toBe(300);
 });
 
-it('In a conversation of 200 messages an answer draws nothing but itself', async () => {
-  const opened = await house.open('raw');
-  const { page, say, troubles } = opened;
-  await openLongConversation(opened, { deployment: 'raw', messages: 200, textOf: (at) => section(at) + section(at + 1) });
+it('renders only the new answer in a chat of 200 messages', async () => {
+  const opened = await fixture.open('raw');
+  const { page, sendMessage, issues } = opened;
+  await openLongConversation(opened, { deployment: 'raw', messages: 200, getText: (at) => section(at) + section(at + 1) });
   await page.getByRole('heading', { name: 'Section 200' }).waitFor();
-  // What can be done with answers is loaded behind them, once.
+  // The actions of answers are loaded once, after the answers.
   await page.locator('article .actions').first().waitFor({ state: 'attached' });
-  await allInSightDrawn(page);
+  await waitUntilRendered(page);
   script(mixed.slice(0, 30_000));
-  const drawn = await drawnElements(page, async () => {
-    await say('Tell me more');
-    await isWhole(page);
+  const drawn = await countDrawnElements(page, async () => {
+    await sendMessage('Tell me more');
+    await waitUntilComplete(page);
   });
   expect(drawn.added).toBeGreaterThan(500);
   expect(drawn.elsewhere).toBe(0);
   expect(await page.locator('article').count()).toBe(202);
   expect(await page.locator('article').first().locator('.plain').count()).toBe(0);
   expect(await page.locator('.reply h4').count()).toBeLessThan(150);
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
 });

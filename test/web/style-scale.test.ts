@@ -26,63 +26,68 @@ function read(file: string): readonly Declaration[] {
 
 const declarations = files.flatMap(read);
 
-/** What is written without a token, of the properties that match. */
-function strays(properties: RegExp, isOfScale: (value: string) => boolean): readonly string[] {
-  const wanted = declarations.filter(({ property }) => properties.test(property));
-  expect(wanted.length).toBeGreaterThan(10);
-  return wanted.filter(({ value }) => !isOfScale(value)).map(({ file, property, value }) => `${file}: ${property}: ${value}`);
+/** Returns declarations of the matching properties whose value is not part of the scale. */
+function findStrays(properties: RegExp, isInScale: (value: string) => boolean): readonly string[] {
+  const matching = declarations.filter(({ property }) => properties.test(property));
+  expect(matching.length).toBeGreaterThan(10);
+  return matching.filter(({ value }) => !isInScale(value)).map(({ file, property, value }) => `${file}: ${property}: ${value}`);
 }
 
-const without = (value: string, allowed: RegExp): string => value.replaceAll(allowed, '').trim();
+const removeAll = (value: string, allowed: RegExp): string => value.replaceAll(allowed, '').trim();
 
-describe('styles of the page', () => {
-  it('name sizes, weights and heights of text from the scale', () => {
+describe('the styles of the page', () => {
+  it('take font sizes, weights, and line heights from the scale', () => {
     const size = /^(var\(--text-\w+\)|inherit)$/;
-    const whole = /^(var\(--weight-\w+\) )?var\(--text-\w+\)( \/ var\(--leading(-tight)?\))? var\(--font(-code)?\)$|^inherit$/;
-    expect(strays(/^font-size$/, (value) => size.test(value))).toEqual([]);
-    expect(strays(/^font$/, (value) => whole.test(value))).toEqual([]);
-    expect(strays(/^font-weight$/, (value) => /^(var\(--weight-\w+\)|400|inherit)$/.test(value))).toEqual([]);
+    const fontPattern =
+      /^(var\(--weight-\w+\) )?var\(--text-\w+\)( \/ var\(--leading(-tight)?\))? var\(--font(-code)?\)$|^inherit$/;
+    expect(findStrays(/^font-size$/, (value) => size.test(value))).toEqual([]);
+    expect(findStrays(/^font$/, (value) => fontPattern.test(value))).toEqual([]);
+    expect(findStrays(/^font-weight$/, (value) => /^(var\(--weight-\w+\)|400|inherit)$/.test(value))).toEqual([]);
   });
 
-  it('take space from the scale, or from the size of the text it stands in', () => {
+  it('take spacing from the scale or relative to the font size', () => {
     const allowed =
       /var\(--[\w-]+\)|\b(?:calc|max)\b|-?[\d.]+em\b|\b[012]px\b|-?\b[\d.]+%|\bauto\b|\benv\([^)]*\)|[-+*/()\s,]|(?<![\d.])-?[\d.]+(?![\w.%])/g;
-    expect(strays(/^(padding|margin|gap|row-gap|column-gap)(-[\w-]+)?$/, (value) => without(value, allowed) === '')).toEqual([]);
-  });
-
-  it('are rounded as the scale has it', () => {
     expect(
-      strays(/^border(-[\w-]+)?-radius$/, (value) => without(value, /var\(--radius-\w+\)|50%|\b0\b|inherit/g) === ''),
+      findStrays(/^(padding|margin|gap|row-gap|column-gap)(-[\w-]+)?$/, (value) => removeAll(value, allowed) === ''),
     ).toEqual([]);
   });
 
-  it('move for less than 200 ms, apart from what says that something is under way', () => {
+  it('take border radii from the scale', () => {
+    expect(
+      findStrays(/^border(-[\w-]+)?-radius$/, (value) => removeAll(value, /var\(--radius-\w+\)|50%|\b0\b|inherit/g) === ''),
+    ).toEqual([]);
+  });
+
+  it('animate for less than 200 ms, except progress indicators', () => {
     const paces = [...tokens.matchAll(/--(?:quick|calm): ([\d.]+)s/g)].map(([, seconds]) => Number(seconds));
     expect(paces).toHaveLength(2);
     expect(Math.max(...paces)).toBeLessThan(0.2);
     const moving = declarations.filter(({ property }) => /^(transition|animation)(-duration)?$/.test(property));
-    const strange = moving.filter(
+    const otherDurations = moving.filter(
       ({ value }) => /\d+m?s\b/.test(value) && !/^(breathe 1\.4s ease-in-out infinite|0\.01ms !important)$/.test(value),
     );
     expect(moving.length).toBeGreaterThan(5);
-    expect(strange.map(({ file, value }) => `${file}: ${value}`)).toEqual([
+    expect(otherDurations.map(({ file, value }) => `${file}: ${value}`)).toEqual([
       'style/page.css: translate var(--calm) ease-out, visibility 0s var(--calm)',
     ]);
   });
 
-  it('name no colour, but those of the mark and the paper that foreign HTML is drawn on', () => {
-    const named = declarations.filter(({ value }) => /#[\da-f]{3,8}\b|\brgba?\(|\bhsla?\(/i.test(value));
-    expect([...new Set(named.map(({ file, property }) => `${file}: ${property}`))].sort()).toEqual([
+  it('contain no color values, except for the logo and the background of foreign HTML', () => {
+    const colorDeclarations = declarations.filter(({ value }) => /#[\da-f]{3,8}\b|\brgba?\(|\bhsla?\(/i.test(value));
+    expect([...new Set(colorDeclarations.map(({ file, property }) => `${file}: ${property}`))].sort()).toEqual([
       'attachments/attachments.css: background',
       'style/base.css: fill',
     ]);
   });
 
-  it('use no token that is not there', () => {
-    const known = new Set([...tokens.matchAll(/(--[\w-]+):/g)].map(([, name]) => name));
-    const own = new Set(declarations.filter(({ property }) => property.startsWith('--')).map(({ property }) => property));
-    const used = new Set(declarations.flatMap(({ value }) => [...value.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name)));
-    expect([...used].filter((name) => name !== undefined && !known.has(name) && !own.has(name))).toEqual([]);
-    expect(used.size).toBeGreaterThan(40);
+  it('use only tokens that exist', () => {
+    const knownTokens = new Set([...tokens.matchAll(/(--[\w-]+):/g)].map(([, name]) => name));
+    const ownTokens = new Set(declarations.filter(({ property }) => property.startsWith('--')).map(({ property }) => property));
+    const usedTokens = new Set(
+      declarations.flatMap(({ value }) => [...value.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name)),
+    );
+    expect([...usedTokens].filter((name) => name !== undefined && !knownTokens.has(name) && !ownTokens.has(name))).toEqual([]);
+    expect(usedTokens.size).toBeGreaterThan(40);
   });
 });

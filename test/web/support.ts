@@ -6,36 +6,36 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { EmptyPages } from './empty-pages.ts';
 
-/** What must never happen, as it happened. */
-interface Troubles {
-  /** Requests to anything but the service. */
-  readonly outside: string[];
-  /** Breaches of the page's own policy, and errors of its scripts. */
-  readonly faults: string[];
+/** Events that no test of the page may cause. */
+interface PageIssues {
+  /** Requests to other origins than the service. */
+  readonly externalRequests: string[];
+  /** Violations of the content security policy and script errors. */
+  readonly errors: string[];
 }
 
 export interface TestPage {
   readonly page: Page;
-  readonly troubles: Troubles;
-  /** Writes a message and sends it. */
-  say(text: string): Promise<void>;
-  /** Resolves when the last answer is complete; gives its text. */
-  answer(): Promise<string>;
+  readonly issues: PageIssues;
+  /** Types a message and sends it. */
+  sendMessage(text: string): Promise<void>;
+  /** Waits until the last answer is complete. Returns its text. */
+  readAnswer(): Promise<string>;
   reload(): Promise<void>;
 }
 
-export interface PageHouse extends AsyncDisposable {
+export interface PageFixture extends AsyncDisposable {
   readonly browser: TestBrowser;
   readonly service: TestService;
-  /** What the deployment `scripted` says, and the application `raw`. */
+  /** Scripted answers of the deployment `scripted` and the application `raw`. */
   readonly upstream: ScriptedUpstream;
-  /** A browser of its own, signed in, beginning a conversation with a deployment. */
+  /** Opens a separate browser page, signs in, and starts a chat with a deployment. */
   open(deployment: string, options?: BrowserContextOptions): Promise<TestPage>;
-  /** The same at any address, signed in by nothing but that. */
+  /** Opens a separate browser page at any address without signing in. */
   openAt(address: string, options?: BrowserContextOptions): Promise<TestPage>;
 }
 
-/** What these tests need of an element of the page; the types of a browser are not theirs. */
+/** The part of a DOM element that these tests use. The DOM types are not available here. */
 interface ElementLike {
   querySelector(selector: string): { readonly textContent: string | null } | null;
 }
@@ -48,13 +48,13 @@ const quickApp = (fields: object) => ({
 const properties = (fields: object = {}) => ({ temperature: 0, instructions: 'Help.', model: 'demo', ...fields });
 
 export interface TestBrowser {
-  /** A page of its own, with nothing kept in it, until the test is over. */
+  /** Opens a page without stored data for the current test. */
   open(url: string, options?: BrowserContextOptions): Promise<TestPage>;
 }
 
 let sharedPages: Promise<EmptyPages> | undefined;
 
-/** Builds the page if its sources changed, and returns the browser that all tests of this process share. It ends with the process. */
+/** Builds the page if its sources changed. Returns the browser that all tests of this process share. It ends with the process. */
 export async function startBrowser(): Promise<TestBrowser> {
   sharedPages ??= openPages();
   const pages = await sharedPages;
@@ -64,18 +64,21 @@ export async function startBrowser(): Promise<TestBrowser> {
 async function openPages(): Promise<EmptyPages> {
   const script = fileURLToPath(new URL('../../scripts/build-web.ts', import.meta.url));
   const [browser] = await Promise.all([
-    // The headless shell: a browser with windows needs 1.5 times the CPU time.
-    chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] }),
+    // A browser with windows needs 1.5 times the CPU time of the headless shell.
+    chromium.launch({
+      executablePath: '/usr/bin/chromium-headless-shell',
+      args: ['--no-sandbox'],
+    }),
     promisify(execFile)(process.execPath, [script, '--when-needed']),
   ]);
   return new EmptyPages(browser);
 }
 
-/** Starts the service with its page as it is built now. */
-export async function startPageHouse(configuration: object = {}, options: ServiceOptions = {}): Promise<PageHouse> {
+/** Starts the service with the current build of the page. */
+export async function startPageFixture(configuration: object = {}, options: ServiceOptions = {}): Promise<PageFixture> {
   const browser = await startBrowser();
   const upstream = await startScriptedUpstream();
-  const whole = {
+  const fullConfiguration = {
     ...configuration,
     models: {
       demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
@@ -95,8 +98,8 @@ export async function startPageHouse(configuration: object = {}, options: Servic
       }),
     },
   };
-  // The page draws each frame that comes alone: an answer that comes at once needs a third of the CPU time.
-  const service = await startService(whole, { demoPaceMs: 0, ...options });
+  // The page renders each chunk separately. An unpaced answer needs a third of the CPU time.
+  const service = await startService(fullConfiguration, { demoPaceMs: 0, ...options });
   const openAt = (address: string, options?: BrowserContextOptions) => browser.open(`${service.url}${address}`, options);
   return {
     browser,
@@ -120,24 +123,24 @@ export async function startPageHouse(configuration: object = {}, options: Servic
 
 async function openPage(pages: EmptyPages, url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
   const { origin } = new URL(url);
-  const page = await pages.take(origin, options);
-  const troubles: Troubles = { outside: [], faults: [] };
+  const page = await pages.acquire(origin, options);
+  const issues: PageIssues = { externalRequests: [], errors: [] };
   page.on('request', (request) => {
-    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) troubles.outside.push(request.url());
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) issues.externalRequests.push(request.url());
   });
-  page.on('pageerror', (error) => troubles.faults.push(error.message));
+  page.on('pageerror', (error) => issues.errors.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.faults.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) issues.errors.push(message.text());
   });
   await page.goto(url);
   return {
     page,
-    troubles,
-    async say(text) {
+    issues,
+    async sendMessage(text) {
       await page.locator('#message').fill(text);
       await page.keyboard.press('Enter');
     },
-    async answer() {
+    async readAnswer() {
       const last = page.locator('.reply').last();
       await last.locator('.actions').waitFor();
       await last.locator(':scope > .markdown[aria-busy="true"]').waitFor({ state: 'detached' });

@@ -2,79 +2,79 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
-import { kept } from './keep-conversation.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
+import { storageScript } from './long-conversation.ts';
 import type { TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  house = await startChatsHouse({}, { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
+  fixture = await startChatsFixture({}, { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const listed = async () =>
+const readChatsJson = async () =>
   JSON.stringify(
-    (await house.service.sendRequest({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } })).json,
+    (await fixture.service.sendRequest({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } })).json,
   );
 
-const place = ({ page }: TestPage) => page.evaluate('location.hash');
-const leaveQuestion = ({ page }: TestPage) => page.locator('dialog[open]').filter({ hasText: 'Leave this temporary chat?' });
+const readHash = ({ page }: TestPage) => page.evaluate('location.hash');
+const getLeaveDialog = ({ page }: TestPage) => page.locator('dialog[open]').filter({ hasText: 'Leave this temporary chat?' });
 
-/** A temporary chat with one answer in it. */
+/** Opens a temporary chat with one answer. */
 async function openTemporary(options: object = {}): Promise<TestPage> {
-  const opened = await house.open('demo', options);
+  const opened = await fixture.open('demo', options);
   await opened.page.getByRole('link', { name: 'Temporary chat' }).click();
   await opened.page.getByText('This chat is not saved').waitFor();
   await opened.page.locator('.starter').first().waitFor();
-  await opened.say('Count to 7');
-  expect(await opened.answer()).toBe('1 2 3 4 5 6 7');
+  await opened.sendMessage('Count to 7');
+  expect(await opened.readAnswer()).toBe('1 2 3 4 5 6 7');
   return opened;
 }
 
 describe('a temporary chat', { timeout: 60_000 }, () => {
-  it('is chosen before the first message, goes on like any other, and is kept nowhere', async () => {
-    const opened = await house.open('demo');
-    const { page, say, answer, troubles } = opened;
+  it('can be chosen before the first message, continues like any chat, and is not stored', async () => {
+    const opened = await fixture.open('demo');
+    const { page, sendMessage, readAnswer, issues } = opened;
     await page.locator('#message').fill('Count to 4 in secret');
     await page.getByRole('link', { name: 'Temporary chat' }).click();
-    // What was written comes along.
+    // The text in the message field moves to the temporary chat.
     await page.getByText('This chat is not saved').waitFor();
     expect(await page.locator('#message').inputValue()).toBe('Count to 4 in secret');
-    expect(await page.evaluate(kept)).not.toContain('secret');
+    expect(await page.evaluate(storageScript)).not.toContain('secret');
     await page.locator('#message').press('Enter');
-    expect(await answer()).toBe('1 2 3 4');
-    expect([await place(opened), await page.locator('#message').inputValue()]).toEqual(['#/temporary?with=demo', '']);
-    await say('Count to 3 in secret');
+    expect(await readAnswer()).toBe('1 2 3 4');
+    expect([await readHash(opened), await page.locator('#message').inputValue()]).toEqual(['#/temporary?with=demo', '']);
+    await sendMessage('Count to 3 in secret');
     await page.locator('.reply').nth(1).locator('.actions').waitFor();
-    expect(await answer()).toBe('1 2 3');
+    expect(await readAnswer()).toBe('1 2 3');
     await page.getByRole('button', { name: 'Edit this answer' }).first().waitFor();
     for (const name of ['Share with a link', 'Good answer']) expect(await page.getByRole('button', { name }).count()).toBe(0);
     await page.locator('#message').fill('A secret draft');
     expect(await page.locator('.head').count()).toBe(0);
-    // Longer than the page takes to save, and to send.
+    // Waits longer than the page needs to save and to upload.
     await page.waitForTimeout(2000);
-    expect(await page.evaluate(kept)).not.toContain('secret');
-    expect(await listed()).not.toContain('secret');
-    // One that is kept is found by the same means.
+    expect(await page.evaluate(storageScript)).not.toContain('secret');
+    expect(await readChatsJson()).not.toContain('secret');
+    // Checks that the same method finds a stored chat.
     await page.getByRole('link', { name: 'New chat' }).click();
-    await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
+    await getLeaveDialog(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
-    await say('Count to 2, no secret');
-    await expect.poll(listed).toContain('secret');
-    expect(await page.evaluate(kept)).toContain('secret');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    await sendMessage('Count to 2, no secret');
+    await expect.poll(readChatsJson).toContain('secret');
+    expect(await page.evaluate(storageScript)).toContain('secret');
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('is asked about before it is left by a link, the palette or the way back, and gone then', async () => {
+  it('asks before the user leaves it through a link, the palette, or the back button, and is then lost', async () => {
     const opened = await openTemporary();
     const { page } = opened;
     const stay = async (): Promise<void> => {
-      await leaveQuestion(opened).getByRole('button', { name: 'Cancel' }).click();
-      await leaveQuestion(opened).waitFor({ state: 'detached' });
-      expect(await place(opened)).toBe('#/temporary?with=demo');
+      await getLeaveDialog(opened).getByRole('button', { name: 'Cancel' }).click();
+      await getLeaveDialog(opened).waitFor({ state: 'detached' });
+      expect(await readHash(opened)).toBe('#/temporary?with=demo');
       expect(await page.locator('.reply').count()).toBe(1);
     };
     await page.getByRole('link', { name: 'Files' }).click();
@@ -88,19 +88,19 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.keyboard.press('Enter');
     await stay();
     await page.getByRole('link', { name: 'Leave the temporary chat' }).click();
-    await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
+    await getLeaveDialog(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
-    expect(await place(opened)).toBe('#/?with=demo');
+    expect(await readHash(opened)).toBe('#/?with=demo');
     await page.getByRole('link', { name: 'Temporary chat' }).click();
     await page.locator('.starter').first().waitFor();
     expect(await page.locator('.reply').count()).toBe(0);
-    // Nothing was said: nothing is asked.
+    // The new chat has no messages, so the page does not ask.
     await page.getByRole('link', { name: 'Files' }).click();
     await page.getByRole('heading', { name: 'Files', exact: true }).first().waitFor();
   });
 
-  it('is begun from the palette, and takes no file that would have to be stored', async () => {
-    const { page } = await house.open('demo');
+  it('starts from the palette and rejects a file that would have to be stored', async () => {
+    const { page } = await fixture.open('demo');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type('temporary');
@@ -115,19 +115,19 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     expect(await page.locator('.upload.failed').count()).toBe(1);
   });
 
-  it.each(looks)('is seen well: %s', async (look, options) => {
+  it.each(looks)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openTemporary(options);
     const { page } = opened;
-    const see = async (name: string): Promise<void> => {
+    const checkView = async (name: string): Promise<void> => {
       if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}-${look}.png` });
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
     };
-    await see('temporary');
+    await checkView('temporary');
     await page.getByRole('link', { name: 'Leave the temporary chat' }).click();
-    await leaveQuestion(opened).waitFor();
-    await see('leave');
-    await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
+    await getLeaveDialog(opened).waitFor();
+    await checkView('leave');
+    await getLeaveDialog(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
-    await see('new');
+    await checkView('new');
   });
 });

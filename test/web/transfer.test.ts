@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  house = await startChatsHouse();
+  fixture = await startChatsFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const node = (id: string, parent: string | null, role: string, text: string) => ({
   [id]: { id, parent, children: [], message: { id, author: { role }, content: { content_type: 'text', parts: [text] } } },
@@ -30,14 +30,14 @@ async function openTransfer(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
 }
 
-const bring = (page: Page, content: string) =>
+const importFile = (page: Page, content: string) =>
   page
     .getByRole('dialog')
     .locator('input[type=file]')
     .setInputFiles({ name: 'conversations.json', mimeType: 'application/json', buffer: Buffer.from(content) });
 
-const count = async (): Promise<number> => {
-  const { json } = await house.service.sendRequest({
+const countChats = async (): Promise<number> => {
+  const { json } = await fixture.service.sendRequest({
     method: 'GET',
     path: '/v1/chats?limit=500',
     headers: { 'api-key': callerKey },
@@ -45,15 +45,15 @@ const count = async (): Promise<number> => {
   return (json as { data: unknown[] }).data.length;
 };
 
-describe('conversations of a file', () => {
-  it('are brought in once, sent to the service, and come back whole after they were deleted', async () => {
-    const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
+describe('imported chats', () => {
+  it('are imported once, uploaded to the service, and restored from an export after they were deleted', async () => {
+    const { page, issues } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('.starter').first().waitFor();
     await openTransfer(page);
-    await bring(page, JSON.stringify([...Array.from({ length: 60 }, (_, at) => conversation(at)), { title: 'broken' }]));
+    await importFile(page, JSON.stringify([...Array.from({ length: 60 }, (_, at) => conversation(at)), { title: 'broken' }]));
     await page.getByText('60 new; 1 that could not be read: not a chat, empty, or too large.').waitFor();
-    await expect.poll(count, { timeout: 30_000 }).toBe(60);
-    await bring(page, JSON.stringify([conversation(0)]));
+    await expect.poll(countChats, { timeout: 30_000 }).toBe(60);
+    await importFile(page, JSON.stringify([conversation(0)]));
     await page.getByText('0 new; 1 that was already here.').waitFor();
 
     const [download] = await Promise.all([
@@ -61,29 +61,32 @@ describe('conversations of a file', () => {
       page.getByRole('button', { name: 'Export all chats' }).click(),
     ]);
     await page.getByText('60 chats are in the file.').waitFor();
-    const written = await readFile(await download.path(), 'utf8');
+    const exported = await readFile(await download.path(), 'utf8');
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await expect.poll(count).toBe(0);
+    await expect.poll(countChats).toBe(0);
 
     await page.getByRole('button', { name: 'Import and export…' }).click();
-    await bring(page, written);
+    await importFile(page, exported);
     await page.getByText('60 new.').waitFor();
-    await expect.poll(count, { timeout: 30_000 }).toBe(60);
+    await expect.poll(countChats, { timeout: 30_000 }).toBe(60);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('link', { name: 'Trip 59' }).click();
     await page.locator('.reply', { hasText: 'To the sea, 59' }).waitFor();
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('are asked for in plain words, which keep nobody out: %s', async (_look, options) => {
-    const { page } = await house.openAt(`/#key=${callerKey}`, options);
-    await page.locator('.starter').first().waitFor();
-    await openTransfer(page);
-    await bring(page, 'PK\u0003\u0004 a zip archive');
-    await page.getByText('This file cannot be imported').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-  });
+  it.each(looks)(
+    'show an understandable error for an unsupported file, without accessibility violations: %s',
+    async (_look, options) => {
+      const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
+      await page.locator('.starter').first().waitFor();
+      await openTransfer(page);
+      await importFile(page, 'PK\u0003\u0004 a zip archive');
+      await page.getByText('This file cannot be imported').waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await overhang(page)).toBe(0);
+    },
+  );
 });

@@ -5,32 +5,32 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { text } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 let front: PageFront;
 
 beforeAll(async () => {
-  house = await startPageHouse({ page: { conversations: 'browser' } });
-  front = await startPageFront(house.service.url);
+  fixture = await startPageFixture({ page: { conversations: 'browser' } });
+  front = await startPageFront(fixture.service.url);
 });
 
 afterEach(() => front.comeBack());
 
 afterAll(async () => {
   await front[Symbol.asyncDispose]();
-  await house[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const isDrawn = `[...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')`;
-const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('public-sans')).map(({ startTime }) => startTime)`;
-/** Where everything that has text stands, and how high it is. */
-const places = `[...document.querySelectorAll('h1, p, button, a, label, textarea')]
+const requestTimes = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('public-sans')).map(({ startTime }) => startTime)`;
+/** Position and height of all elements with text. */
+const boxes = `[...document.querySelectorAll('h1, p, button, a, label, textarea')]
   .map((each) => each.getBoundingClientRect())
   .filter(({ width }) => width > 1)
   .map(({ top, height }) => [Math.round(top), Math.round(height)])`;
 
-/** How wide the longest line of plain text is drawn. */
+/** Width of the longest paragraph. */
 const width = `(() => {
   const range = document.createRange();
   const texts = [...document.querySelectorAll('p')].sort((one, other) => other.textContent.length - one.textContent.length);
@@ -50,8 +50,8 @@ describe('the typeface', () => {
   it.each([
     ['/', 'label'],
     [`/#key=${callerKey}`, '.starter'],
-  ])('comes once the page can be used, and moves nothing: %s', async (address, usable) => {
-    const { page, troubles } = await house.openAt(address);
+  ])('loads after the page is usable and does not move the layout: %s', async (address, usable) => {
+    const { page, issues } = await fixture.openAt(address);
     await page.locator(usable).first().waitFor();
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/*public-sans*', async (route) => {
@@ -59,32 +59,32 @@ describe('the typeface', () => {
       await held;
       await route.continue();
     });
-    const isAsked = page.waitForRequest(/public-sans/);
+    const fontRequest = page.waitForRequest(/public-sans/);
     await page.reload();
-    await isAsked;
+    await fontRequest;
     expect(await page.evaluate(isDrawn)).toBe(false);
-    const before = (await page.evaluate(places)) as readonly (readonly [number, number])[];
+    const before = (await page.evaluate(boxes)) as readonly (readonly [number, number])[];
     expect(before.length).toBeGreaterThan(2);
     const widthBefore = Number(await page.evaluate(width));
     release();
     await untilDrawn(page);
-    await expect.poll(() => page.evaluate(asked)).toHaveLength(1);
-    expect(await page.evaluate(places)).toEqual(before);
+    await expect.poll(() => page.evaluate(requestTimes)).toHaveLength(1);
+    expect(await page.evaluate(boxes)).toEqual(before);
     expect(Number(await page.evaluate(width)) / widthBefore).toBeCloseTo(1, 1.7);
     expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
-    // Whole pixels between letters tear words apart.
+    // Full-pixel letter spacing would tear words apart.
     const rendered = `[...document.querySelectorAll('body, button, input, textarea')].map((each) => getComputedStyle(each).textRendering)`;
     expect(new Set((await page.evaluate(rendered)) as readonly string[])).toEqual(new Set(['geometricprecision']));
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('does not come in the middle of an answer', async () => {
-    const { page, say, answer } = await house.openAt('/');
+  it('is not applied while an answer is in progress', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.openAt('/');
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const { promise: enough, resolve: finish } = Promise.withResolvers<void>();
     await page.route('**/*public-sans*', (route) => held.then(() => route.continue()));
     await page.reload();
-    house.upstream.script(async (answering) => {
+    fixture.upstream.script(async (answering) => {
       answering.head();
       await answering.events(text('It begins'));
       await enough;
@@ -94,34 +94,34 @@ describe('the typeface', () => {
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/?with=scripted'");
     await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
-    await say('Begin');
+    await sendMessage('Begin');
     await page.locator('.markdown[aria-busy="true"]').waitFor();
-    const isThere = page.waitForResponse(/public-sans/);
+    const fontResponse = page.waitForResponse(/public-sans/);
     release();
-    await (await isThere).finished();
+    await (await fontResponse).finished();
     await page.waitForTimeout(1_500);
     expect(await page.evaluate(isDrawn)).toBe(false);
     finish();
-    await answer();
+    await readAnswer();
     await untilDrawn(page);
   });
 
-  it('is not brought to those whose browser is to load little', async () => {
-    const { page } = await house.openAt('/');
+  it('is not loaded if the browser saves data', async () => {
+    const { page } = await fixture.openAt('/');
     const script = await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
     await page.reload();
     await page.getByLabel('Key').waitFor();
     await page.waitForTimeout(2_500);
-    expect(await page.evaluate(asked)).toEqual([]);
-    // The page is used by later tests.
+    expect(await page.evaluate(requestTimes)).toEqual([]);
+    // Later tests use this page again.
     await script.dispose();
   });
 
-  it('is kept with the page, and is there at once without a network', async () => {
-    const { page } = await house.browser.open(`${front.url}/#key=${callerKey}`, { serviceWorkers: 'allow' });
+  it('is cached with the page and available immediately without a network', async () => {
+    const { page } = await fixture.browser.open(`${front.url}/#key=${callerKey}`, { serviceWorkers: 'allow' });
     await page.locator('.starter').first().waitFor();
-    const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;
-    await expect.poll(() => page.evaluate(isKept), { timeout: 60_000 }).toBe(true);
+    const isCached = `navigator.serviceWorker.controller?.state === 'activated'`;
+    await expect.poll(() => page.evaluate(isCached), { timeout: 60_000 }).toBe(true);
     front.goAway();
     await page.reload();
     await untilDrawn(page);

@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { looks, violations } from './violations.ts';
 
-let house: ChatsHouse;
+let fixture: ChatsFixture;
 
 beforeAll(async () => {
-  house = await startChatsHouse();
+  fixture = await startChatsFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const titles = async (archived = false): Promise<readonly string[]> => {
   const path = `/v1/chats?archived=${archived}`;
-  const { json } = await house.service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  const { json } = await fixture.service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
   return (json as { data: { title: string }[] }).data.map(({ title }) => title);
 };
 
-/** The page sends what changed half a second later; a busy machine needs longer. */
-const sent = { timeout: 10_000 };
+/** The page uploads changes after half a second. A busy machine needs longer. */
+const uploadTimeout = { timeout: 10_000 };
 
-describe('what was done can be undone for some seconds', () => {
-  it('a deletion: the conversation is back where it was, and the service never missed it', async () => {
-    const { page, say, answer, troubles } = await house.open('demo');
-    await say('Kept after all');
-    await answer();
-    await expect.poll(() => titles(), sent).toContain('Kept after all');
+describe('the undo note', () => {
+  it('restores a deleted chat before the service deletes it', async () => {
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('demo');
+    await sendMessage('Kept after all');
+    await readAnswer();
+    await expect.poll(() => titles(), uploadTimeout).toContain('Kept after all');
     const head = page.locator('.head', { hasText: 'Kept after all' });
     await head.getByRole('link').focus();
     await page.keyboard.press('Delete');
@@ -38,18 +38,18 @@ describe('what was done can be undone for some seconds', () => {
     await page.locator('.question', { hasText: 'Kept after all' }).waitFor();
     await head.waitFor();
     expect(await note.count()).toBe(0);
-    expect([await titles(), troubles]).toEqual([expect.arrayContaining(['Kept after all']), { outside: [], faults: [] }]);
+    expect([await titles(), issues]).toEqual([expect.arrayContaining(['Kept after all']), { externalRequests: [], errors: [] }]);
   });
 
-  it('a deletion that nobody undoes stands: with the next one, and when the page is left', async () => {
-    const { page, say, answer, reload } = await house.open('demo');
-    await say('Goes first');
-    await answer();
+  it('lets a deletion become final with the next deletion and when the user leaves the page', async () => {
+    const { page, sendMessage, readAnswer, reload } = await fixture.open('demo');
+    await sendMessage('Goes first');
+    await readAnswer();
     await page.locator('.new-conversation').click();
     await page.locator('.starter').first().waitFor();
-    await say('Goes second');
-    await answer();
-    await expect.poll(() => titles(), sent).toEqual(expect.arrayContaining(['Goes first', 'Goes second']));
+    await sendMessage('Goes second');
+    await readAnswer();
+    await expect.poll(() => titles(), uploadTimeout).toEqual(expect.arrayContaining(['Goes first', 'Goes second']));
     const remove = async (title: string): Promise<void> => {
       await page.locator('.head', { hasText: title }).getByRole('link').focus();
       await page.keyboard.press('Delete');
@@ -63,24 +63,24 @@ describe('what was done can be undone for some seconds', () => {
     await page.locator('.head', { hasText: 'Goes' }).waitFor({ state: 'detached' });
   });
 
-  it('a conversation that went into the archive', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Filed away');
-    await answer();
+  it('restores an archived chat', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Filed away');
+    await readAnswer();
     const head = page.locator('.head', { hasText: 'Filed away' });
     await head.hover();
     await page.getByRole('button', { name: 'More for “Filed away”' }).click();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
-    await expect.poll(() => titles(true), sent).toContain('Filed away');
+    await expect.poll(() => titles(true), uploadTimeout).toContain('Filed away');
     await page.locator('.undo-note').getByRole('button', { name: 'Undo' }).click();
-    await expect.poll(() => titles(), sent).toContain('Filed away');
+    await expect.poll(() => titles(), uploadTimeout).toContain('Filed away');
     await head.waitFor();
   });
 
-  it.each(looks)('and nothing keeps anyone out of it: %s', async (look, options) => {
-    const { page, say, answer } = await house.open('demo', options);
-    await say('To look at');
-    await answer();
+  it.each(looks)('has no accessibility violations: %s', async (look, options) => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
+    await sendMessage('To look at');
+    await readAnswer();
     const drawer = page.getByRole('button', { name: 'Show chats' });
     if (await drawer.isVisible()) await drawer.click();
     await page.locator('.head', { hasText: 'To look at' }).first().getByRole('link').focus();

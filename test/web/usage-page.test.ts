@@ -7,8 +7,8 @@ import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-const longestStepMs = 15_000;
-const longestLookMs = 60_000;
+const maxStepMs = 15_000;
+const maxLookMs = 60_000;
 const today = new Date().toISOString().slice(0, 10);
 const demo = (fields: object) => ({ ...fields, upstreams: [{ protocol: 'demo' }] });
 
@@ -28,11 +28,11 @@ beforeAll(async () => {
       admin: { limits: {} },
     },
   });
-  const whole = { promptTokens: 1000, completionTokens: 500 };
+  const tokens = { promptTokens: 1000, completionTokens: 500 };
   await house.journal.appendUsage([
-    usage(today, { ...whole, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
-    usage(today, { ...whole, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 }),
-    usage(today, { ...whole, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
+    usage(today, { ...tokens, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
+    usage(today, { ...tokens, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 }),
+    usage(today, { ...tokens, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
     usage(today, {
       deployment: 'bounded',
       subject: 'key:user',
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 async function open(key: string, options?: BrowserContextOptions): Promise<TestPage> {
   const opened = await browser.open(`${house.service.url}/#key=${key}`, options);
-  opened.page.setDefaultTimeout(longestStepMs);
+  opened.page.setDefaultTimeout(maxStepMs);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate("location.hash = '#/usage'");
   await opened.page.locator('.usage-summary').waitFor();
@@ -58,10 +58,10 @@ async function open(key: string, options?: BrowserContextOptions): Promise<TestP
   return opened;
 }
 
-describe('one who has no role', () => {
-  it('sees the own limits with what is left, and when they begin anew', async () => {
+describe('a user without an administrator role', () => {
+  it('sees their own limits with the remaining quota and the reset time', async () => {
     await house.service.sendRequest({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
-    const { page, troubles } = await open('user-key');
+    const { page, issues } = await open('user-key');
     const meters = page.getByRole('meter');
     expect(await meters.evaluateAll((all) => all.map((meter) => (meter as unknown as { ariaLabel: string }).ariaLabel))).toEqual([
       'All models and applications, USD a week',
@@ -75,10 +75,10 @@ describe('one who has no role', () => {
     const bar = page.locator('.limit', { hasText: 'requests a day' });
     expect(await bar.locator('.limit-left').textContent()).toBe('3 left · 1 of 4');
     expect(await bar.locator('time').textContent()).toMatch(/^resets in \d+ (hour|minute|second)s?$/);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('sees the own usage, and nothing of anybody else or of the operation', async () => {
+  it('sees only their own usage and no operations page', async () => {
     const { page } = await open('user-key');
     expect(await page.locator('.usage-summary').textContent()).toBe('2 calls, 1,500 tokens, $1.00');
     expect(await page.getByText('By user').count()).toBe(0);
@@ -89,21 +89,21 @@ describe('one who has no role', () => {
     expect(await page.getByText('Audit log').count()).toBe(0);
   });
 
-  it('without limits is told so', async () => {
+  it('sees that no limits apply', async () => {
     const { page } = await open('admin-key');
     await page.getByText('No limits').waitFor();
   });
 });
 
 describe('an administrator', () => {
-  it('sees what everybody used, by day, deployment and person, and the same as numbers', async () => {
-    const { page, troubles } = await open('admin-key');
+  it('sees the usage of all users by day, deployment, and user, also as numbers', async () => {
+    const { page, issues } = await open('admin-key');
     expect(await page.locator('.usage-summary').textContent()).toBe('4 calls, 4,500 tokens, $3.50');
     await page.getByRole('img', { name: 'Cost by day' }).waitFor();
     const cells = async (label: string) => page.getByRole('region', { name: label }).locator('tbody tr').allInnerTexts();
-    const seen = (rows: readonly string[]) => rows.map((row) => row.split(/\s+/).join(' '));
-    expect(seen(await cells('By model or application'))).toEqual(['Demo $3.50 3,000 2 0 0', 'Bounded $0.00 1,500 2 1 1']);
-    expect(seen(await cells('By user'))).toEqual([
+    const normalize = (rows: readonly string[]) => rows.map((row) => row.split(/\s+/).join(' '));
+    expect(normalize(await cells('By model or application'))).toEqual(['Demo $3.50 3,000 2 0 0', 'Bounded $0.00 1,500 2 1 1']);
+    expect(normalize(await cells('By user'))).toEqual([
       'ada@example.com $2.50 1,500 1 0 0',
       'key:user $1.00 1,500 2 0 1',
       '=cmd() $0.00 1,500 1 1 0',
@@ -113,10 +113,10 @@ describe('an administrator', () => {
       /\$3\.50\s\$0\.00$/,
     );
     expect(await page.locator('.day-chart .legend li').allTextContents()).toEqual(['Demo', 'Bounded']);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('chooses by keyboard whose usage, which days and which measure', async () => {
+  it('selects the users, the days, and the measure with the keyboard', async () => {
     const { page } = await open('admin-key');
     await page.getByRole('radio', { name: 'Cost' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -142,7 +142,7 @@ describe('an administrator', () => {
     expect(await page.getByRole('alert').getByText('The first day must not be after the last').count()).toBe(0);
   });
 
-  it('takes it along as separated values, in which nothing is a formula', async () => {
+  it('downloads the usage as CSV in which no value is a formula', async () => {
     const { page } = await open('admin-key');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -160,14 +160,14 @@ describe('an administrator', () => {
   });
 });
 
-describe('the calls behind a sum', () => {
-  const rowsOf = async (page: TestPage['page']) => {
+describe('the calls of a row or a bar', () => {
+  const readRows = async (page: TestPage['page']) => {
     const rows = await page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr').allInnerTexts();
     return rows.map((row) => row.split(/\s+/).join(' '));
   };
 
-  it('are opened by keyboard from a row, filtered, and left to where they were opened', async () => {
-    const { page, troubles } = await open('admin-key');
+  it('open from a row with the keyboard, can be filtered, and close with the focus on that row', async () => {
+    const { page, issues } = await open('admin-key');
     const link = page.getByRole('button', { name: 'Show the calls of Bounded' });
     await link.focus();
     await page.keyboard.press('Enter');
@@ -175,59 +175,59 @@ describe('the calls behind a sum', () => {
     await heading.waitFor();
     await page.getByText('key:user').waitFor();
     expect(await heading.evaluate('document.activeElement?.textContent')).toMatch(/^Calls of Bounded · /);
-    const seen = (await rowsOf(page)).sort();
-    expect(seen).toHaveLength(2);
-    expect(seen.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
-    expect(seen.join('\n')).toMatch(/key:user rejected 200 0 0 \$0\.00 0 sec request/);
+    const rows = (await readRows(page)).sort();
+    expect(rows).toHaveLength(2);
+    expect(rows.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
+    expect(rows.join('\n')).toMatch(/key:user rejected 200 0 0 \$0\.00 0 sec request/);
     await page.getByRole('radio', { name: 'rejected' }).check({ force: true });
-    await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
+    await expect.poll(async () => (await readRows(page)).length).toBe(1);
     await page.getByRole('radio', { name: 'canceled' }).check({ force: true });
     await page.getByText('No matching calls').waitFor();
     await page.getByRole('button', { name: 'Back to overview' }).click();
     await link.waitFor();
     await expect.poll(() => link.evaluate('document.activeElement?.title')).toBe('Show the calls of Bounded');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('are those that failed, of a person, of a bar and of a day', async () => {
+  it('open for failed calls, for a user, for a bar, and for a day', async () => {
     const { page } = await open('admin-key');
     await page.getByRole('button', { name: 'Show calls of Bounded: Failed, 1' }).click();
-    await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringContaining('=cmd() failed')]);
+    await expect.poll(() => readRows(page)).toMatchObject([expect.stringContaining('=cmd() failed')]);
     await page.getByRole('button', { name: 'Back to overview' }).click();
     await page.getByRole('button', { name: 'Show the calls of ada@example.com' }).click();
-    await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringMatching(/Demo demo answered 1,000 500 \$2\.50/)]);
+    await expect.poll(() => readRows(page)).toMatchObject([expect.stringMatching(/Demo demo answered 1,000 500 \$2\.50/)]);
     await page.locator('.day-chart rect[data-series="0"]').last().click();
     await page.getByRole('heading', { name: /^Calls of Demo · / }).waitFor();
-    await expect.poll(async () => (await rowsOf(page)).length).toBe(2);
+    await expect.poll(async () => (await readRows(page)).length).toBe(2);
     await page.locator('.day-chart summary').click();
     await page.getByRole('region', { name: 'Cost by day' }).getByRole('button').last().click();
-    await expect.poll(async () => (await rowsOf(page)).length).toBe(4);
+    await expect.poll(async () => (await readRows(page)).length).toBe(4);
   });
 
-  it('are one’s own for who has no role, and older ones come when they are asked for', async () => {
-    const nights = Array.from({ length: 60 }, (_, nth) =>
+  it('include only the calls of the user without an administrator role, and load older calls on demand', async () => {
+    const records = Array.from({ length: 60 }, (_, nth) =>
       usage('2024-03-01', { subject: 'key:other', requestId: `night-${nth}`, path: nth > 0 ? ['agent', 'model'] : ['model'] }),
     );
-    await house.journal.appendUsage(nights);
+    await house.journal.appendUsage(records);
     const { page } = await open('user-key');
     await page.getByRole('button', { name: 'Show the calls of Demo' }).click();
-    await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
+    await expect.poll(async () => (await readRows(page)).length).toBe(1);
     expect(await page.getByRole('columnheader', { name: 'User' }).count()).toBe(0);
     const admin = await open('admin-key');
     await admin.page.getByRole('radio', { name: 'Other days' }).check({ force: true });
     await admin.page.getByRole('textbox', { name: 'From' }).fill('2024-03-01');
     await admin.page.getByRole('textbox', { name: 'To' }).fill('2024-03-01');
     await admin.page.getByRole('button', { name: 'Show the calls of key:other' }).click();
-    await expect.poll(async () => (await rowsOf(admin.page)).length).toBe(50);
+    await expect.poll(async () => (await readRows(admin.page)).length).toBe(50);
     await admin.page.getByRole('button', { name: 'Show older calls' }).click();
-    await expect.poll(async () => (await rowsOf(admin.page)).length).toBe(60);
-    expect((await rowsOf(admin.page)).filter((row) => /for agent .*night-\d+/.test(row))).toHaveLength(59);
+    await expect.poll(async () => (await readRows(admin.page)).length).toBe(60);
+    expect((await readRows(admin.page)).filter((row) => /for agent .*night-\d+/.test(row))).toHaveLength(59);
     expect(await admin.page.getByRole('button', { name: 'Show older calls' }).count()).toBe(0);
   });
 });
 
 it.each(looks)(
-  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  'has no accessibility violations or overflow on the usage page: %s',
   async (_look, options) => {
     const { page } = await open('admin-key', options);
     await page.locator('.day-chart summary').click();
@@ -241,10 +241,10 @@ it.each(looks)(
     expect(await violations(limited.page)).toEqual([]);
     expect(await overhang(limited.page)).toBe(0);
   },
-  longestLookMs,
+  maxLookMs,
 );
 
-it('In German it speaks German', async () => {
+it('translates the usage page to German', async () => {
   const { page } = await open('admin-key', { locale: 'de-DE' });
   await page.getByRole('heading', { name: 'Nach Person' }).waitFor();
   expect(await page.locator('.usage-summary').textContent()).toBe('4 Aufrufe, 4.500 Token, 3,50\u00a0$');

@@ -8,10 +8,10 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Minified: the browser compiles it with each page that is checked. */
+/** The minified source compiles faster. The browser compiles it for each checked page. */
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Buttons that are nothing but a drawing and lack a name or a tooltip. */
+/** Icon buttons without a label or a tooltip. */
 const nameless = `[...document.querySelectorAll('button, summary')]
   .filter((each) => each.checkVisibility() && each.querySelector('svg') !== null && each.textContent.trim() === '')
   .filter((each) => !each.title || !each.ariaLabel)
@@ -20,16 +20,18 @@ const nameless = `[...document.querySelectorAll('button, summary')]
 const finite = `document.getAnimations()
   .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)`;
 
-/** Ends running animations, since a color halfway has another contrast. Those of folded elements would never end. */
+/**
+ * Ends running animations, because intermediate colors have another contrast. Animations in collapsed elements would never end.
+ */
 const endAnimations = `${finite}.forEach((animation) => animation.finish())`;
 
-/** Returns the accessibility faults of the page in both colour schemes, and buttons without words. */
+/** Returns the accessibility violations of the page in both color schemes, and icon buttons without a label or a tooltip. */
 export async function violations(page: Page): Promise<readonly string[]> {
   const found = await axeViolations(page);
   return [...found, ...((await page.evaluate(nameless)) as readonly string[])];
 }
 
-/** Returns what axe finds in the page. The other colour scheme changes nothing but colours, so only their contrast is checked in it. */
+/** Returns the violations that axe finds. The other color scheme changes only colors, so only the contrast is checked in it. */
 export async function axeViolations(page: Page): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
   await page.evaluate(endAnimations);
@@ -38,13 +40,13 @@ export async function axeViolations(page: Page): Promise<readonly string[]> {
   const [scheme, other] = isDark ? (['dark', 'light'] as const) : (['light', 'dark'] as const);
   await page.emulateMedia({ colorScheme: other });
   await page.evaluate(endAnimations);
-  const inOther = await runAxe(page, { runOnly: ['color-contrast'] });
+  const foundInOther = await runAxe(page, { runOnly: ['color-contrast'] });
   await page.emulateMedia({ colorScheme: scheme });
   await page.evaluate(endAnimations);
-  return [...found, ...inOther.map((fault) => `${other}: ${fault}`)];
+  return [...found, ...foundInOther.map((violation) => `${other}: ${violation}`)];
 }
 
-/** Only violations leave the page: the other results are large. */
+/** Transfers only the violations, because the other results are large. */
 async function runAxe(page: Page, options: axe.RunOptions): Promise<readonly string[]> {
   // No rule that runs by default reads the style sheets that axe otherwise loads.
   const run = JSON.stringify({ resultTypes: ['violations'], preload: { assets: ['media'] }, ...options });
@@ -54,12 +56,12 @@ async function runAxe(page: Page, options: axe.RunOptions): Promise<readonly str
   );
 }
 
-/** How far the page reaches out of the window at its side, in pixels. */
+/** Returns the horizontal overflow of the page in pixels. */
 export async function overhang(page: Page): Promise<number> {
   return Number(await page.evaluate('Math.max(0, document.documentElement.scrollWidth - innerWidth)'));
 }
 
-/** Window sizes of the page. `violations` checks the other colour scheme. */
+/** Window sizes of the page. `violations` also checks the other color scheme. */
 export const looks: readonly (readonly [string, BrowserContextOptions])[] = [
   ['wide', { colorScheme: 'light' }],
   ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],

@@ -3,26 +3,26 @@ import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { type Answering, eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
 import { usersDemoPaceMs } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { violations } from './violations.ts';
 
 upstreamsAreOdd();
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
+  fixture = await startPageFixture({}, { demoPaceMs: usersDemoPaceMs });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-describe('while an answer is waited for', () => {
-  it('the page says so, after ten seconds that it still does, and that there is no network', async () => {
-    house.upstream.script(silence);
-    const { page, say } = await house.open('raw');
-    // The clock of the page goes on, so a slow machine shows a second less.
+describe('a pending answer', () => {
+  it('is indicated, also after ten seconds, with a notice if the page is offline', async () => {
+    fixture.upstream.script(silence);
+    const { page, sendMessage } = await fixture.open('raw');
+    // The clock of the page continues to run, so a slow machine may show a second less.
     await page.clock.install();
-    await say('Hello');
+    await sendMessage('Hello');
     const waiting = page.locator('.waiting');
     await waiting.getByText('Thinking…').waitFor();
     await page.clock.fastForward(9_000);
@@ -36,79 +36,79 @@ describe('while an answer is waited for', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
   });
 
-  it('what is asked again is told, with the reason and the time, and then the answer comes', async () => {
-    house.upstream.script(
+  it('shows the reason and the time of each automatic retry until it arrives', async () => {
+    fixture.upstream.script(
       refusal(429, { 'retry-after': '12' }),
       refusal(429, { 'retry-after': '3' }),
       eventsReply(...plainReply('Here it is.')),
     );
-    const { page, say, answer, troubles } = await house.open('raw');
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
     await page.clock.install();
-    await say('Hello');
+    await sendMessage('Hello');
     const waiting = page.locator('.waiting');
     await waiting.getByText(/^There are too many requests right now\. Trying again in 1[0-2] s \(1 of 3\)\.$/).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.clock.fastForward(5_000);
     await waiting.getByText(/Trying again in [4-7] s \(1 of 3\)\./).waitFor();
-    const asked = house.upstream.requests.length;
+    const requestCount = fixture.upstream.requests.length;
     await page.clock.fastForward(8_000);
     await waiting.getByText(/Trying again in [1-3] s \(2 of 3\)\./).waitFor();
-    expect(house.upstream.requests.length).toBe(asked + 1);
+    expect(fixture.upstream.requests.length).toBe(requestCount + 1);
     await page.clock.fastForward(4_000);
-    expect(await answer()).toBe('Here it is.');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(await readAnswer()).toBe('Here it is.');
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('what is refused too often, or for long, is said to have failed; stopping ends the waiting', async () => {
-    const { page, say } = await house.open('raw');
+  it('fails after too many rejections or a long delay, and Stop ends the retries', async () => {
+    const { page, sendMessage } = await fixture.open('raw');
     await page.clock.install();
-    house.upstream.script(...Array.from({ length: 4 }, () => refusal(429, { 'retry-after': '1' })));
-    await say('One');
+    fixture.upstream.script(...Array.from({ length: 4 }, () => refusal(429, { 'retry-after': '1' })));
+    await sendMessage('One');
     for (const number of [1, 2, 3]) {
       await page.locator('.waiting').getByText(`(${number} of 3)`).waitFor();
       await page.clock.fastForward(1_500);
     }
     await page.locator('.fault-title').getByText('There are too many requests').waitFor();
-    house.upstream.script(refusal(429, { 'retry-after': '90' }));
-    await say('Two');
+    fixture.upstream.script(refusal(429, { 'retry-after': '90' }));
+    await sendMessage('Two');
     await page.getByText(/Try again in 2 minutes \(\d+:\d\d.[AP]M\)\./).waitFor();
-    house.upstream.script(refusal(429, { 'retry-after': '10' }));
-    await say('Three');
+    fixture.upstream.script(refusal(429, { 'retry-after': '10' }));
+    await sendMessage('Three');
     await page.locator('.waiting').getByText('(1 of 3)').waitFor();
-    const asked = house.upstream.requests.length;
+    const requestCount = fixture.upstream.requests.length;
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('You stopped this answer.').waitFor();
     await page.clock.fastForward(20_000);
-    expect(house.upstream.requests.length).toBe(asked);
+    expect(fixture.upstream.requests.length).toBe(requestCount);
   });
 
-  it('a part of the page that cannot be loaded ends neither the answer nor the sign-in', async () => {
-    const asked = Promise.withResolvers<Answering>();
-    house.upstream.script(async (answering) => {
+  it('arrives although a part of the page cannot be loaded, and the session stays', async () => {
+    const firstAnswering = Promise.withResolvers<Answering>();
+    fixture.upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant' }), text('One'));
-      asked.resolve(answering);
+      firstAnswering.resolve(answering);
     });
-    const { page, say, answer } = await house.open('raw');
+    const { page, sendMessage, readAnswer } = await fixture.open('raw');
     await page.route(/files-page/, (route) => route.abort());
-    await say('Count');
+    await sendMessage('Count');
     await page.locator('.reply .markdown').getByText('One').waitFor();
     await page.evaluate("location.hash = '#/files'");
     await page.getByRole('heading', { name: 'This part of the page cannot be shown' }).waitFor();
-    const answering = await asked.promise;
+    const answering = await firstAnswering.promise;
     await answering.events(text(' two'), finish());
     answering.done();
     await page.locator('.head', { hasText: 'Count' }).getByRole('link').click();
-    expect(await answer()).toBe('One two');
-    // Once it can be loaded, it is there without a reload.
+    expect(await readAnswer()).toBe('One two');
+    // The page loads the part again without a reload.
     await page.unroute(/files-page/);
     await page.evaluate("location.hash = '#/files'");
     await page.getByRole('heading', { name: 'Files', exact: true }).first().waitFor();
   });
 });
 
-it('A dialog that cannot be loaded says so, and takes nothing of the page with it', async () => {
-  const { page } = await house.open('demo');
+it('shows an error for a dialog that cannot be loaded and keeps the page usable', async () => {
+  const { page } = await fixture.open('demo');
   await page.locator('#message').fill('A draft');
   await page.route(/transfer-dialog|code-dialog/, (route) => route.abort());
   await page.getByText('Settings', { exact: true }).click();
@@ -124,9 +124,9 @@ it('A dialog that cannot be loaded says so, and takes nothing of the page with i
   await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
 });
 
-it('Stop by keyboard leaves the focus in the message', async () => {
-  const { page, say } = await house.open('demo');
-  await say('Count to 900');
+it('keeps the focus in the message field after Stop with the keyboard', async () => {
+  const { page, sendMessage } = await fixture.open('demo');
+  await sendMessage('Count to 900');
   await page.locator('.markdown').getByText('1 2 3').waitFor();
   await page.getByRole('button', { name: 'Stop' }).focus();
   await page.keyboard.press('Enter');

@@ -11,7 +11,7 @@ export interface CorpusDocument {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Returns the forty documents, which are the same in every run. */
+/** Creates the forty documents, which are the same in every run. */
 export function makeCorpus(): CorpusDocument[] {
   const papers = [...manuals, ...policies, ...tables(), ...slides, ...notes];
   const documents = papers.map((paper) => ({ file: paper.file, bytes: makeDocument(paper) }));

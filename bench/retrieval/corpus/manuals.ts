@@ -16,7 +16,7 @@ interface Device {
   readonly data: readonly (readonly [string, string])[];
 }
 
-/** Manuals of one brand, which have the same statements with different values. */
+/** Manuals of one brand. Their sections are the same but have different values. */
 export const manuals: readonly Paper[] = devices().map((device) => ({
   file: device.file,
   title: `${device.name} user manual`,

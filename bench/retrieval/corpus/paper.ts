@@ -1,6 +1,6 @@
-/** A document without a format. If the format has pages, each part starts a new page. */
+/** A document without a format. Each part starts a page in formats with pages. */
 export interface Paper {
-  /** File name, whose extension selects the format. */
+  /** File name. Its extension determines the format. */
   readonly file: string;
   readonly title: string;
   readonly parts: readonly Part[];
@@ -17,7 +17,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Pseudorandom numbers that are the same in every run. */
+/** Seeded pseudorandom numbers that are the same in every run. */
 export class Dice {
   #state: number;
 
@@ -25,7 +25,7 @@ export class Dice {
     this.#state = seed;
   }
 
-  /** Returns a number from 0 to `most`, excluding `most`. */
+  /** Returns an integer from 0 (inclusive) to `most` (exclusive). */
   below(most: number): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.#state / 2 ** 32) * most);

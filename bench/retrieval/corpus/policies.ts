@@ -1,6 +1,6 @@
 import type { Paper } from './paper.ts';
 
-/** Rules of a company, as prose. */
+/** Company policies as prose. */
 export const policies: readonly Paper[] = [
   {
     file: 'leave-policy.docx',

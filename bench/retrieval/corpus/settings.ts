@@ -1,4 +1,4 @@
-/** JSON documents, unchanged. */
+/** JSON documents. */
 export const settings: Readonly<Record<string, unknown>> = {
   'gateway-settings.json': {
     service: { name: 'edge-gateway', port: 8443, region: 'eu-north-2', owner: 'platform team' },

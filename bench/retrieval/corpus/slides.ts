@@ -1,6 +1,6 @@
 import type { Paper } from './paper.ts';
 
-/** Presentations, with one slide for each part. */
+/** Presentations. Each part is a slide. */
 export const slides: readonly Paper[] = [
   {
     file: 'review-first-quarter.pptx',

@@ -63,7 +63,7 @@ const goods = [
 const materials = ['steel', 'brass', 'nylon', 'silicone', 'ceramic', 'copper'];
 const letters = 'ABCDEFGHKLMNPRSTVWX';
 
-/** Long tables, most of them about parts, people, and parcels with codes. */
+/** Creates long tables, mostly of spare parts, people, and shipments with codes. */
 export function tables(): Paper[] {
   const dice = new Dice(20_261_121);
   return [

@@ -10,7 +10,7 @@ const slideSpace = `xmlns:p="http://schemas.openxmlformats.org/presentationml/20
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Returns a ZIP archive of the parts, as in the Office formats. */
+/** Creates a ZIP archive of parts, like the Office formats. */
 export function makeZip(parts: Readonly<Record<string, string | Uint8Array>>): Bytes {
   return Uint8Array.from(
     zipSync(
@@ -32,7 +32,7 @@ export function makeDocx({ title, parts }: Paper): Bytes {
   return makeDocxFromBody(`${wordParagraph(title, 'Heading1')}${body.join('')}`);
 }
 
-/** Returns a Word document with this body. */
+/** Creates a Word document with this body. */
 export function makeDocxFromBody(body: string): Bytes {
   const style = (id: string, name: string): string =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/></w:style>`;

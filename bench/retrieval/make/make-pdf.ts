@@ -1,6 +1,6 @@
 export interface PdfLine {
   readonly text: string;
-  /** In points. */
+  /** Font size in points. */
   readonly size: number;
 }
 
@@ -9,7 +9,7 @@ const top = 790;
 const left = 56;
 const notLatin = /[^\x20-\x7e]/g;
 
-/** Returns a PDF with these lines on its pages, in Helvetica. An empty text leaves a gap. */
+/** Creates a PDF with these lines on its pages in Helvetica. An empty text leaves a gap. */
 export function makePdf(pages: readonly (readonly PdfLine[])[]): Uint8Array<ArrayBuffer> {
   const objects: string[] = ['<< /Type /Catalog /Pages 2 0 R >>', '', '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'];
   const kids: string[] = [];

@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /**
- * Types by their names. The fields of an object, or the name for a union. A type is `string`, `integer`, `number`, `boolean`, `null`, `object`,
- * `anything`, a literal in quotes, the name of another, any of these with `[]`, or several with ` | ` between. A field with `?` may be absent.
+ * Types by name: the fields of an object, or a type for a union. A type is `string`, `integer`, `number`, `boolean`, `null`,
+ * `object`, `anything`, a quoted literal, or the name of another type. It may have `[]`, and ` | ` joins alternatives. A field
+ * with `?` may be absent.
  */
 export type Schemas = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 
-/** What may differ, by its place: a type, or a check that says what is wrong. */
+/** Permitted differences by path: a type, or a function that returns errors. */
 export type Differences = Readonly<Record<string, string | ((value: unknown) => readonly string[])>>;
 
 const primitives: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -21,13 +22,13 @@ const primitives: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /**
- * Holds values against schemas, in which objects have no further fields. A place where a value may be otherwise is `Schema.field`, or
- * `Union: type` for an object of a type that the union does not have, with `*` for any type.
+ * Validates values against schemas whose objects have no additional fields. The path of a permitted difference is `Schema.field`,
+ * or `Union: type` for an object type that the union lacks. `*` stands for any type.
  */
 export class Conformance {
   readonly #schemas: Schemas;
   readonly #differences: Differences;
-  /** How often each schema, each of its fields that may be absent, and each difference was seen. */
+  /** Number of occurrences of each schema, each optional field, and each difference. */
   readonly seen = new Map<string, number>();
 
   constructor(schemas: Schemas, differences: Differences) {
@@ -35,7 +36,7 @@ export class Conformance {
     this.#differences = differences;
   }
 
-  /** Everything that {@link seen} can count. */
+  /** All keys that {@link seen} can have. */
   get countable(): readonly string[] {
     const fieldNames = Object.entries(this.#schemas).flatMap(([name, fields]) => {
       if (typeof fields === 'string') return [];
@@ -45,7 +46,7 @@ export class Conformance {
     return [...fieldNames, ...Object.keys(this.#differences)];
   }
 
-  /** What is wrong with a value of a type; a line each. */
+  /** Returns the errors of a value, one per line. */
   findErrors(type: string, value: unknown, path = type): readonly string[] {
     const schema = this.#schemas[type];
     if (typeof schema === 'string') return this.findErrors(schema, value, type);
@@ -57,11 +58,15 @@ export class Conformance {
       const isOfObjects = leaves.some((leaf) => leaf in this.#schemas);
       const tag = isOfObjects && isJsonObject(value) && 'type' in value ? `: ${value.type}` : '';
       const typeName = `${union}${tag}`;
-      return this.#differ(typeName in this.#differences || tag === '' ? typeName : `${union}: *`, value, `is not ${type}`);
+      return this.#applyDifference(
+        typeName in this.#differences || tag === '' ? typeName : `${union}: *`,
+        value,
+        `is not ${type}`,
+      );
     }
     if (fitting.endsWith('[]')) return (value as unknown[]).flatMap((item) => this.findErrors(fitting.slice(0, -2), item, path));
     const fields = this.#schemas[fitting];
-    return typeof fields === 'object' ? this.#faultsOfFields(fitting, fields, value as JsonObject) : [];
+    return typeof fields === 'object' ? this.#findFieldErrors(fitting, fields, value as JsonObject) : [];
   }
 
   #listLeaves(member: string): readonly string[] {
@@ -78,7 +83,7 @@ export class Conformance {
     return fields.type?.startsWith('"') ? fields.type === JSON.stringify(value.type) : true;
   }
 
-  #faultsOfFields(name: string, fields: Readonly<Record<string, string>>, value: JsonObject): readonly string[] {
+  #findFieldErrors(name: string, fields: Readonly<Record<string, string>>, value: JsonObject): readonly string[] {
     this.#count(name);
     const required = Object.keys(fields).filter((field) => !(field.endsWith('?') || field in value));
     const missing = required.map((field) => `${name}.${field} is missing`);
@@ -88,13 +93,13 @@ export class Conformance {
       if (optional !== undefined) this.#count(path);
       const type = fields[field] ?? optional;
       return type === undefined
-        ? this.#differ(path, fieldValue, 'is not of the schema')
+        ? this.#applyDifference(path, fieldValue, 'is not of the schema')
         : this.findErrors(type, fieldValue, path);
     });
     return [...missing, ...present];
   }
 
-  #differ(path: string, value: unknown, error: string): readonly string[] {
+  #applyDifference(path: string, value: unknown, error: string): readonly string[] {
     const allowed = this.#differences[path];
     if (allowed === undefined) return [`${path} ${error}: ${JSON.stringify(value)?.slice(0, 200)}`];
     this.#count(path);

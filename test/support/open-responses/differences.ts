@@ -4,15 +4,16 @@ import { OutputItem } from '#contract/responses/output-items.ts';
 import { closed } from '../validators.ts';
 import type { Differences } from './conformance.ts';
 
-// Where answers are otherwise than the specification, on purpose (docs/compatibility.md lists them). What it does not have at all is of our own schemas.
+// Deliberate differences from the specification (see docs/compatibility.md). Objects that the specification lacks have schemas of
+// Parley.
 
-function heldAgainst(schema: unknown): (value: unknown) => readonly string[] {
+function createCheck(schema: unknown): (value: unknown) => readonly string[] {
   const check = new Ajv2020({ strict: false, validateFormats: false }).compile(closed(schema) as object);
   return (value) => (check(value) ? [] : (check.errors ?? []).map((error) => JSON.stringify(error)));
 }
 
-const isOwnItem = heldAgainst(OutputItem);
-const isOwnEvent = heldAgainst(ResponseEvent);
+const isOwnItem = createCheck(OutputItem);
+const isOwnEvent = createCheck(ResponseEvent);
 
 function mapTypes<Value>(union: string, types: readonly string[], value: Value): Readonly<Record<string, Value>> {
   return Object.fromEntries(types.map((type) => [`${union}: ${type}`, value]));
@@ -27,7 +28,7 @@ const eventsOfTools = [
   ...['mcp_call.in_progress', 'mcp_call_arguments.delta', 'mcp_call_arguments.done', 'mcp_call.completed', 'mcp_call.failed'],
 ];
 
-/** Shapes that stand in them. */
+/** Types that only these differences use. */
 export const ownShapes = { ConversationShown: { id: 'string' }, ParleyShown: { 'statistics?': 'object', 'cost?': 'number' } };
 
 export const differences: Differences = {

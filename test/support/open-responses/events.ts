@@ -1,4 +1,4 @@
-// The events of the same specification, by their types.
+// The streaming events of the specification by type.
 
 const inItem = { item_id: 'string', output_index: 'integer' };
 const inContent = { ...inItem, content_index: 'integer' };
@@ -33,7 +33,7 @@ const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   error: { error: 'ErrorPayload' },
 };
 
-/** Each event as a schema of its type's name, and `StreamingEvent` for any of them. */
+/** One schema per event type, and `StreamingEvent` as the union of all events. */
 export const events = {
   ...Object.fromEntries(
     Object.entries(fields).map(([type, ownFields]) => [type, { type: `"${type}"`, sequence_number: 'integer', ...ownFields }]),

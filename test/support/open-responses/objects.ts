@@ -1,5 +1,5 @@
-// The schemas of what the Open Responses specification has a server say, by their names there: which fields each has and of which type, in the notation
-// that `conformance.ts` reads. Of 2026-04-24: openresponses/openresponses, public/openapi/openapi.json at 1e33c10.
+// Schemas of server output in the Open Responses specification, under the names of the specification, in the notation of
+// `conformance.ts`. Version of 2026-04-24: openresponses/openresponses, public/openapi/openapi.json at 1e33c10.
 
 const texts = {
   InputTextContent: { type: '"input_text"', text: 'string' },
@@ -102,7 +102,7 @@ const responses = {
   },
 };
 
-/** What stands around those schemas in answers of which the specification does not speak, as OpenAI's API has it. */
+/** Envelopes that the specification does not describe. They follow the API of OpenAI. */
 const envelopes = {
   ErrorAnswer: { error: 'ErrorPayload' },
   ItemList: { object: '"list"', data: 'ItemField[]', first_id: 'string | null', last_id: 'string | null', has_more: 'boolean' },

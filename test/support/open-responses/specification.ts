@@ -6,7 +6,7 @@ import { objects } from './objects.ts';
 
 const surface = /^(?:\/openai)?\/v1\/(?<resource>responses|conversations)(?:\/(?<rest>.+))?$/;
 
-/** Holds answers of the Responses surface, and what they are made of, against the Open Responses specification. */
+/** Validates responses of the Responses surface and their parts against the Open Responses specification. */
 export class Specification extends Conformance {
   constructor() {
     super({ ...objects, ...events, ...ownShapes }, differences);
@@ -22,7 +22,7 @@ export class Specification extends Conformance {
   }
 }
 
-/** The type of an answer that is one JSON text; undefined if the specification has nothing like it. */
+/** Returns the type of a JSON response, or undefined if the specification does not describe it. */
 function getType(method: string, path: string): string | undefined {
   if (/^responses\/compact$/.test(path)) return 'CompactResource';
   if (/^responses\/input_tokens$/.test(path)) return undefined;

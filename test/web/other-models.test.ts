@@ -2,46 +2,46 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { type Answering, eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let house: PageHouse;
-let crowded: TestService;
+let fixture: PageFixture;
+let largeService: TestService;
 
 beforeAll(async () => {
-  house = await startPageHouse();
-  const unable = { features: { toolsSupported: false } };
+  fixture = await startPageFixture();
+  const withoutTools = { features: { toolsSupported: false } };
   const demo = { upstreams: [{ protocol: 'demo' }] };
   const models = Object.fromEntries(
-    Array.from({ length: 300 }, (_, nth) => [`m${nth}`, { displayName: `Model ${nth}`, ...unable, ...demo }]),
+    Array.from({ length: 300 }, (_, nth) => [`m${nth}`, { displayName: `Model ${nth}`, ...withoutTools, ...demo }]),
   );
-  const known = {
+  const knownModels = {
     reader: {
       displayName: 'Reader',
       ...{ pricing: { prompt: 0.0000025, completion: 0.00001 }, limits: { maxTotalTokens: 128_000 } },
       inputAttachmentTypes: ['image/*'],
-      ...unable,
+      ...withoutTools,
       ...demo,
     },
     ...{
-      novel9: { displayName: 'Novel', displayVersion: '9', ...unable, ...demo },
-      novel10: { displayName: 'Novel', displayVersion: '10', ...unable, ...demo },
+      novel9: { displayName: 'Novel', displayVersion: '9', ...withoutTools, ...demo },
+      novel10: { displayName: 'Novel', displayVersion: '10', ...withoutTools, ...demo },
     },
     caller: { displayName: 'Caller', features: { toolsSupported: true }, ...demo },
   };
-  crowded = await startService({ models: { ...models, ...known } });
+  largeService = await startService({ models: { ...models, ...knownModels } });
 });
 
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
-  await crowded.close();
+  await fixture[Symbol.asyncDispose]();
+  await largeService.close();
 });
 
 const names = '.picker-body .option-name';
 
-describe('among three hundred deployments', () => {
-  it('favourites and those used last stand first, kinds are told apart, prices and sizes are told', async () => {
-    const { page, say, answer, troubles } = await house.browser.open(`${crowded.url}/#key=${callerKey}`);
+describe('the model picker with 300 deployments', () => {
+  it('lists favorites and recently used deployments first, filters by kind, and shows prices and context sizes', async () => {
+    const { page, sendMessage, readAnswer, issues } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     const open = async () => {
       await page.locator('.picker').click();
@@ -61,8 +61,8 @@ describe('among three hundred deployments', () => {
     await page.keyboard.type('model 77');
     await page.keyboard.press('Enter');
     expect(await page.locator('#message').inputValue()).toBe('');
-    await say('Hello');
-    await answer();
+    await sendMessage('Hello');
+    await readAnswer();
     dialog = await open();
     expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
       'Favorites',
@@ -72,11 +72,11 @@ describe('among three hundred deployments', () => {
     expect((await page.locator(names).allTextContents()).slice(0, 2)).toEqual(['Reader', 'Model 77']);
     await dialog.getByRole('button', { name: 'Remove Reader from favorites' }).click();
     expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Recently used', 'From this service']);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('%s: versions of a model stand together, each to choose', async (look, options) => {
-    const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
+  it.each(looks)('groups the versions of a model and lets the user choose each of them: %s', async (look, options) => {
+    const { page } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('searchbox', { name: 'Search models and applications' }).fill('novel');
     expect(await page.locator(names).allTextContents()).toEqual(['Novel10']);
@@ -92,8 +92,8 @@ describe('among three hundred deployments', () => {
     expect([look, await page.locator('.option-version[aria-current]').textContent()]).toEqual([look, '9']);
   });
 
-  it.each(looks)('%s: the choice is readable', async (_look, options) => {
-    const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
+  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+    const { page } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('radio', { name: 'Accept files' }).check({ force: true });
     expect(await violations(page)).toEqual([]);
@@ -101,12 +101,12 @@ describe('among three hundred deployments', () => {
   });
 });
 
-describe('an answer of somebody else', () => {
-  it('is another version, stands beside the first, and one of them is gone on with', async () => {
-    const { page, say, answer, troubles } = await house.open('scripted');
-    house.upstream.script(eventsReply(...plainReply('Of the one.')));
-    await say('Who are you?');
-    expect(await answer()).toBe('Of the one.');
+describe('an answer from another model', () => {
+  it('appears as another version next to the first, and the user can continue with one of them', async () => {
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('scripted');
+    fixture.upstream.script(eventsReply(...plainReply('Of the one.')));
+    await sendMessage('Who are you?');
+    expect(await readAnswer()).toBe('Of the one.');
     await page.getByRole('button', { name: 'Try another model' }).click();
     await page
       .getByRole('dialog')
@@ -125,18 +125,18 @@ describe('an answer of somebody else', () => {
     await sides.first().getByRole('button', { name: 'Continue with this one' }).click();
     await page.locator('.reply[aria-label="Scripted"]').waitFor();
     expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
-    house.upstream.script(eventsReply(...plainReply('Of the one again.')));
-    await say('And now?');
-    expect(await answer()).toBe('Of the one again.');
-    const { body } = house.upstream.requests.at(-1) ?? {};
+    fixture.upstream.script(eventsReply(...plainReply('Of the one again.')));
+    await sendMessage('And now?');
+    expect(await readAnswer()).toBe('Of the one again.');
+    const { body } = fixture.upstream.requests.at(-1) ?? {};
     expect(JSON.stringify(body)).toContain('Of the one.');
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it.each(looks)(
-    '%s: comes beside those of others who were asked at once, and one of them is gone on with',
+    'appears next to the answers of other recipients of the same message, and the user can continue with one of them: %s',
     async (look, options) => {
-      const { page, say, troubles } = await house.open('demo', options);
+      const { page, sendMessage, issues } = await fixture.open('demo', options);
       const message = page.locator('#message');
       for (const name of ['Scripted', 'Raw', 'Demo']) {
         await message.pressSequentially(`@${name.slice(0, 3)}`);
@@ -150,16 +150,16 @@ describe('an answer of somebody else', () => {
       await message.pressSequentially('@dem');
       await page.keyboard.press('Enter');
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
-      const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const late = (nth: number) => async (answering: Answering) => {
+      const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const answerLate = (nth: number) => async (answering: Answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant' }), text(`Begun ${nth}.`));
-        await held[nth]?.promise;
+        await gates[nth]?.promise;
         await answering.events(text(' Ended.'), finish());
         answering.done();
       };
-      house.upstream.script(late(0), late(1));
-      await say('Count to 12');
+      fixture.upstream.script(answerLate(0), answerLate(1));
+      await sendMessage('Count to 12');
       const sides = page.getByRole('list', { name: 'Versions side by side' }).getByRole('listitem');
       await sides.filter({ hasText: 'Begun 0.' }).waitFor();
       await sides.filter({ hasText: 'Begun 1.' }).waitFor();
@@ -169,14 +169,14 @@ describe('an answer of somebody else', () => {
         'Raw',
         'Demo',
       ]);
-      const asked = house.upstream.requests.slice(-2).map(({ body }) => JSON.stringify(body));
-      expect(asked.map((body) => body.includes('Count to 12'))).toEqual([true, true]);
-      held[0]?.resolve();
+      const requestBodies = fixture.upstream.requests.slice(-2).map(({ body }) => JSON.stringify(body));
+      expect(requestBodies.map((body) => body.includes('Count to 12'))).toEqual([true, true]);
+      gates[0]?.resolve();
       await sides.filter({ hasText: 'Ended.' }).waitFor();
-      // One more is under way, so there is something to stop.
+      // One more answer is in progress, so the stop button is available.
       await page.getByRole('button', { name: 'Stop' }).click();
       await sides.filter({ hasText: 'You stopped this answer.' }).waitFor();
-      held[1]?.resolve();
+      gates[1]?.resolve();
       const folder = process.env.PICTURES;
       if (folder !== undefined) await page.screenshot({ path: `${folder}/beside-${look}.png` });
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
@@ -186,27 +186,27 @@ describe('an answer of somebody else', () => {
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
       expect(await sides.count()).toBe(0);
-      // A touch would bring up a keyboard over what is read.
+      // On a phone, focusing the field would open the on-screen keyboard over the answer.
       if (look !== 'phone') expect(await page.evaluate('document.activeElement.id')).toBe('message');
-      await say('Hello');
+      await sendMessage('Hello');
       await page.locator('.reply[aria-label="Demo"] .actions').waitFor();
-      expect(troubles).toEqual({ outside: [], faults: [] });
+      expect(issues).toEqual({ externalRequests: [], errors: [] });
     },
   );
 
-  it('comes to one message behind an @, and the conversation stays with whom it was', async () => {
-    const { page, answer, say } = await house.open('demo');
+  it('is requested for one message with an @ mention, and the chat keeps its model', async () => {
+    const { page, readAnswer, sendMessage } = await fixture.open('demo');
     await page.locator('#message').pressSequentially('@scri');
     await page.getByRole('listbox', { name: 'Recipients of this message' }).getByRole('option', { name: 'Scripted' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('This message goes to Scripted').waitFor();
-    house.upstream.script(eventsReply(...plainReply('Asked once.')));
-    await say('Hello');
-    expect(await answer()).toBe('Asked once.');
+    fixture.upstream.script(eventsReply(...plainReply('Asked once.')));
+    await sendMessage('Hello');
+    expect(await readAnswer()).toBe('Asked once.');
     expect(await page.locator('.reply').last().getAttribute('aria-label')).toBe('Scripted');
     expect(await page.getByText('This message goes to Scripted').count()).toBe(0);
-    await say('Hello again');
-    await answer();
+    await sendMessage('Hello again');
+    await readAnswer();
     expect(await page.locator('.reply').last().getAttribute('aria-label')).toBe('Demo');
     await page.locator('#message').pressSequentially('@raw');
     await page.keyboard.press('Enter');
@@ -217,10 +217,10 @@ describe('an answer of somebody else', () => {
   });
 });
 
-it('A rating is kept with the id of its answer, and a word on it; one that is not kept is told', async () => {
-  const { page, say, answer, reload, troubles } = await house.open('demo');
-  await say('Hello');
-  await answer();
+it('stores a rating and its comment with the response ID and shows an error if saving fails', async () => {
+  const { page, sendMessage, readAnswer, reload, issues } = await fixture.open('demo');
+  await sendMessage('Hello');
+  await readAnswer();
   const sent: unknown[] = [];
   page.on('request', (request) => request.url().endsWith('/rate') && sent.push(request.postDataJSON()));
   await page.getByRole('button', { name: 'Bad answer' }).click();
@@ -233,7 +233,7 @@ it('A rating is kept with the id of its answer, and a word on it; one that is no
     { rate: false, comment: 'Too short.', responseId },
   ]);
   expect(await page.getByRole('button', { name: 'Bad answer' }).getAttribute('aria-pressed')).toBe('true');
-  expect(troubles).toEqual({ outside: [], faults: [] });
+  expect(issues).toEqual({ externalRequests: [], errors: [] });
   await reload();
   const bad = page.getByRole('button', { name: 'Bad answer' });
   expect(await bad.getAttribute('aria-pressed')).toBe('true');

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { kept } from './keep-conversation.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { storageScript } from './long-conversation.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 }, 120_000);
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-describe('a part of the page that cannot be loaded', () => {
-  it('says so, leaves the rest as it is, and is there after a reload', async () => {
-    const { page } = await house.open('demo');
+describe('a view of the page that cannot be loaded', () => {
+  it('shows an error, keeps the rest of the page, and appears after a reload', async () => {
+    const { page } = await fixture.open('demo');
     await page.route(/usage-page/, (route) => route.abort());
     await page.evaluate("location.hash = '#/usage'");
     await page.getByRole('heading', { name: 'This part of the page cannot be shown' }).waitFor();
@@ -26,37 +26,37 @@ describe('a part of the page that cannot be loaded', () => {
   });
 });
 
-it('A view that is switched off here says who can turn it on, and nothing of models', async () => {
-  const { page } = await house.open('demo');
+it('explains that an administrator can turn on a disabled view', async () => {
+  const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/usage'");
-  const said = page.getByRole('alert').first();
-  await said.getByText('This feature is turned off. Your administrator can turn it on.').waitFor();
+  const alert = page.getByRole('alert').first();
+  await alert.getByText('This feature is turned off. Your administrator can turn it on.').waitFor();
   expect(await page.locator('main').innerText()).not.toContain('Choose a model');
 });
 
-it('The settings say who signed in', async () => {
-  const { page } = await house.open('demo');
+it('shows in the settings how the user signed in', async () => {
+  const { page } = await fixture.open('demo');
   await page.getByText('Settings', { exact: true }).click();
   await page.getByText('Signed in with the key of test').waitFor();
 });
 
 describe('an address', () => {
-  it('of a conversation that is not there leads to a new one, and says why', async () => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('of a missing chat shows the reason', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/chat/gone'");
     await page.getByText('This chat was deleted or cannot be reached').waitFor();
   });
 
-  it.each(['nowhere', 'operations'])('of a view that is not there says so: %s', async (view) => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it.each(['nowhere', 'operations'])('of a missing view shows an error: %s', async (view) => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate(`location.hash = '#/${view}'`);
     await page.getByText('This page does not exist, or you don’t have access to it.').waitFor();
   });
 
-  it('of a deployment that is not open to the user says which one answers instead', async () => {
-    const { page } = await house.openAt(`/#key=${callerKey}`);
+  it('of a deployment without access names the deployment', async () => {
+    const { page } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/?with=secret'");
     await page.getByText('The link asks for secret, but you don’t have access to it.').waitFor();
@@ -64,30 +64,30 @@ describe('an address', () => {
 });
 
 describe('an answer', () => {
-  it('shows what the model thought, folded', async () => {
-    house.upstream.script(
+  it('shows the reasoning of the model in a collapsed section', async () => {
+    fixture.upstream.script(
       eventsReply(delta({ role: 'assistant', reasoning_content: 'Let me see.' } as never), text('Done.'), finish()),
     );
-    const { page, say, answer } = await house.open('scripted');
-    await say('Hello');
-    expect(await answer()).toBe('Done.');
+    const { page, sendMessage, readAnswer } = await fixture.open('scripted');
+    await sendMessage('Hello');
+    expect(await readAnswer()).toBe('Done.');
     const thoughts = page.getByText('Let me see.');
     expect(await thoughts.isVisible()).toBe(false);
     await page.getByText('Thoughts').click();
     await thoughts.waitFor();
   });
 
-  it('that failed is told plainly, with the details folded', async () => {
-    house.upstream.script(refusal(503));
-    const { page, say } = await house.open('raw');
-    await say('Hello');
+  it('that failed shows a plain message with collapsed details', async () => {
+    fixture.upstream.script(refusal(503));
+    const { page, sendMessage } = await fixture.open('raw');
+    await sendMessage('Hello');
     await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
     await page.getByText('Details for support').click();
     await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
-    // What can be done is written out.
-    const ways = page.locator('.reply .actions').getByRole('button');
-    await ways.first().waitFor();
-    expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Try another model']);
+    // The available actions have text labels.
+    const actions = page.locator('.reply .actions').getByRole('button');
+    await actions.first().waitFor();
+    expect((await actions.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Try another model']);
   });
 
   it.each([
@@ -96,13 +96,13 @@ describe('an answer', () => {
     [500, { code: 'odd_upstream_code' }, 'The model could not answer.', 'Try again. If it keeps failing'],
     [403, { code: 'policy_42' }, 'You don’t have access.', 'Choose a model or application'],
     [400, { code: 'x', display_message: 'Please write in French.' }, 'Please write in French.', 'Change the message'],
-  ])('with a code that nobody knows is told plainly all the same: %i, %j', async (status, fields, said, advice) => {
-    house.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
-    const { page, say } = await house.open('raw', { locale: 'en' });
-    await say('Hello');
+  ])('with an unknown error code shows a plain message: %i, %j', async (status, fields, expectedTitle, hint) => {
+    fixture.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
+    const { page, sendMessage } = await fixture.open('raw', { locale: 'en' });
+    await sendMessage('Hello');
     const fault = page.locator('.fault');
-    await fault.locator('.fault-title').getByText(said).waitFor();
-    await fault.getByText(advice).waitFor();
+    await fault.locator('.fault-title').getByText(expectedTitle).waitFor();
+    await fault.getByText(hint).waitFor();
     expect(await fault.getByText('E_FOO').isVisible()).toBe(false);
     await fault.getByText('Details for support').click();
     await fault.getByText('E_FOO: bar must not baz').waitFor();
@@ -117,30 +117,30 @@ describe('an answer', () => {
     ],
     ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
   ])(
-    'that a limit holds up says when it goes on, by the clock of who reads it, as long as that is to come: %s',
-    async (locale, said, when, later) => {
+    'that a limit rejects shows the local time when the user can continue, until that time has passed: %s',
+    async (locale, expectedTitle, when, laterHint) => {
       const demo = { upstreams: [{ protocol: 'demo' }] };
       await using service = await startService({ models: { demo }, roles: { default: { limits: { demo: { requestDay: 1 } } } } });
-      const { page, say, reload } = await house.browser.open(`${service.url}/#key=${callerKey}`, { locale });
+      const { page, sendMessage, reload } = await fixture.browser.open(`${service.url}/#key=${callerKey}`, { locale });
       await page.locator('.starter').first().waitFor();
-      await say('Count to 1');
+      await sendMessage('Count to 1');
       await page.locator('.reply .actions').waitFor();
-      await say('Count to 2');
-      const advice = page.locator('.fault-title', { hasText: said }).locator('+ p');
-      expect(await advice.innerText()).toMatch(when);
-      await expect.poll(() => page.evaluate(kept)).toMatch(/Count to 2.*limit_exceeded|limit_exceeded.*Count to 2/);
+      await sendMessage('Count to 2');
+      const hint = page.locator('.fault-title', { hasText: expectedTitle }).locator('+ p');
+      expect(await hint.innerText()).toMatch(when);
+      await expect.poll(() => page.evaluate(storageScript)).toMatch(/Count to 2.*limit_exceeded|limit_exceeded.*Count to 2/);
       await page.clock.setFixedTime(Date.now() + 2 * 86_400_000);
       await reload();
-      expect(await advice.innerText()).toContain(later);
+      expect(await hint.innerText()).toContain(laterHint);
     },
   );
 });
 
 describe('two tabs', () => {
-  it('show each other what was said', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('From the first tab');
-    await answer();
+  it('show the messages of each other', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('From the first tab');
+    await readAnswer();
     const second = await page.context().newPage();
     const { origin, hash } = new URL(page.url());
     await second.goto(`${origin}/#key=${callerKey}`);
@@ -154,8 +154,8 @@ describe('two tabs', () => {
   });
 });
 
-it('Enter in the choice of a deployment leaves the message as it was', async () => {
-  const { page } = await house.open('demo');
+it('does not send Enter from the model picker to the message field', async () => {
+  const { page } = await fixture.open('demo');
   await page.locator('.picker').click();
   await page.locator('.picker-dialog input').fill('scripted');
   await page.keyboard.press('Enter');

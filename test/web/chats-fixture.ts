@@ -1,23 +1,23 @@
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-/** The page with its conversations in a database. */
-export interface ChatsHouse extends PageHouse {
+/** A page fixture whose chats are stored in a database. */
+export interface ChatsFixture extends PageFixture {
   readonly database: ResponseDatabase;
 }
 
-export async function startChatsHouse(configuration: object = {}, options: ServiceOptions = {}): Promise<ChatsHouse> {
+export async function startChatsFixture(configuration: object = {}, options: ServiceOptions = {}): Promise<ChatsFixture> {
   const database = await openResponses('SQLite');
-  const house = await startPageHouse(configuration, {
+  const fixture = await startPageFixture(configuration, {
     ...{ chats: database.chats(), shares: database.shares() },
     ...options,
   });
   return {
-    ...house,
+    ...fixture,
     database,
     async [Symbol.asyncDispose]() {
-      await house[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type PageFixture, startPageFixture } from './support.ts';
 
-let house: PageHouse;
+let fixture: PageFixture;
 
 beforeAll(async () => {
-  house = await startPageHouse();
+  fixture = await startPageFixture();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-/** Cancels the question and asks anew before the event of its end comes; resolves when that has come. */
+/** Cancels the dialog and opens it again before the browser dispatches the close event. Resolves after that event. */
 const askAgainAtOnce = `(async () => {
   const first = document.querySelector('.question-dialog');
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
@@ -23,24 +23,24 @@ const askAgainAtOnce = `(async () => {
   return document.querySelector('.question-dialog')?.open ?? false;
 })()`;
 
-describe('several conversations', () => {
-  it('are answered at once, are marked while they are and when they were, and keep apart', async () => {
+describe('several chats', () => {
+  it('stream answers concurrently, mark running and new answers in the list, and do not mix them', async () => {
     const open = new Map<string, Answering>();
-    house.upstream.script(async (answering) => {
+    fixture.upstream.script(async (answering) => {
       const { messages } = answering.received.body as { messages: { content: string }[] };
       const question = messages.at(-1)?.content ?? '';
       open.set(question, answering);
       answering.head();
       await answering.events(delta({ role: 'assistant' }), text(`${question}: `));
     });
-    const { page, say, answer, troubles } = await house.open('raw');
+    const { page, sendMessage, readAnswer, issues } = await fixture.open('raw');
     const head = (title: string) => page.locator('.head', { hasText: title });
     const reply = page.locator('.reply .markdown');
-    await say('First');
+    await sendMessage('First');
     await reply.getByText('First:').waitFor();
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
-    await say('Second');
+    await sendMessage('Second');
     await reply.getByText('Second:').waitFor();
     await head('First').getByRole('img', { name: 'Answer in progress' }).waitFor();
 
@@ -51,21 +51,21 @@ describe('several conversations', () => {
     open.get('First')?.done();
     await head('First').getByRole('img', { name: 'New answer' }).waitFor();
     await head('First').getByRole('link').click();
-    expect(await answer()).toBe('First: one more');
+    expect(await readAnswer()).toBe('First: one more');
     expect(await head('First').getByRole('img').count()).toBe(0);
     await head('Second').getByRole('img', { name: 'Answer in progress' }).waitFor();
 
     await head('Second').getByRole('link').click();
     await page.getByRole('button', { name: 'Stop' }).click();
-    expect(await answer()).toBe('Second: two');
+    expect(await readAnswer()).toBe('Second: two');
     expect(await head('Second').getByRole('img').count()).toBe(0);
-    expect(troubles).toEqual({ outside: [], faults: [] });
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it('are asked about again although the browser has not told yet that the first question is closed', async () => {
-    const { page, say, answer } = await house.open('demo');
-    await say('Count to 3');
-    await answer();
+  it('reopen their delete dialog before the browser dispatches its close event', async () => {
+    const { page, sendMessage, readAnswer } = await fixture.open('demo');
+    await sendMessage('Count to 3');
+    await readAnswer();
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').waitFor();

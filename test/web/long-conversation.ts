@@ -4,17 +4,17 @@ import type { TestPage } from './support.ts';
 interface LongConversation {
   readonly deployment: string;
   readonly messages: number;
-  readonly textOf: (at: number) => string;
+  readonly getText: (at: number) => string;
 }
 
-/** Puts a conversation called Long into the browser, and opens it. */
+/** Stores a chat with the title “Long” in the browser and opens it. */
 export async function openLongConversation({ page, reload }: TestPage, long: LongConversation): Promise<void> {
-  const { deployment, messages, textOf } = long;
+  const { deployment, messages, getText } = long;
   const turns = Array.from({ length: messages }, (_, at) => ({
     ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
     ...(at % 2 === 0
       ? { kind: 'question', text: `Question ${at}`, attachments: [] }
-      : { kind: 'reply', deployment, state: 'done', text: textOf(at), custom: {}, stageTimes: {} }),
+      : { kind: 'reply', deployment, state: 'done', text: getText(at), custom: {}, stageTimes: {} }),
   }));
   const head = { id: 'long', title: 'Long', deployment, updatedAtMs: 0 };
   await write(page, {
@@ -37,8 +37,8 @@ function write(page: Page, items: Readonly<Record<string, readonly object[]>>): 
   })`);
 }
 
-/** Everything that the browser keeps of the page, as one text. */
-export const kept = `(async () => {
+/** Script that returns all browser storage of the page as one text. */
+export const storageScript = `(async () => {
   const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
   const said = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.title];
   for (const { name } of await indexedDB.databases()) {
