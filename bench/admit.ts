@@ -77,7 +77,7 @@ function gate(
   });
   const catalog = new Catalog(new MemoryApplicationStore());
   const dependencies = (now: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot: now, caller });
-  const requireConsent = createRequireConsent({ store: consents, dependencies, noteGraph: () => undefined });
+  const requireConsent = createRequireConsent({ store: consents, dependencies, onGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
   const record = silentTelemetry.begin({} as CallStart);
   const reserveLimits = createReserveLimits({

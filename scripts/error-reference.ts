@@ -1,4 +1,4 @@
-import { errorMeanings, httpRefusals } from '#contract/errors/error-meanings.ts';
+import { errorMeanings, httpRejections } from '#contract/errors/error-meanings.ts';
 import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 
 const opening = `# Errors
@@ -15,7 +15,7 @@ This page lists every error code of Parley. [The wire](wire.md#errors) describes
 export function errorReference(): string {
   const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind, says: errorMeanings[code as ErrorCode] }));
   const { type } = errorKinds.invalid_request;
-  const refusals = Object.entries(httpRefusals).map(([status, says]) => ({
+  const refusals = Object.entries(httpRejections).map(([status, says]) => ({
     code: 'invalid_request',
     status: Number(status),
     type,

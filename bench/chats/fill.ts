@@ -4,7 +4,7 @@ import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
 /** Maximum number of rows of eight columns that one statement of either engine accepts. */
-const chatsAtOnce = 500;
+const chatsPerStatement = 500;
 
 export interface FilledUser {
   readonly subject: string;
@@ -29,10 +29,10 @@ export function toChatId(at: number): string {
 /** Writes chats of one question and one answer, one hour apart. Bypasses the store, which writes one chat at a time. */
 export async function fillUser({ database, seal, nowMs }: FillParts, { subject, chats }: FilledUser): Promise<void> {
   let revision = 0;
-  for (let first = 0; first < chats; first += chatsAtOnce) {
+  for (let first = 0; first < chats; first += chatsPerStatement) {
     const rows: ChatRow[] = [];
     const turns: ChatTurnRow[] = [];
-    for (let at = first; at < Math.min(chats, first + chatsAtOnce); at += 1) {
+    for (let at = first; at < Math.min(chats, first + chatsPerStatement); at += 1) {
       const chatRef = { subject, id: toChatId(at) };
       revision += 1;
       const updatedAtMs = nowMs - at * 3_600_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { toParleyCommand } from '../contenders.ts';
 import { findFreePort, isAlive, waitForReply } from '../processes.ts';
 
-export interface NodeWish {
+export interface NodeOptions {
   readonly root: string;
   /** If absent, the node uses its embedded default with the sample. */
   readonly configuration: object | undefined;
@@ -22,7 +22,7 @@ export interface SoakedNode {
   readonly stop: () => Promise<void>;
 }
 
-export async function startNode({ root, configuration, environment }: NodeWish): Promise<SoakedNode> {
+export async function startNode({ root, configuration, environment }: NodeOptions): Promise<SoakedNode> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-soak-'));
   const [logPath, configPath, port] = [join(folder, 'output.log'), join(folder, 'parley.json'), await findFreePort()];
   if (configuration !== undefined) writeFileSync(configPath, JSON.stringify(configuration));

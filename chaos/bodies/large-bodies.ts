@@ -26,8 +26,8 @@ export const largeBodies: Scenario = {
     await using node = await startWatched({
       configuration: { models: { ...models, free: model('free'), demo: { upstreams: [{ protocol: 'demo' }] } } },
     });
-    let isOver = false;
-    requireToLive(node, ground.tally, () => isOver);
+    let hasEnded = false;
+    requireToLive(node, ground.tally, () => hasEnded);
     const before = await node.read();
     const cases = [
       ...largeRequests().map((request) => ({ ...request, what: `sent: ${request.name}` })),
@@ -49,7 +49,7 @@ export const largeBodies: Scenario = {
       ground.log(`${what}: ${status}, blocked ${Math.round(blockedMs)} ms`);
     }
     await requireSettled(node, before, ground.tally);
-    isOver = true;
+    hasEnded = true;
   },
 };
 

@@ -36,8 +36,8 @@ export const documents: Scenario = {
     const model = (path: string) => ({ upstreams: [{ endpoint: `${upstream.url}${path}/v1` }], maxRetryAttempts: 1 });
     const configuration = { models: { free: model(''), asking: model('/asks') } };
     await using node = await startWatched({ configuration });
-    let isOver = false;
-    requireToLive(node, ground.tally, () => isOver);
+    let hasEnded = false;
+    requireToLive(node, ground.tally, () => hasEnded);
     await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
     const before = await node.read();
     const { bucket } = (await sendRequest(node.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } }))
@@ -49,7 +49,7 @@ export const documents: Scenario = {
       await readOne(ground, { node, bucket, document });
     }
     await requireSettled(node, before, ground.tally);
-    isOver = true;
+    hasEnded = true;
   },
 };
 
@@ -81,9 +81,9 @@ async function readOne({ tally, log }: Ground, { node, bucket, document }: Readi
     () => `${name}: ${stored.status} ${saved.status} ${saved.text.slice(0, 200)}`,
   );
   const beganMs = performance.now();
-  let isOver = false;
+  let hasEnded = false;
   const otherCalls = (async () => {
-    while (!isOver) {
+    while (!hasEnded) {
       const { status, ms } = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
       tally.count('calls of others');
       tally.peak('longest of others ms', Math.round(ms));
@@ -100,7 +100,7 @@ async function readOne({ tally, log }: Ground, { node, bucket, document }: Readi
     isMessages: false,
     maxMs: 120_000,
   });
-  isOver = true;
+  hasEnded = true;
   await otherCalls;
   const ms = Math.round(performance.now() - beganMs);
   const { blockedMs, rssBytes } = await node.read();

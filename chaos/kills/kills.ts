@@ -74,12 +74,12 @@ function goesOn({ isShort, ...ground }: Ground, round: number): boolean {
 
 /** Writes to every register concurrently and kills the node at a random moment. */
 async function writeAndKill({ random, tally, log }: Ground, node: TestProcess, ledger: Ledger, count?: CallCount): Promise<void> {
-  let isOver = false;
-  const writing = [...ledger.registers].map((register) => ledger.writeOn(node.url, register, () => isOver));
-  const counting = count === undefined ? [] : [count.callOn(node.url, () => isOver), count.callOn(node.url, () => isOver)];
+  let hasEnded = false;
+  const writing = [...ledger.registers].map((register) => ledger.writeOn(node.url, register, () => hasEnded));
+  const counting = count === undefined ? [] : [count.callOn(node.url, () => hasEnded), count.callOn(node.url, () => hasEnded)];
   await sleep(100 + random.below(500));
   process.kill(node.pid, 'SIGKILL');
-  isOver = true;
+  hasEnded = true;
   await Promise.all([...writing, ...counting, node.ended]);
   tally.count('kills');
   const { kills = 0, acknowledged = 0 } = tally.figures;
@@ -96,8 +96,8 @@ class CallCount {
     this.#tally = tally;
   }
 
-  async callOn(url: string, isOver: () => boolean): Promise<void> {
-    while (!isOver()) {
+  async callOn(url: string, hasEnded: () => boolean): Promise<void> {
+    while (!hasEnded()) {
       this.#sent += 1;
       const { status } = await call(url, { deployment: 'bounded', isStream: false, isMessages: false });
       if (status === 200) {

@@ -119,10 +119,10 @@ export class Ledger {
     this.#tally = tally;
   }
 
-  /** Writes until `isOver`. A success response acknowledges the value. */
-  async writeOn(url: string, register: Register, isOver: () => boolean): Promise<void> {
+  /** Writes until `hasEnded`. A success response acknowledges the value. */
+  async writeOn(url: string, register: Register, hasEnded: () => boolean): Promise<void> {
     const state = this.#states.get(register);
-    while (state !== undefined && !isOver()) {
+    while (state !== undefined && !hasEnded()) {
       const value = this.#next;
       this.#next += 1;
       state.sent.push(value);

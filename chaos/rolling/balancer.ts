@@ -20,12 +20,12 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const port = await freePort();
   const path = join(folder.path, 'nginx.conf');
   let used = [...ports];
-  let isOver = false;
+  let hasEnded = false;
   await writeFile(path, toConfiguration({ folder: folder.path, port, ports: used }));
   const child = spawn('nginx', ['-c', path, '-e', join(folder.path, 'error.log')], { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;
   const looking = (async () => {
-    while (!isOver) {
+    while (!hasEnded) {
       const checks = await Promise.all(ports.map(async (port) => [port, await isReady(port)] as const));
       const ready = checks.filter(([, isGood]) => isGood).map(([port]) => port);
       if (ready.length > 0 && ready.join() !== used.join()) {
@@ -45,7 +45,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
       while (used.join() !== expected.join()) await sleep(50);
     },
     async [Symbol.asyncDispose]() {
-      isOver = true;
+      hasEnded = true;
       await looking;
       child.kill('SIGTERM');
       await new Promise((resolve) => (child.exitCode === null ? child.once('close', resolve) : resolve(undefined)));

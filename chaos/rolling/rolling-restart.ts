@@ -65,7 +65,7 @@ async function restart({ tally, log }: Ground, { port, ports, nodes, start, bala
 /** Streams and complete calls without a pause. */
 class Streams {
   readonly #tally: Tally;
-  #isOver = false;
+  #hasEnded = false;
   readonly #running: Promise<unknown>;
 
   constructor(tally: Tally, url: string, count: number) {
@@ -74,12 +74,12 @@ class Streams {
   }
 
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#hasEnded = true;
     await this.#running;
   }
 
   async #callOn(url: string, isStream: boolean): Promise<void> {
-    while (!this.#isOver) {
+    while (!this.#hasEnded) {
       const result = await call(url, {
         deployment: isStream ? 'free' : 'bounded',
         isStream,

@@ -62,7 +62,7 @@ export class Callers {
   readonly #urls: readonly string[];
   /** Unavailable stores. Requests that need one of them may be rejected. */
   away: Needs = [];
-  #isOver = false;
+  #hasEnded = false;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(tally: Tally, urls: readonly string[], bucket: string) {
@@ -76,7 +76,7 @@ export class Callers {
   }
 
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#hasEnded = true;
     await this.#running;
   }
 
@@ -87,7 +87,7 @@ export class Callers {
   }
 
   async #sendRequests(url: string, kind: Kind): Promise<void> {
-    for (let index = 0; !this.#isOver; index += 1) {
+    for (let index = 0; !this.#hasEnded; index += 1) {
       const beganMs = performance.now();
       const awayBefore = this.away;
       const outcome = await kind.send(url, index).catch((error: Error) => error.message);

@@ -39,8 +39,8 @@ export const storesAway: Scenario = {
     const { bucket } = json as { bucket: string };
     const path = `/v1/files/${bucket}/stores.txt`;
     await sendRequest(direct.url, { method: 'PUT', path, headers: { 'api-key': callerKey }, body: '0' });
-    let isOver = false;
-    for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => isOver);
+    let hasEnded = false;
+    for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => hasEnded);
     const callers = new Callers(ground.tally, [direct.url, pooled.url], bucket);
     if (!(await becomesWhole(callers))) throw new Error('some requests fail before the first outage');
     const outages = toOutages(stores, bouncer).filter(({ name }) => name.includes(ground.match));
@@ -52,7 +52,7 @@ export const storesAway: Scenario = {
       } while (!ground.isShort && hasTime(ground));
     } finally {
       await callers.stop();
-      isOver = true;
+      hasEnded = true;
     }
     for (const node of [direct, pooled]) requireQuietLog(node, ground.tally);
   },

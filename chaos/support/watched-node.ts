@@ -80,9 +80,9 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
 }
 
 /** Records a fault if a node ends before `isOver`. */
-export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, isOver: () => boolean): void {
+export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, hasEnded: () => boolean): void {
   void node.ended.then(({ code, signal, stdout, stderr }) => {
-    if (!isOver()) tally.addFault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
+    if (!hasEnded()) tally.addFault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
   });
 }
 

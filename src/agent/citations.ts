@@ -41,9 +41,9 @@ export class Citations {
   }
 
   /** Returns the most recent citations of this run. After the end of the run, the excerpts are shortened. */
-  exportCitations(isOver: boolean): readonly Citation[] {
+  exportCitations(hasEnded: boolean): readonly Citation[] {
     const last = this.#ownCitations.slice(-maxStoredCitations);
-    return isOver ? last.map(shortenExcerpt) : last;
+    return hasEnded ? last.map(shortenExcerpt) : last;
   }
 
   /** Adds a passage, and returns the number that the model cites it by. */

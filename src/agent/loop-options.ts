@@ -58,7 +58,7 @@ export interface LoopOptions {
   /** Citations, including those from earlier runs of the conversation. Defaults to none. */
   readonly citations?: Citations;
   /** Whether the model accepts a response schema together with tools. Defaults to true. */
-  readonly takesFormatWithTools?: boolean | undefined;
+  readonly acceptsFormatWithTools?: boolean | undefined;
   /** Options for long conversations. If absent, the conversation is never reduced. */
   readonly context?: ContextOptions;
   /** Stored results from earlier runs that the model saw only in part. Defaults to none. */

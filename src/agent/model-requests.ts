@@ -90,7 +90,7 @@ export class ModelRequests {
     } = this.#options.request;
     const messages = [...conversation, ...(this.#formatMessages ?? [])];
     const toolFields = this.#createToolFields(turnNumber);
-    const canHaveFormat = toolFields.tools === undefined || this.#options.takesFormatWithTools !== false;
+    const canHaveFormat = toolFields.tools === undefined || this.#options.acceptsFormatWithTools !== false;
     return { ...rest, messages, ...toolFields, ...(format !== undefined && canHaveFormat && { response_format: format }) };
   }
 

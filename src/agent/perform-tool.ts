@@ -2,7 +2,7 @@ import { HttpError } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { CheckTime, findSchemaError, slowSchema, takesNull, unusableSchema } from '#contract/schemas/schema-error.ts';
+import { acceptsNull, CheckTime, findSchemaError, slowSchema, unusableSchema } from '#contract/schemas/schema-error.ts';
 import { type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 
 /** Replacement for an error message that must not be disclosed. */
@@ -90,7 +90,7 @@ function removeIdleNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const propertySchemas = isJsonObject(properties) ? properties : {};
   const requiredNames = Array.isArray(required) ? required : [];
   const entries = Object.entries(args).filter(
-    ([name, value]) => value !== null || requiredNames.includes(name) || takesNull(propertySchemas[name], schema),
+    ([name, value]) => value !== null || requiredNames.includes(name) || acceptsNull(propertySchemas[name], schema),
   );
   return entries.length === Object.keys(args).length ? args : Object.fromEntries(entries);
 }

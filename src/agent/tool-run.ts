@@ -110,7 +110,7 @@ class ToolRun {
   readonly #stage: number;
   readonly #inner: Renumbering;
   readonly #citable: Attachment[] = [];
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(call: ToolCall, runs: ToolRuns, chunks: Channel<Chunk>) {
     this.#call = call;
@@ -128,7 +128,7 @@ class ToolRun {
     const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
     void this.#put({ stages: [{ index: this.#stage, ...opening }], ...this.#toRemoteCallContent() });
     const result = await this.#perform();
-    this.#isOver = true;
+    this.#hasEnded = true;
     const { question } = result;
     if (question === undefined) return this.#answer(result, clock.nowMs() - startedMs);
     const content = toQuestionMarkdown(question.message);
@@ -203,7 +203,7 @@ class ToolRun {
   }
 
   async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.#runs.tally.add(usage);
     const ownStages = content ? [{ index: this.#stage, content, status: null }] : [];
     const all = [...ownStages, ...this.#inner.renumberStages(stages)];

@@ -1,7 +1,7 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { tryParseJson } from '#base/json/json.ts';
-import { type Accepted, checkConfiguration, type Refused } from '#configuration/check.ts';
+import { checkConfiguration, type RejectedConfiguration, type ValidConfiguration } from '#configuration/check.ts';
 import { findModels, ollamaTagsUrl, type Surroundings } from '#configuration/find-models.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
@@ -18,7 +18,7 @@ export async function firstConfiguration(
   files: readonly string[],
   environment: Environment,
   { http, ...local }: Local & { readonly http: HttpClient },
-): Promise<Accepted | Refused> {
+): Promise<ValidConfiguration | RejectedConfiguration> {
   if (files.length > 0) return loadConfiguration(files, environment);
   return defaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
 }
@@ -49,7 +49,10 @@ const thisMachine = ['127.0.0.0/8', '::1'];
  * Returns the configuration without files: a demo that needs no network and no API key of a provider, and the models found on
  * this machine.
  */
-export function defaultConfiguration(surroundings: Surroundings, { key, sample }: Local): Accepted | Refused {
+export function defaultConfiguration(
+  surroundings: Surroundings,
+  { key, sample }: Local,
+): ValidConfiguration | RejectedConfiguration {
   return checkConfiguration({
     models: {
       demo: {

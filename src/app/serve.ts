@@ -5,7 +5,7 @@ import { EmbedderPool, recentVectorBounds } from '#base/embedding/local-embedder
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { Accepted } from '#configuration/check.ts';
+import type { ValidConfiguration } from '#configuration/check.ts';
 import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
@@ -23,7 +23,7 @@ import { firstConfiguration } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
-import { type Closable, type Closing, Drain, refuseWhileDraining, TrackedConnections } from './process/drain.ts';
+import { type Closable, type Closing, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
 import { listenAt, listenForAddress, readTls, watchTls } from './process/listening.ts';
 import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
@@ -84,7 +84,7 @@ function newSecret(): string {
 }
 
 function composeNode(
-  { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit }: NodeDeps,
+  { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, recordAudit }: NodeDeps,
   http: HttpClient,
 ): Service & { embedder: EmbedderPool } {
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
@@ -110,24 +110,24 @@ function composeNode(
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
-    noteRemovedReferences: (deployment, count) =>
+    onRemovedReferences: (deployment, count) =>
       log.debug('removed references to files that the deployment may not read', { deployment, count }),
-    noteAudit,
-    noteGraph(graph) {
+    recordAudit,
+    onGraph(graph) {
       const dangling = state.graphWalked(graph);
       if (dangling.length > 0) log.warn(formatAllDangling(dangling));
     },
-    noteMissing(application, references) {
+    onMissing(application, references) {
       const missing = state.documents.note(application, references);
       if (missing !== undefined) log.warn(missing);
     },
-    noteUnusablePart(part) {
+    onUnusablePart(part) {
       const line = state.unusable.note(part);
       if (line !== undefined) log.warn(line);
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
     prepare(app) {
-      refuseWhileDraining(app, () => service.inFlightCalls.isClosed);
+      rejectWhileDraining(app, () => service.inFlightCalls.isClosed);
       measureHttp(app, telemetry);
     },
   });
@@ -147,9 +147,9 @@ function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; r
 
 /** Reloads changed configuration files for as long as the node runs. */
 function keepConfiguration(
-  { settings, log, put, publish, state, noteAudit }: NodeDeps,
+  { settings, log, put, publish, state, recordAudit }: NodeDeps,
   environment: Environment,
-  accepted: Accepted,
+  accepted: ValidConfiguration,
 ): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
   return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
@@ -159,9 +159,9 @@ function keepConfiguration(
       publish({ configuration, warnings });
       log.info('configuration reloaded', { files: files.join(', ') });
     },
-    onRefused(faults, cause) {
+    onRejected(faults, cause) {
       state.configurationRefused(faults);
-      noteAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
+      recordAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
       for (const error of faults)
         log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
     },
@@ -197,7 +197,7 @@ async function acceptedConfiguration(
   files: readonly string[],
   environment: Environment,
   local: Parameters<typeof firstConfiguration>[2],
-): Promise<Accepted> {
+): Promise<ValidConfiguration> {
   const loaded = await firstConfiguration(files, environment, local);
   if ('faults' in loaded)
     throw new SettingError(`the configuration is invalid\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
@@ -256,11 +256,11 @@ function createReadNode(parts: NodeReportDeps): () => NodeReport {
 }
 
 function toStores({ settings: { shared }, state }: NodeReportDeps): readonly StoreReport[] {
-  const isAway = (name: SharedStore['name']): boolean => state.isAway(name);
+  const isUnavailable = (name: SharedStore['name']): boolean => state.isUnavailable(name);
   return [
-    { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: isAway('database') },
+    { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: isUnavailable('database') },
     { holds: 'files', kind: shared.files === undefined ? 'disk' : 's3', isAway: false },
-    { holds: 'limits', kind: shared.redisUrl === undefined ? 'memory' : 'redis', isAway: isAway('redis') },
+    { holds: 'limits', kind: shared.redisUrl === undefined ? 'memory' : 'redis', isAway: isUnavailable('redis') },
   ];
 }
 

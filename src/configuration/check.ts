@@ -6,18 +6,18 @@ import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { findConfigurationWarnings } from '#contract/configuration/find-configuration-warnings.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
-import { ruleFaults } from '#contract/configuration/rules.ts';
+import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 import type { ConfigurationError } from './configuration-error.ts';
 import { isReference } from './substitute.ts';
 
-export interface Accepted {
+export interface ValidConfiguration {
   /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */
   readonly configuration: Configuration;
   readonly warnings: readonly ConfigurationError[];
 }
 
-export interface Refused {
+export interface RejectedConfiguration {
   readonly faults: readonly ConfigurationError[];
   /** Warnings about the remaining entries. Empty if the faults are not limited to single entries. */
   readonly warnings: readonly ConfigurationError[];
@@ -38,10 +38,10 @@ const schema = Compile(Configuration);
 const nowhere: Origin = { writtenKeys: new Map(), findFile: () => '' };
 
 /** Accepts any value as a configuration, or returns all its faults. Does not throw. */
-export function checkConfiguration(value: unknown, origin: Origin = nowhere): Accepted | Refused {
+export function checkConfiguration(value: unknown, origin: Origin = nowhere): ValidConfiguration | RejectedConfiguration {
   const completed = complete(Configuration, value);
   const toError = (error: Issue) => toConfigurationError(error, completed, origin);
-  const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...ruleFaults(completed)];
+  const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...findRuleIssues(completed)];
   if (faults.length > 0) return { faults: faults.map(toError), warnings: findRemainingWarnings(faults, completed).map(toError) };
   const configuration = completed as Configuration;
   const warnings = [
@@ -66,11 +66,11 @@ function findRemainingWarnings(faults: readonly Issue[], completed: unknown): re
   for (const {
     path: [section = '', name = ''],
   } of faults) {
-    const { [name]: _faulty, ...remainingEntries } = remaining[section] as JsonObject;
+    const { [name]: _invalid, ...remainingEntries } = remaining[section] as JsonObject;
     remaining[section] = remainingEntries;
     removedNames.push(String(name));
   }
-  const isRight = schema.Check(remaining) && ruleFaults(remaining).length === 0;
+  const isRight = schema.Check(remaining) && findRuleIssues(remaining).length === 0;
   return isRight ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
 }
 

@@ -1,7 +1,7 @@
 import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { protocolFor } from '#contract/configuration/protocols.ts';
-import { readUpstreamKey, secretsOfKey } from '#contract/configuration/upstream-key.ts';
+import { listKeySecrets, readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { listSecrets } from '#contract/quick-app/secrets.ts';
 import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listFieldSecrets } from '#domain/upstreams/upstream-error.ts';
@@ -69,7 +69,7 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
 function keySecrets(protocol: string, key: string | undefined): readonly string[] {
   if (key === undefined) return [];
   const parsedKey = readUpstreamKey(protocol, key);
-  return [key, ...('fault' in parsedKey ? [] : secretsOfKey(parsedKey))];
+  return [key, ...('fault' in parsedKey ? [] : listKeySecrets(parsedKey))];
 }
 
 /** Returns all strings in a value, at any depth. */

@@ -7,7 +7,7 @@ import { Configuration } from '#contract/configuration/configuration.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/brand.ts';
-import { type Accepted, checkConfiguration, type Refused, toConfigurationError } from './check.ts';
+import { checkConfiguration, type RejectedConfiguration, toConfigurationError, type ValidConfiguration } from './check.ts';
 import type { ConfigurationError } from './configuration-error.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
@@ -20,7 +20,7 @@ export async function loadConfiguration(
   files: readonly string[],
   environment: Environment,
   options: LoadOptions = {},
-): Promise<Accepted | Refused> {
+): Promise<ValidConfiguration | RejectedConfiguration> {
   const parsed = await Promise.all(files.map(readConfiguration));
   const faults = parsed.flatMap((file) => ('faults' in file ? file.faults : []));
   return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
@@ -36,7 +36,7 @@ export interface LoadOptions {
   readonly allowsMissingEnvironment?: boolean;
 }
 
-type ReadResult = ConfigurationFile | Pick<Refused, 'faults'>;
+type ReadResult = ConfigurationFile | Pick<RejectedConfiguration, 'faults'>;
 
 function isRead(result: ReadResult): result is ConfigurationFile {
   return 'value' in result;
@@ -69,7 +69,7 @@ async function checkMerged(
   { value, findFile }: Merged,
   environment: Environment,
   { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
-): Promise<Accepted | Refused> {
+): Promise<ValidConfiguration | RejectedConfiguration> {
   const {
     value: substituted,
     faults,
@@ -99,7 +99,10 @@ async function checkMerged(
 /**
  * Returns the result without faults and warnings at paths whose values are placeholders, and adds a warning for each placeholder.
  */
-function withUnset(checked: Accepted | Refused, unset: readonly ConfigurationError[]): Accepted | Refused {
+function withUnset(
+  checked: ValidConfiguration | RejectedConfiguration,
+  unset: readonly ConfigurationError[],
+): ValidConfiguration | RejectedConfiguration {
   const paths = new Set(unset.map(({ path }) => path));
   const isOfOther = ({ path }: ConfigurationError) => !paths.has(path);
   const warnings = [...unset, ...checked.warnings.filter(isOfOther)];

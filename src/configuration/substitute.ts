@@ -100,14 +100,14 @@ class Substitution implements Omit<Substituted, 'value'> {
       }
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
       if (value !== undefined) return value;
-      this.#noteMissing(name, path);
+      this.#onMissing(name, path);
       return this.#options.allowsMissing
         ? toPlaceholder(isReference(text) ? this.#options.expectedTypeAt?.(path) : 'part', name)
         : '';
     });
   }
 
-  #noteMissing(name: string, path: Path): void {
+  #onMissing(name: string, path: Path): void {
     const message = `needs the environment variable ${name}, which is not set`;
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is written so
     const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { type Folder, makeFolder } from '#test/check-files.ts';
-import type { Accepted, Refused } from './check.ts';
+import type { RejectedConfiguration, ValidConfiguration } from './check.ts';
 import { checkConfiguration } from './check.ts';
 import { formatConfigurationError } from './configuration-error.ts';
 import { loadConfiguration } from './load.ts';
@@ -38,7 +38,7 @@ async function startWatch(
   watch = await watchConfiguration(files, load, {
     readBefore,
     onLoaded: (configuration) => void told.push(Object.keys(configuration.models).join(' ')),
-    onRefused: (faults) =>
+    onRejected: (faults) =>
       void told.push(faults.map((fault) => formatConfigurationError(fault).replace(`${folder.path}/`, '')).join('\n')),
   });
 }
@@ -211,8 +211,8 @@ describe('watchConfiguration with a configuration from before the watch', () => 
 describe('watchConfiguration during a load', () => {
   /** Creates loads that end when the test resolves them. */
   function makeLoads() {
-    const running: ((loaded: Accepted | Refused) => void)[] = [];
-    const load = () => new Promise<Accepted | Refused>((resolve) => running.push(resolve));
+    const running: ((loaded: ValidConfiguration | RejectedConfiguration) => void)[] = [];
+    const load = () => new Promise<ValidConfiguration | RejectedConfiguration>((resolve) => running.push(resolve));
     const end = (index: number, id: string) => running[index]?.(checkConfiguration(JSON.parse(withModels(id))));
     return { running, load, end };
   }
@@ -260,7 +260,7 @@ describe('watchConfiguration during a load', () => {
         if ('bad' in configuration.models) throw new Error('no such protocol');
         told.push('loaded');
       },
-      onRefused: (faults, cause) => {
+      onRejected: (faults, cause) => {
         told.push(...faults.map(({ message }) => message));
         causes.push(cause);
       },

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { Accepted, Refused } from './check.ts';
+import type { RejectedConfiguration, ValidConfiguration } from './check.ts';
 import type { ConfigurationError } from './configuration-error.ts';
 
 /** Called on every change. */
@@ -18,7 +18,7 @@ export interface ConfigurationListener {
    * Called when a change is rejected. The configuration of the last `onLoaded` stays in force. `cause` is the caught error, for
    * the log, including errors of `onLoaded`.
    */
-  onRefused(faults: readonly ConfigurationError[], cause?: unknown): void;
+  onRejected(faults: readonly ConfigurationError[], cause?: unknown): void;
 }
 
 export interface ConfigurationWatch {
@@ -37,22 +37,22 @@ const linksMs = 1000;
  */
 export async function watchConfiguration(
   files: readonly string[],
-  load: () => Promise<Accepted | Refused>,
+  load: () => Promise<ValidConfiguration | RejectedConfiguration>,
   listener: ConfigurationListener,
 ): Promise<ConfigurationWatch> {
   if (files.length === 0) return { reload: () => undefined, close: async () => undefined };
-  const refuse = (message: string) => (cause: unknown) =>
-    listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
+  const reject = (message: string) => (cause: unknown) =>
+    listener.onRejected([{ file: files.join(', '), path: '', message }], cause);
   /**
    * Digest of the current configuration. Undefined after a rejected change, so that the next valid configuration is always
    * reported.
    */
   let currentDigest = listener.readBefore && computeDigest(listener.readBefore);
   const isReadBefore = currentDigest !== undefined;
-  const report = (loaded: Accepted | Refused) => {
+  const report = (loaded: ValidConfiguration | RejectedConfiguration) => {
     const before = currentDigest;
     currentDigest = undefined;
-    if ('faults' in loaded) return listener.onRefused(loaded.faults);
+    if ('faults' in loaded) return listener.onRejected(loaded.faults);
     const now = computeDigest(loaded.configuration);
     // One change can cause several events that are more than 100 ms apart on a busy machine.
     if (now !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
@@ -61,13 +61,13 @@ export async function watchConfiguration(
   const reload = new Reload((signal) =>
     load()
       .then((loaded) => signal.aborted || report(loaded))
-      .catch(refuse('cannot be applied. See the log for the reason')),
+      .catch(reject('cannot be applied. See the log for the reason')),
   );
   const { watch } = await import('chokidar');
   let realPaths = await findRealPaths(files);
   const watcher = watch([...files, ...realPaths], { ignoreInitial: true });
   watcher.on('all', () => reload.request());
-  watcher.on('error', refuse('cannot be watched, so changes require a restart. See the log for the reason'));
+  watcher.on('error', reject('cannot be watched, so changes require a restart. See the log for the reason'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
   if (isReadBefore) reload.request();
   // No event occurs if a link in the path of a file gets a new target while the old file remains.

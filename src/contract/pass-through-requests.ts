@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requireShape } from './errors/request-error.ts';
+import { rejectOtherCase, requireShape } from './errors/request-error.ts';
 import { type PassThroughApi, passThroughApis } from './pass-through.ts';
 import { cleaned } from './schemas/without-nulls.ts';
 
@@ -68,7 +68,7 @@ const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(pas
 /** Validates a JSON request and omits fields that are null. Throws `invalid_request` for the first fault. */
 export function parsePassThrough(api: PassThroughApi, value: unknown): JsonObject {
   if (!isJsonObject(value)) return requireShape(anyShape, value);
-  refuseOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));
+  rejectOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));
   const request = cleaned(value, new Set(Object.keys(value)));
   return requireShape(shapes[api], request);
 }

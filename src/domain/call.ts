@@ -10,7 +10,7 @@ import type { Deployment, DeploymentUse } from './deployments/deployment.ts';
 import type { Limit } from './limits/limits.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { RemoteTools } from './tools/remote-server.ts';
-import type { NativeRequest, PassedFrame, PassThroughRequest } from './upstreams/upstream.ts';
+import type { NativeRequest, PassThroughFrame, PassThroughRequest } from './upstreams/upstream.ts';
 
 /** One request to one deployment, before authorization. */
 export interface Call {
@@ -126,7 +126,7 @@ export interface Calls {
   answer(target: Target, input: ChatInput, reply: ReplySink): Answer;
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
   /** Pushes the response to a request that is passed through into `reply`. */
-  passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassedFrame>): Answer;
+  passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassThroughFrame>): Answer;
   /** Counts or estimates the tokens of a request. Does not charge the caller. */
   countTokens(target: Target, input: ChatInput, signal: AbortSignal): Promise<number>;
   /**

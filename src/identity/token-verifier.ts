@@ -20,7 +20,7 @@ export interface TokenVerifierDeps {
   readonly clock: Clock;
   readonly caches: Caches;
   /** Called with the caller of each verified token that was not in the cache. */
-  readonly noteSignIn?: ((caller: Caller) => void) | undefined;
+  readonly recordSignIn?: ((caller: Caller) => void) | undefined;
   /** Called on the first failure to fetch keys, and again only after a success. */
   readonly reportError: (message: string, error: unknown) => void;
 }
@@ -68,7 +68,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
     tokens.store(digest, caller, claims.exp * 1000 - nowMs);
-    deps.noteSignIn?.(caller);
+    deps.recordSignIn?.(caller);
     return caller;
   };
 }

@@ -64,10 +64,10 @@ export async function verifySigned(
     return withTimes(await verifyByAny(token, keys, options));
   } catch (error) {
     const newer = lacksKey(error, kid) ? await providerKeys.newerThan(keys) : undefined;
-    if (newer === undefined) throw toRefusal(error);
+    if (newer === undefined) throw toRejection(error);
     return withTimes(
       await verifyByAny(token, newer, options).catch((again: unknown) => {
-        throw toRefusal(again);
+        throw toRejection(again);
       }),
     );
   }
@@ -121,7 +121,7 @@ function lacksKey(error: unknown, kid: string | undefined): boolean {
 }
 
 /** Returns the error for the client. It contains nothing from the token, also not as a cause. */
-function toRefusal(error: unknown): ParleyError {
+function toRejection(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
   if (error instanceof errors.JWTExpired) return refused('has expired. Get a new one');
   if (error instanceof errors.JWKSNoMatchingKey) return refused('is signed with a key that its issuer does not publish');

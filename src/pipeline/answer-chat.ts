@@ -5,9 +5,9 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import { checkCompletedControl, controlsSentBack } from '#contract/chat/completed-control.ts';
+import { checkCompletedControl, listReturnedControls } from '#contract/chat/completed-control.ts';
 import type { Calls, ChatInput, Target } from '#domain/call.ts';
-import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
+import { type Deployment, storesControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens, findMaxTokens } from '#domain/usage/usage.ts';
@@ -16,7 +16,7 @@ import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts
 import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
-import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import type { PreparedCall, Responder } from './prepared-call.ts';
 import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import type { runAddons } from './run-addons.ts';
@@ -28,7 +28,7 @@ export interface AnswerChatDeps {
   readonly reserveLimits: ReserveLimits;
   readonly clock: Clock;
   readonly responders: Responders;
-  readonly noteRemovedReferences: NoteRemovedReferences;
+  readonly onRemovedReferences: NoteRemovedReferences;
   /** Returns a random ID. */
   readonly newId: () => string;
 }
@@ -36,10 +36,10 @@ export interface AnswerChatDeps {
 /** Functions that answer a call. `selectAnswer` chooses among them. */
 export interface Responders {
   /** Calls the upstreams of a model. */
-  readonly callUpstreams: AnswerWith;
+  readonly callUpstreams: Responder;
   /** Calls upstreams that are applications or adapters, with a per-request key. */
-  readonly callApplication: AnswerWith;
-  readonly runQuickApp: AnswerWith;
+  readonly callApplication: Responder;
+  readonly runQuickApp: Responder;
   readonly runAddons: (prepared: PreparedCall, run: Parameters<typeof runAddons>[2]) => Handle;
   /** Runs the tools of the MCP servers that the request names. Another responder answers the turns. */
   readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
@@ -68,23 +68,23 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
 
 /** Starts to answer a call after its limits are reserved. */
 async function begin(
-  { reserveLimits, responders, noteRemovedReferences }: AnswerChatDeps,
+  { reserveLimits, responders, onRemovedReferences }: AnswerChatDeps,
   prepared: PreparedCall,
   metered: MeteredReply,
 ): Promise<void> {
   const { request, account, admitted } = prepared;
   const { promptTokens } = account;
-  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isWanted: () => !metered.isOver };
+  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isWanted: () => !metered.hasEnded };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, limitRequest);
-    if (admitted !== undefined && !metered.isOver) await admitted();
+    if (admitted !== undefined && !metered.hasEnded) await admitted();
   } catch (refused) {
     reservation?.settle?.(undefined);
-    return metered.refuse(refused);
+    return metered.reject(refused);
   }
   metered.begin(reservation, (sink) =>
-    selectAnswer(responders, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)),
+    selectAnswer(responders, prepared)(prepared, new ReplyFiles(prepared, sink, onRemovedReferences)),
   );
 }
 
@@ -104,7 +104,7 @@ function prepare(
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const promptTokens = estimatePromptTokens(request);
-  const wantsCost = includesCost || asksForCost(sentRequest);
+  const wantsCost = includesCost || isCostRequested(sentRequest);
   const account = new CallAccount({ target, request, sent: sentRequest, promptTokens, includesCost: wantsCost });
   if (quickApp !== undefined) account.ignore(listIgnoredFields(quickApp, sentRequest));
   return {
@@ -122,13 +122,13 @@ function prepare(
 
 /** Parley knows the controls of an application behind an endpoint only if the client sends them back. */
 function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
-  if (keepsControls(deployment)) return checkCompletedControl(messages);
-  const offeredControls = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
+  if (storesControls(deployment)) return checkCompletedControl(messages);
+  const offeredControls = deployment.kind === 'application' ? listReturnedControls(messages) : undefined;
   if (offeredControls !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offeredControls);
 }
 
-function selectAnswer(responders: Responders, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
-  const callModel = deployment.isServedByPrograms ? responders.callApplication : responders.callUpstreams;
+function selectAnswer(responders: Responders, { target: { deployment }, request, remote }: PreparedCall): Responder {
+  const callModel = deployment.isApplicationBacked ? responders.callApplication : responders.callUpstreams;
   let answer = callModel;
   if (deployment.quickApp !== undefined) answer = responders.runQuickApp;
   else if (deployment.kind === 'model' && request.addons !== undefined)
@@ -159,7 +159,7 @@ function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
 }
 
 /** Whether a request asks for `usage.cost`. */
-function asksForCost({ stream_options: options }: ChatRequest): boolean {
+function isCostRequested({ stream_options: options }: ChatRequest): boolean {
   return isJsonObject(options) && options.include_cost === true;
 }
 

@@ -8,8 +8,8 @@ import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
-import { forPrograms } from './call-application.ts';
-import { type ForPrograms, toProgramFields, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
+import { toApplicationFields } from './call-application.ts';
+import { type ApplicationFields, toApplicationHeaders, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { fetchFromUpstreams } from './fetch-from-upstreams.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
@@ -54,10 +54,10 @@ interface AccountedCall extends EmbeddingsCall {
 /** Adapters are called with a per-request key, which is revoked when the call ends. */
 async function sendRequest(deps: EmbeddingsDeps, input: AccountedCall): Promise<JsonObject> {
   const { target, account } = input;
-  if (!target.deployment.isServedByPrograms) return sendToUpstreams(deps, input);
+  if (!target.deployment.isApplicationBacked) return sendToUpstreams(deps, input);
   const key = await deps.perRequestKeys.issue(account.caller);
   try {
-    return await sendToUpstreams(deps, input, forPrograms(target, key));
+    return await sendToUpstreams(deps, input, toApplicationFields(target, key));
   } finally {
     await deps.perRequestKeys.revoke(key);
   }
@@ -66,7 +66,7 @@ async function sendRequest(deps: EmbeddingsDeps, input: AccountedCall): Promise<
 function sendToUpstreams(
   deps: UpstreamDeps,
   { target, request, signal, account }: AccountedCall,
-  programs?: ForPrograms,
+  programs?: ApplicationFields,
 ): Promise<JsonObject> {
   const { call, deployment } = target;
   const attempts = {
@@ -77,7 +77,7 @@ function sendToUpstreams(
     account,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const sent = toProgramFields(upstream, { common: toTraceHeaders(target, attempt), programs, account });
+      const sent = toApplicationHeaders(upstream, { common: toTraceHeaders(target, attempt), programs, account });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} does not support embeddings.`);
     },

@@ -4,7 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import type { Answer, Target } from '#domain/call.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import type { PassedFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
+import type { PassThroughFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { toUsage } from '#domain/usage/reported-usage.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
@@ -22,18 +22,18 @@ export interface PassThroughDeps extends UpstreamDeps {
  * Answers a call whose request is passed through: reserves its limits, calls the upstreams that serve the API, and pushes the
  * metered reply.
  */
-export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassedFrame>): Answer {
+export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassThroughFrame>): Answer {
   const { target, request: sentRequest } = input;
   const { deployment } = target;
   const request = 'form' in sentRequest ? sentRequest : { ...sentRequest, body: { ...deployment.defaults, ...sentRequest.body } };
   const promptTokens = estimatePromptTokens(request);
   const account = new CallAccount({ target, sent: {}, promptTokens });
-  const metered = new MeteredReply<PassedFrame>(target, account, new CountedReply(account.usage, reply));
-  const start = (sink: Sink<PassedFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
-  const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isWanted: () => !metered.isOver };
+  const metered = new MeteredReply<PassThroughFrame>(target, account, new CountedReply(account.usage, reply));
+  const start = (sink: Sink<PassThroughFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
+  const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isWanted: () => !metered.hasEnded };
   deps.reserveLimits(target, limitRequest).then(
     (reservation) => metered.begin(reservation, start),
-    (refused: unknown) => metered.refuse(refused),
+    (refused: unknown) => metered.reject(refused),
   );
   return metered;
 }
@@ -46,7 +46,7 @@ export interface PassThroughInput {
 function callUpstreams(
   deps: PassThroughDeps,
   { target, request, account }: PassThroughInput & { readonly account: CallAccount },
-  sink: Sink<PassedFrame>,
+  sink: Sink<PassThroughFrame>,
 ): Handle {
   const { call, deployment } = target;
   const attempts = {
@@ -55,7 +55,7 @@ function callUpstreams(
     caller: call.caller,
     account,
     mayRepeat: () => !('form' in request) || request.form.isComplete,
-    sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassedFrame>): Handle {
+    sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassThroughFrame>): Handle {
       const protocol = deps.protocols[upstream.protocol];
       const headers = toTraceHeaders(target, attempt);
       if (protocol.passThrough !== undefined) return protocol.passThrough({ upstream, request, headers }, reply);
@@ -66,17 +66,17 @@ function callUpstreams(
 }
 
 /** Passes a reply on and counts its usage and its characters. */
-class CountedReply implements Sink<PassedFrame> {
+class CountedReply implements Sink<PassThroughFrame> {
   hasStarted = false;
   readonly #totals: UsageTotals;
-  readonly #reply: Sink<PassedFrame>;
+  readonly #reply: Sink<PassThroughFrame>;
 
-  constructor(totals: UsageTotals, reply: Sink<PassedFrame>) {
+  constructor(totals: UsageTotals, reply: Sink<PassThroughFrame>) {
     this.#totals = totals;
     this.#reply = reply;
   }
 
-  frame(frame: PassedFrame): void {
+  frame(frame: PassThroughFrame): void {
     if (!this.hasStarted && frame.kind !== 'json') this.#totals.markPartial();
     this.hasStarted = true;
     const usage = frame.usage && toPassedUsage(frame.usage);

@@ -18,7 +18,7 @@ export interface AuthorizeDeps {
 interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapshot'> {
   readonly use: DeploymentUse;
   /** Whether the permit applies to all equal calls of the caller while the configuration is in force. */
-  readonly isLasting: boolean;
+  readonly isCacheable: boolean;
 }
 
 /**
@@ -34,7 +34,7 @@ export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
     let permit = call.version === undefined ? permits.get(call.caller)?.get(call.deployment) : undefined;
     if (permit?.snapshot !== snapshot || permit.use !== use) {
       permit = await createPermit(deps, call, { use, snapshot });
-      if (permit.isLasting) cachePermit(permits, call, permit);
+      if (permit.isCacheable) cachePermit(permits, call, permit);
     }
     const { deployment, path, limits } = permit;
     return { call, deployment, path, limits, snapshot } as Target;
@@ -60,11 +60,11 @@ async function createPermit(
     const consenting = deps.requireConsent({ caller, deployment, snapshot });
     await consenting;
     const isOfConfiguration = requested === snapshot.deployments.get(call.deployment);
-    const isLasting = isOfConfiguration && caller.chain === null && consenting === undefined;
+    const isCacheable = isOfConfiguration && caller.chain === null && consenting === undefined;
     const limits = snapshot.limits.find(caller.roles, deployment.id);
-    return { deployment, path: buildPath(deployment, caller), limits, snapshot, use, isLasting };
+    return { deployment, path: buildPath(deployment, caller), limits, snapshot, use, isCacheable };
   } catch (refused) {
-    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.onRefusal?.();
+    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.onRejection?.();
     throw refused;
   }
 }

@@ -136,9 +136,9 @@ export class CallAccount {
     const rights = createReceiverRights(deployment.id, caller.chain, files);
     const claims = [...(caller.chain?.claims ?? []), ...(this.#reservation?.claims ?? [])];
     const report = (usage: readonly ModelUsage[]): void => this.#inner?.add(usage);
-    const noteRefusal = (): void => {
+    const recordRejection = (): void => {
       this.isExcused = true;
     };
-    return { ...caller, chain: { path, rights, claims, report, onRefusal: noteRefusal } };
+    return { ...caller, chain: { path, rights, claims, report, onRejection: recordRejection } };
   }
 }

@@ -7,7 +7,7 @@ import { findCredentials, getForwardedFields } from '#domain/callers/forwarded-f
 import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { CallUpstreams, ForPrograms } from './call-upstream.ts';
+import type { ApplicationFields, CallUpstreams } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 export interface ApplicationDeps {
@@ -21,7 +21,7 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
   const programInput = { ...prepared, native: undefined };
   const { account } = prepared;
   const calling = new KeyedCall(deps.perRequestKeys, sink);
-  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => account.isExcused });
+  const toPrograms = (key: string) => ({ ...toApplicationFields(prepared.target, key), isExcused: () => account.isExcused });
   void calling.begin(account.caller, (key) => deps.callUpstreams(programInput, calling, toPrograms(key)));
   return calling;
 }
@@ -30,7 +30,7 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
  * Returns the headers and query parameters for applications and adapters. Errors must not reveal the values in
  * `secrets`.
  */
-export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
+export function toApplicationFields({ call, deployment, snapshot }: Target, key: string): ApplicationFields {
   const { headers, query } = getForwardedFields(call.origin, deployment);
   const { forwardsToken } = deployment;
   const credentials = forwardsToken && call.caller.chain === null ? call.origin && findCredentials(call.origin) : undefined;

@@ -80,7 +80,7 @@ function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureReq
     },
     body: body?.bytes ?? null,
     timeouts,
-    isOnce: body !== undefined,
+    isNotRepeatable: body !== undefined,
   };
 }
 

@@ -24,7 +24,7 @@ export interface UpstreamDeps extends FailoverDeps {
 }
 
 /** Values that are sent only to applications and adapters, which may call other deployments. */
-export interface ForPrograms extends ForwardedFields {
+export interface ApplicationFields extends ForwardedFields {
   /** Headers that Parley sets, with names in lower case. */
   readonly ownHeaders: Readonly<Record<string, string>>;
   /** Secrets that an error must not reveal. */
@@ -36,22 +36,22 @@ export interface ForPrograms extends ForwardedFields {
 }
 
 /** Calls the upstreams of a deployment. `programs` is for applications and adapters. */
-export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ForPrograms) => Handle;
+export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ApplicationFields) => Handle;
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
   return ({ target, request, native, isTranslated, affinity, account }, sink, programs) => {
     const { call, deployment } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
-    const noteIgnored = (fields: readonly string[]): void => account.ignore(fields);
+    const onIgnored = (fields: readonly string[]): void => account.ignore(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
       const headers = toTraceHeaders(target, attempt);
-      const sent = programs === undefined ? { headers } : toProgramFields(upstream, { common: headers, programs, account });
+      const sent = programs === undefined ? { headers } : toApplicationHeaders(upstream, { common: headers, programs, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
         const lostThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
-        if (lostThoughts.length > 0) noteIgnored(lostThoughts);
+        if (lostThoughts.length > 0) onIgnored(lostThoughts);
       }
-      const input = { upstream, maxCompletionTokens, isTranslated, noteIgnored, ...sent, ...supported };
+      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const secrets = programs?.secrets ?? [];
@@ -87,7 +87,7 @@ function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean 
 
 interface Sending {
   readonly common: Readonly<Record<string, string>>;
-  readonly programs: ForPrograms | undefined;
+  readonly programs: ApplicationFields | undefined;
   readonly account: CallAccount;
 }
 
@@ -95,7 +95,7 @@ interface Sending {
  * Returns the headers and query parameters for one upstream. Only applications and adapters receive those of the client. A
  * header that is configured for the upstream replaces the client's.
  */
-export function toProgramFields(
+export function toApplicationHeaders(
   upstream: Upstream,
   { common, programs, account }: Sending,
 ): Pick<Attempt, 'headers' | 'query' | 'onHeaders'> {

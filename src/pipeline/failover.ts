@@ -5,7 +5,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
-import { isCallRefusal, toRefusalError } from '#domain/upstreams/call-refusal.ts';
+import { isCallRejection, toRejectionError } from '#domain/upstreams/call-refusal.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
@@ -107,11 +107,11 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     if (upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(upstream, this);
     if (!(cause instanceof UpstreamError) || upstream === undefined) return this.#sink.fail(cause);
     const error = withoutSecrets(cause, upstream, this.#secrets);
-    const isRefusal = isCallRefusal(error, upstream);
+    const isRejection = isCallRejection(error, upstream);
     const attempts = this.#attempts;
-    const isExcused = isRefusal || attempts?.isExcused?.() === true;
-    if (isExcused) attempts?.caller.chain?.onRefusal?.();
-    if (attempts === undefined) return this.#sink.fail(isRefusal ? toRefusalError(error) : error);
+    const isExcused = isRejection || attempts?.isExcused?.() === true;
+    if (isExcused) attempts?.caller.chain?.onRejection?.();
+    if (attempts === undefined) return this.#sink.fail(isRejection ? toRejectionError(error) : error);
     this.#error = error;
     if (!isExcused) this.#note(error, { upstream, attempts });
     if (!isExcused && isRetryable(error) && attempts.mayRepeat?.() !== false) this.next(attempts);
@@ -155,14 +155,14 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     if (error.status === 429) loadBalancer.recordRateLimit(upstream, error, nowMs);
     else if (isDown(error) && !this.#triedIds.has(upstream.id))
       loadBalancer.recordFailure(upstream, { nowMs, caller, message: getOwnMessage(error) });
-    else loadBalancer.recordRefusal(upstream, error, nowMs);
+    else loadBalancer.recordRejection(upstream, error, nowMs);
     this.#triedIds = new Set([...this.#triedIds, upstream.id]);
   }
 
   #giveUp({ deployment }: Attempts<Item>): void {
     const [error, upstream] = [this.#error, this.#upstream];
     const hasFailed = error !== undefined && upstream !== undefined;
-    this.#sink.fail(hasFailed ? toCallerError(error, deployment.id, upstream) : noneIsOpen(this.#deps, deployment));
+    this.#sink.fail(hasFailed ? toCallerError(error, deployment.id, upstream) : createUnavailableError(this.#deps, deployment));
   }
 }
 
@@ -183,7 +183,7 @@ function isDown({ kind, status }: UpstreamError): boolean {
 const unservedSeconds = 60;
 
 /** Returns the 503 for a deployment whose configuration does not allow any call. */
-function notServed(reason: string): ParleyError {
+function createNotServedError(reason: string): ParleyError {
   return new ParleyError('upstream_unavailable', reason, { retryAfterSeconds: unservedSeconds });
 }
 
@@ -193,9 +193,9 @@ function getOutcome(error: unknown): AttemptOutcome {
   return error.status === 429 ? 'rate_limited' : error.kind;
 }
 
-function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
+function createUnavailableError({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
   const upstreams = deployment.upstreams.filter(({ weight }) => weight > 0);
-  if (upstreams.length === 0) return notServed(`${deployment.id} has no upstream with a weight above 0.`);
+  if (upstreams.length === 0) return createNotServedError(`${deployment.id} has no upstream with a weight above 0.`);
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
   const again = `Try again in ${retryAfterSeconds} s`;

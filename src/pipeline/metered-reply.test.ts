@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pump } from '#base/stream/pump.ts';
+import { pipeFrom } from '#base/stream/pump.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';
@@ -23,7 +23,7 @@ const last = Frame.ofChunks(
 );
 
 /** Returns the events, in order, while a call with a per-request key is read to its end or canceled after one frame. */
-async function happenings(
+async function events(
   frames: AsyncIterable<Frame>,
   { isLeft = false, isDeaf = false, leavesAtReport = false } = {},
 ): Promise<string[]> {
@@ -68,7 +68,7 @@ async function happenings(
     sink,
   );
   const metered = new MeteredReply(target, account, normalized);
-  metered.begin(reservation, (reply) => pump(() => frames, reply));
+  metered.begin(reservation, (reply) => pipeFrom(() => frames, reply));
   await over;
   return seen;
 }
@@ -79,7 +79,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
+    expect(await events(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 
   it('is empty if the reply fails before it starts', async () => {
@@ -87,7 +87,7 @@ describe('the usage of a call with a per-request key', () => {
     async function* failing(): AsyncIterable<Frame> {
       throw new Error('refused');
     }
-    expect(await happenings(failing())).toEqual(['given back', 'refused']);
+    expect(await events(failing())).toEqual(['given back', 'refused']);
   });
 
   it('is reported before the error of a reply that breaks off', async () => {
@@ -95,7 +95,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       throw new Error('broken');
     }
-    expect(await happenings(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'broken']);
+    expect(await events(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'broken']);
   });
 
   it('is reported if the client cancels the call', async () => {
@@ -103,7 +103,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4 of a part', 'reported 4']);
+    expect(await events(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4 of a part', 'reported 4']);
   });
 
   it('is charged, and the end is not sent, if the client cancels during the report', async () => {
@@ -111,7 +111,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    const told = await happenings(whole(), { leavesAtReport: true });
+    const told = await events(whole(), { leavesAtReport: true });
     // The usage is charged first, because the record of the call is written when the client cancels.
     expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
   });
@@ -121,7 +121,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    const told = await happenings(whole(), { isDeaf: true });
+    const told = await events(whole(), { isDeaf: true });
     expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
   });
 
@@ -140,7 +140,7 @@ describe('the usage of a call with a per-request key', () => {
         isStopped = true;
       }
     }
-    expect(await happenings(odd())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'no chunks']);
+    expect(await events(odd())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'no chunks']);
     expect(isStopped).toBe(true);
   });
 });
@@ -152,8 +152,8 @@ describe('MeteredReply', () => {
       yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
     }
     const claim = 'The answer of m failed: The upstream ended its answer without a reply.';
-    expect(await happenings(nothing())).toEqual(['given back', claim]);
-    expect(await happenings(empty())).toEqual(['given back', claim]);
+    expect(await events(nothing())).toEqual(['given back', claim]);
+    expect(await events(empty())).toEqual(['given back', claim]);
   });
 
   it('waits for content through any number of frames without content', async () => {
@@ -162,6 +162,6 @@ describe('MeteredReply', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
+    expect(await events(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 });

@@ -27,7 +27,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly #account: CallAccount;
   readonly #reply: StartedSink<Item>;
   readonly #work = new DeferredHandle();
-  #isOver = false;
+  #hasEnded = false;
   /** Whether the reply ended without an error. */
   #isComplete = false;
   #isCancelled = false;
@@ -51,13 +51,13 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   /** Whether the reply has ended or was canceled. */
-  get isOver(): boolean {
-    return this.#isOver;
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Starts the work for the reply, unless it has ended or was canceled. */
   begin(reservation: LimitReservation, start: (sink: Sink<Item>) => Handle): void {
-    if (this.#isOver) return reservation.settle?.(undefined);
+    if (this.#hasEnded) return reservation.settle?.(undefined);
     this.#account.admit(reservation);
     try {
       this.#work.follow(start(this));
@@ -67,15 +67,15 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   /** Ends a reply whose work must not start. */
-  refuse(error: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+  reject(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#reply.fail(error);
     this.#resolveOver();
   }
 
   frame(frame: Item): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     try {
       this.#reply.frame(frame);
     } catch (error) {
@@ -85,17 +85,17 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   end(): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     if (!this.#reply.hasStarted) return this.fail(new UpstreamError('broken', 'The upstream ended its answer without a reply.'));
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#isComplete = true;
     this.#account.usage.complete();
     this.#close();
   }
 
   fail(error: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#close({ error: toError(error, this.#target) });
   }
 
@@ -110,8 +110,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   cancel(): void {
     this.#isCancelled = true;
     this.#work.cancel();
-    if (!this.#isOver) this.#account.report(this.#used())?.catch(() => undefined);
-    this.#isOver = true;
+    if (!this.#hasEnded) this.#account.report(this.#used())?.catch(() => undefined);
+    this.#hasEnded = true;
     this.#settle();
     this.#resolveOver();
   }

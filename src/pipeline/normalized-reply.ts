@@ -122,7 +122,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (heldChunks.length === 0) return;
     this.#early.push(heldChunks.length === frame.chunks.length ? frame : Frame.ofRawChunks(...heldChunks));
     this.#earlyBytes += frame.roughBytes;
-    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes before the first choice`);
+    if (this.#earlyBytes > maxEarlyBytes) throw createSizeError(`${maxEarlyBytes} bytes before the first choice`);
   }
 
   /** Records the totals and the identity of a chunk. Returns whether it has more than totals. */
@@ -338,7 +338,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 }
 
-function tooMuch(what: string): UpstreamError {
+function createSizeError(what: string): UpstreamError {
   return new UpstreamError('broken', `The upstream sent more than ${what}.`);
 }
 

@@ -16,4 +16,4 @@ export interface PreparedCall extends ChatInput {
 }
 
 /** Function that answers a call: it pushes the reply into the sink. */
-export type AnswerWith = (prepared: PreparedCall, reply: UpstreamSink) => Handle;
+export type Responder = (prepared: PreparedCall, reply: UpstreamSink) => Handle;

@@ -29,15 +29,15 @@ const maxParsedChars = 4 * 1024 * 1024;
 export class ReplyFiles implements Sink<RawFrame> {
   readonly #answered: Answered;
   readonly #sink: Sink<RawFrame>;
-  readonly #noteRemoved: NoteRemovedReferences;
+  readonly #recordRemoved: NoteRemovedReferences;
   #references: ReplyReferences | undefined;
   /** Data that arrives while a right is being stored, for at most 2 s. */
   #waiting: (() => void)[] | undefined;
 
-  constructor(answered: Answered, sink: Sink<RawFrame>, noteRemoved: NoteRemovedReferences) {
+  constructor(answered: Answered, sink: Sink<RawFrame>, recordRemoved: NoteRemovedReferences) {
     this.#answered = answered;
     this.#sink = sink;
-    this.#noteRemoved = noteRemoved;
+    this.#recordRemoved = recordRemoved;
   }
 
   frame(frame: RawFrame): void {
@@ -61,7 +61,7 @@ export class ReplyFiles implements Sink<RawFrame> {
 
   #note(): void {
     const removed = this.#references?.removed ?? 0;
-    if (removed > 0) this.#noteRemoved(this.#answered.target.deployment.id, removed);
+    if (removed > 0) this.#recordRemoved(this.#answered.target.deployment.id, removed);
   }
 
   #check(frame: RawFrame): void {
@@ -157,14 +157,14 @@ class ReplyReferences {
   #toReadableAttachment(attachment: JsonObject, key: string): JsonObject | undefined {
     const { url, reference_url: reference, index, data } = attachment;
     const at = typeof index === 'number' ? `${key} ${index}` : undefined;
-    const keepsUrl = typeof url !== 'string' || this.#mayPass(url, at && `${at} url`);
-    const keepsReference = typeof reference !== 'string' || this.#mayPass(reference, at && `${at} reference`);
-    if (keepsUrl && keepsReference) return attachment;
+    const isUrlAllowed = typeof url !== 'string' || this.#mayPass(url, at && `${at} url`);
+    const isReferenceAllowed = typeof reference !== 'string' || this.#mayPass(reference, at && `${at} reference`);
+    if (isUrlAllowed && isReferenceAllowed) return attachment;
     const { url: _url, reference_url: _reference, ...rest } = attachment;
     const result = {
       ...rest,
-      ...(keepsUrl && url !== undefined && { url }),
-      ...(keepsReference && reference !== undefined && { reference_url: reference }),
+      ...(isUrlAllowed && url !== undefined && { url }),
+      ...(isReferenceAllowed && reference !== undefined && { reference_url: reference }),
     };
     return data === undefined && result.url === undefined && result.reference_url === undefined ? undefined : result;
   }

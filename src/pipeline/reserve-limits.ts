@@ -87,7 +87,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     const nowMs = clock.epochMs();
     const refusal = toLimitError(statuses, deployment.id, nowMs);
     if (refusal !== undefined) {
-      caller.chain?.onRefusal?.();
+      caller.chain?.onRejection?.();
       throw refusal;
     }
     return {

@@ -1,7 +1,7 @@
 import { type AddonTools, findAddons, type NamedAddon } from '#agent/addons.ts';
 import { runLoop } from '#agent/loop.ts';
 import { toAsyncIterable } from '#base/stream/async-items.ts';
-import { pump } from '#base/stream/pump.ts';
+import { pipeFrom } from '#base/stream/pump.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Frame, RawFrame } from '#contract/chat/frame.ts';
@@ -9,7 +9,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
 import { sendInToolForm } from '#upstreams/with-functions.ts';
-import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import type { PreparedCall, Responder } from './prepared-call.ts';
 
 export interface AddonDeps {
   readonly addonTools: (configuration: Configuration) => AddonTools;
@@ -21,7 +21,7 @@ export interface AddonDeps {
 }
 
 interface AddonRun {
-  readonly callModel: AnswerWith;
+  readonly callModel: Responder;
   readonly sink: Sink<RawFrame>;
 }
 
@@ -35,13 +35,13 @@ export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, 
   if (namedAddons.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
     sendInToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
-      pump((signal) => loop(deps, { ...single, request: inner }, { namedAddons, callModel, signal }), inToolReply),
+      pipeFrom((signal) => loop(deps, { ...single, request: inner }, { namedAddons, callModel, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
 interface Run {
-  readonly callModel: AnswerWith;
+  readonly callModel: Responder;
   readonly namedAddons: readonly NamedAddon[];
   readonly signal: AbortSignal;
 }

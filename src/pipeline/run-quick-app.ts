@@ -4,7 +4,7 @@ import { type QuickAppRun, runQuickApp as runApp } from '#agent/quick-app/run-qu
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { traceRun } from '#agent/quick-app/trace-run.ts';
 import { getAcceptedMedia } from '#agent/tool-media.ts';
-import { pump } from '#base/stream/pump.ts';
+import { pipeFrom } from '#base/stream/pump.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
@@ -35,7 +35,7 @@ export interface QuickAppDeps {
   readonly states: RunStates;
   readonly toolSources: (configuration: Configuration) => ToolSources;
   /** Called with the deployments that an application names and that do not exist, as a graph of the application's edges. */
-  readonly noteGraph: (graph: DependencyGraph) => void;
+  readonly onGraph: (graph: DependencyGraph) => void;
   /** Called with the error of a tool, whose reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
@@ -45,7 +45,7 @@ export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Si
   const { n = 1, ...request } = prepared.request;
   const holder = prepared.account.caller;
   const run = (choice: Sink<RawFrame>): Handle =>
-    pump((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
+    pipeFrom((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
@@ -88,7 +88,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
     conversation,
     sendModelRequest: (modelRequest) => createSender(app.model)(modelRequest, signal),
     acceptedMedia: getAcceptedMedia(model),
-    takesFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].takesFormatWithTools(upstream)),
+    acceptsFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].acceptsFormatWithTools(upstream)),
     context: toContext(app, { request, model, settings: snapshot.configuration.context }),
     sealState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
@@ -120,7 +120,7 @@ async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promis
   const { deployment, snapshot } = prepared.target;
   const createSender = createSenderFactory(deps, running);
   const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
-  deps.noteGraph({ deployments: [deployment], dangling });
+  deps.onGraph({ deployments: [deployment], dangling });
   const sources = deps.toolSources(snapshot.configuration);
   const mayRead = (file: string): boolean => caller.chain?.rights.allows('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;

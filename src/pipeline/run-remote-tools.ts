@@ -3,7 +3,7 @@ import type { ToolSources } from '#agent/quick-app/load-tools.ts';
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { loadServers } from '#agent/remote-tools.ts';
 import { toAsyncIterable } from '#base/stream/async-items.ts';
-import { pump } from '#base/stream/pump.ts';
+import { pipeFrom } from '#base/stream/pump.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
@@ -11,7 +11,7 @@ import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { RemoteTools } from '#domain/tools/remote-server.ts';
 import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
-import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import type { PreparedCall, Responder } from './prepared-call.ts';
 import { openConversation } from './run-quick-app.ts';
 
 export interface RemoteToolsDeps {
@@ -26,13 +26,13 @@ export interface RemoteToolsDeps {
 
 /** Answers with the tools of the MCP servers that the request names. Parley calls the tools. */
 export function runRemoteTools(deps: RemoteToolsDeps, prepared: PreparedCall, run: Run): Handle {
-  return pump((signal) => loop(deps, prepared, { ...run, signal }), run.sink);
+  return pipeFrom((signal) => loop(deps, prepared, { ...run, signal }), run.sink);
 }
 
 interface Run {
   readonly remote: RemoteTools;
   /** Answers one turn. */
-  readonly answer: AnswerWith;
+  readonly answer: Responder;
   readonly sink: Sink<RawFrame>;
 }
 

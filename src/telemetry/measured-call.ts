@@ -41,7 +41,7 @@ export interface MeasuredCallDeps {
 }
 
 /** Returns the function that starts to measure a call. */
-export function beginWith(deps: MeasuredCallDeps): Telemetry['begin'] {
+export function createBegin(deps: MeasuredCallDeps): Telemetry['begin'] {
   return (start) => new MeasuredCall(deps, start);
 }
 
@@ -112,7 +112,7 @@ export class MeasuredCall implements CallRecord {
     const seconds = (end.atMs - start.atMs) / 1000;
     series.inFlightCalls -= 1;
     const isGood = end.outcome === 'ok' && end.error === undefined;
-    (isGood ? series.ok : series.endedBadly(end.outcome, end.error?.code)).record(seconds);
+    (isGood ? series.ok : series.failed(end.outcome, end.error?.code)).record(seconds);
     if (start.route !== undefined) this.deps.series.http.of('POST', start.route, end.status).record(seconds);
     if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
     if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
@@ -153,7 +153,7 @@ export class MeasuredAttempt implements AttemptRecord {
     this.outcome = outcome;
     this.endedMs = atMs;
     const { operation } = this.#call.start;
-    const series = outcome === 'ok' ? this.series.ok[operation] : this.series.endedBadly(operation, outcome);
+    const series = outcome === 'ok' ? this.series.ok[operation] : this.series.failed(operation, outcome);
     series.record((atMs - this.startedMs) / 1000);
   }
 }

@@ -80,7 +80,7 @@ export class CallSeries {
   }
 
   /** Returns the histogram for calls that did not succeed. The error code is one of a closed set. */
-  endedBadly(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
+  failed(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
     const key = `${outcome} ${code}`;
     let series = this.#failedDurations.get(key);
     if (series === undefined) {
@@ -113,7 +113,7 @@ export class UpstreamSeries {
     this.ok = byOperation((operation) => this.#bind(operation, 'ok'));
   }
 
-  endedBadly(operation: Operation, outcome: AttemptOutcome): Histogram {
+  failed(operation: Operation, outcome: AttemptOutcome): Histogram {
     return this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome);
   }
 

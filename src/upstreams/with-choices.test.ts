@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toAsyncIterable } from '#base/stream/async-items.ts';
-import { pump } from '#base/stream/pump.ts';
+import { pipeFrom } from '#base/stream/pump.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -10,7 +10,7 @@ const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
 
 /** Returns the merged frames of three concurrent replies. `open` returns the frames of each. */
 function threeOf(open: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<RawFrame> {
-  return toAsyncIterable((sink) => fanOut(3, (choice) => pump(open, choice), sink));
+  return toAsyncIterable((sink) => fanOut(3, (choice) => pipeFrom(open, choice), sink));
 }
 
 async function* reply(usage: Usage): AsyncIterable<Frame> {

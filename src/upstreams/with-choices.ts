@@ -39,7 +39,7 @@ class MergedReplies implements Handle {
   /** ID and time of the first reply, which all chunks carry. */
   #head: Pick<RawChunk, 'id' | 'created'> | undefined;
   #last: RawChunk | undefined;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(n: number, sink: Sink<RawFrame>) {
     this.#sink = sink;
@@ -50,7 +50,7 @@ class MergedReplies implements Handle {
   start(start: (choice: Sink<RawFrame>) => Handle): void {
     try {
       for (const choice of this.#choices) {
-        if (this.#isOver) return;
+        if (this.#hasEnded) return;
         choice.handle = start(choice);
       }
     } catch (error) {
@@ -60,7 +60,7 @@ class MergedReplies implements Handle {
   }
 
   onFrame(choice: Choice, frame: RawFrame): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     const chunks = frame.chunks.flatMap((chunk) => this.#renumber(choice, chunk));
     this.#last = frame.chunks.at(-1) ?? this.#last;
     if (chunks.length > 0) this.#forward(Frame.ofRawChunks(...chunks));
@@ -68,11 +68,11 @@ class MergedReplies implements Handle {
   }
 
   onEnd(choice: Choice): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     choice.hasEnded = true;
     this.#recordStarted(choice);
     if (!this.#choices.every(({ hasEnded }) => hasEnded)) return;
-    this.#isOver = true;
+    this.#hasEnded = true;
     const usages = this.#choices.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
     if (this.#last !== undefined && usages.length > 0)
       this.#sink.frame(Frame.ofRawChunks({ ...this.#last, choices: [], usage: sumUsages(usages) }));
@@ -80,7 +80,7 @@ class MergedReplies implements Handle {
   }
 
   onFail(error: unknown): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.cancel();
     this.#sink.fail(error);
   }
@@ -94,7 +94,7 @@ class MergedReplies implements Handle {
   }
 
   cancel(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     for (const { handle } of this.#choices) handle?.cancel();
   }
 
@@ -112,7 +112,7 @@ class MergedReplies implements Handle {
     if (!this.#choices.every(({ hasStarted }) => hasStarted)) return;
     this.#earlyFrames = undefined;
     for (const frame of earlyFrames) this.#sink.frame(frame);
-    if (!this.#isOver) this.resume();
+    if (!this.#hasEnded) this.resume();
   }
 
   #renumber(choice: Choice, { usage, ...chunk }: RawChunk): RawChunk[] {

@@ -15,7 +15,7 @@ beforeAll(async () => {
         careful: { upstreams: [{ protocol: 'demo' }], features: { consentRequired: true } },
       },
     },
-    { noteAudit: (event) => noted.push(event) },
+    { recordAudit: (event) => noted.push(event) },
   );
 });
 

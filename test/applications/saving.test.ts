@@ -11,7 +11,7 @@ beforeAll(async () => {
     {
       models: { demo: { upstreams: [{ protocol: 'demo' }] }, vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] } },
     },
-    { noteAudit: (event) => audited.push(event) },
+    { recordAudit: (event) => audited.push(event) },
   );
 });
 

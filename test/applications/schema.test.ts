@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { quickAppFaults } from '#contract/quick-app/quick-app-issues.ts';
+import { findQuickAppIssues } from '#contract/quick-app/quick-app-issues.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { schemaId, show } from './support.ts';
@@ -88,5 +88,5 @@ it('another validator finds the same errors with the schema', async () => {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
   const validate = ajv.compile((await withoutKey(ownPath)).json as object);
-  expect(forms.map((form) => validate(form))).toEqual(forms.map((form) => quickAppFaults(form).length === 0));
+  expect(forms.map((form) => validate(form))).toEqual(forms.map((form) => findQuickAppIssues(form).length === 0));
 });

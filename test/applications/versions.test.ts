@@ -12,7 +12,7 @@ const configuration = {
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService(configuration, { noteAudit: (event) => audited.push(event) });
+  service = await startService(configuration, { recordAudit: (event) => audited.push(event) });
 });
 
 afterAll(() => service.close());

@@ -25,12 +25,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     database = await openResponses(engine);
     const files = { index: new MemoryFileIndex(), blobs: new MemoryBlobs() };
     const clock = { epochMs: () => nowMs, monotonicMs: () => performance.now() };
-    const noteAudit = ({ action, subject }: { action: string; subject: string | undefined }) =>
+    const recordAudit = ({ action, subject }: { action: string; subject: string | undefined }) =>
       void audited.push(`${action} ${subject}`);
     const start = () =>
       startService(
         { keys },
-        { chats: database.chats(), shares: database.shares(), perRequestKeys, files, clock: clock as never, noteAudit },
+        { chats: database.chats(), shares: database.shares(), perRequestKeys, files, clock: clock as never, recordAudit },
       );
     [service, elsewhere] = await Promise.all([start(), start()]);
   });

@@ -19,7 +19,7 @@ function toForm({ form }: Vector): object {
 
 it.each(vectors)('the served form has $name', async (vector) => {
   const graphs: DependencyGraph[] = [];
-  await using service = await startService(toConfiguration(vector), { noteGraph: (graph) => graphs.push(graph) });
+  await using service = await startService(toConfiguration(vector), { onGraph: (graph) => graphs.push(graph) });
   const { status, text } = await getConsent(service, encodeURIComponent(vector.root));
   const asksForSomething = vector.form.some(([, consentRequired]) => consentRequired === true);
   const told = asksForSomething ? { consent: toForm(vector), accepted: false } : { accepted: true };

@@ -24,9 +24,9 @@ async function openRig(kind: (typeof storeKinds)[number], fresh: () => Promise<F
   const applications = createApplicationStore(database);
   const index = createFileIndex(database);
   const limits = { maxBucketBytes: 1000 };
-  const noteAudit = ({ action, object }: { action: string; object: string | undefined }) =>
+  const recordAudit = ({ action, object }: { action: string; object: string | undefined }) =>
     void saved.push(`${action} ${object}`);
-  const files = await startFiles({ blobs: store.blobs, index }, { keys, files: limits }, { applications, noteAudit });
+  const files = await startFiles({ blobs: store.blobs, index }, { keys, files: limits }, { applications, recordAudit });
   return {
     files,
     store,

@@ -95,7 +95,7 @@ export async function startFilesOnDisk(
 export async function startFiles(
   files: Pick<FileParts, 'blobs'> & Partial<FileParts>,
   configuration: object = {},
-  others: Pick<ServiceOptions, 'applications' | 'noteAudit' | 'perRequestKeys'> = {},
+  others: Pick<ServiceOptions, 'applications' | 'recordAudit' | 'perRequestKeys'> = {},
 ): Promise<FileService> {
   const index = new MemoryFileIndex();
   const faults: string[] = [];

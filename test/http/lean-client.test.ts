@@ -81,7 +81,7 @@ describe('LeanClient', () => {
     const client = new LeanClient();
     await ask(client, url);
     const heard = new Recording();
-    client.send(toPost(url, 'order', { isOnce: true }), heard);
+    client.send(toPost(url, 'order', { isNotRepeatable: true }), heard);
     await heard.settled;
     expect([heard.fault?.kind, servers.sockets.length]).toEqual(['closed', 1]);
     client.close();

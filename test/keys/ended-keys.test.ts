@@ -197,11 +197,11 @@ describe('a node whose database was restored', () => {
 describe('a node that cannot read the keys', () => {
   it('accepts cached keys for a minute, then rejects them until it can read again', async () => {
     await using house = await startKeysHouse('SQLite');
-    let isAway = false;
+    let isUnavailable = false;
     const { store, blockedUsers } = createKeyStores(house.database);
     const changes = store.changes.bind(store);
     store.changes = async (since) => {
-      if (isAway) throw createStoreError('it is away');
+      if (isUnavailable) throw createStoreError('it is away');
       return changes(since);
     };
     await using node: TestService = await startService(
@@ -214,14 +214,14 @@ describe('a node that cannot read the keys', () => {
     const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
     const made = await makeKey(house.nodes[0], token);
     await vi.waitFor(async () => expect(await knows(node, made.key)).toBe('ada'), soon);
-    isAway = true;
+    isUnavailable = true;
     house.clock.pass(58_000);
     expect(await knows(node, made.key)).toBe('ada');
     house.clock.pass(3_000);
     expect(await knows(node, made.key)).toBe('503 overloaded');
     expect(await knows(node, 'caller-key')).toBe('key:test');
     await askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
-    isAway = false;
+    isUnavailable = false;
     expect(await knows(node, made.key)).toBe('401 invalid_api_key');
   });
 });
@@ -229,20 +229,20 @@ describe('a node that cannot read the keys', () => {
 describe('a node that cannot read the blocked users', () => {
   it('serves with the list that it has, and ends the calls of blocked users once it reads one', async () => {
     await using house = await startKeysHouse('SQLite');
-    let isAway = true;
+    let isUnavailable = true;
     const { store, blockedUsers } = createKeyStores(house.database);
     const changes = blockedUsers.changes.bind(blockedUsers);
     blockedUsers.changes = async (since) => {
-      if (isAway) throw createStoreError('it is away');
+      if (isUnavailable) throw createStoreError('it is away');
       return changes(since);
     };
     const keys = { store, blockedUsers, isShared: true };
     await using node: TestService = await startService({}, { keys, clock: house.clock });
     await blockedUsers.put({ user: 'key:test', reason: null, blockedAtMs: 1, blockedBy: 'key:office' });
     expect(await knows(node, 'caller-key')).toBe('key:test');
-    isAway = false;
+    isUnavailable = false;
     await vi.waitFor(async () => expect(await knows(node, 'caller-key')).toBe('403 user_blocked'), soon);
-    isAway = true;
+    isUnavailable = true;
     house.clock.pass(120_000);
     expect(await knows(node, 'caller-key')).toBe('403 user_blocked');
   });

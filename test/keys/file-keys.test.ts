@@ -44,7 +44,7 @@ beforeAll(async () => {
       clock,
       responses: { ...database.stores(), isShared: false },
       files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
-      noteAudit: (record) => void audited.push(record),
+      recordAudit: (record) => void audited.push(record),
     },
   );
 });

@@ -67,7 +67,7 @@ export async function startKeysHouse(
       files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
       ...stored.evaluating(),
       clock,
-      noteAudit: ({ action, subject, object }) => void audited.push({ action, subject, object }),
+      recordAudit: ({ action, subject, object }) => void audited.push({ action, subject, object }),
       ...options,
     });
   const nodes = [await start(), await start()] as const;

@@ -37,7 +37,7 @@ beforeAll(async () => {
       },
       keys: { 'caller-key': { project: 'test' }, another: { project: 'another' }, rater: { project: 'rater' } },
     },
-    { noteAudit: (event) => noted.push(event) },
+    { recordAudit: (event) => noted.push(event) },
   );
 });
 

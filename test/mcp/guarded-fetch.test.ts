@@ -28,7 +28,7 @@ describe('createGuardedFetch', () => {
     async (address) => {
       const server = await startWebServer(() => new Response());
       const { fetch } = fetchWith([], address);
-      await expect(fetch(`http://inside.test:${server.port}/`)).rejects.toMatchObject({ cause: { name: 'AddressRefusedError' } });
+      await expect(fetch(`http://inside.test:${server.port}/`)).rejects.toMatchObject({ cause: { name: 'BlockedAddressError' } });
       expect(server.seen).toEqual([]);
     },
   );
@@ -36,7 +36,7 @@ describe('createGuardedFetch', () => {
   it.each(['http://127.0.0.1:8080/', 'http://0x7f.1:8080/', 'http://me:pw@1.1.1.1/', 'file:///etc/passwd', 'data:,x'])(
     'rejects %s',
     async (url) => {
-      await expect(fetchWith([]).fetch(url)).rejects.toMatchObject({ name: 'AddressRefusedError' });
+      await expect(fetchWith([]).fetch(url)).rejects.toMatchObject({ name: 'BlockedAddressError' });
     },
   );
 

@@ -25,7 +25,7 @@ function untilBack(node: TestProcess): Promise<void> {
   });
 }
 
-function isAway(node: TestProcess): Promise<void> {
+function isUnavailable(node: TestProcess): Promise<void> {
   return vi.waitFor(async () => expect((await healthOf(node)).codes).toEqual(['redis_away']), { timeout: 5_000, interval: 50 });
 }
 
@@ -52,7 +52,7 @@ describe('nodes whose Redis stalls', () => {
 describe('nodes whose Redis is stopped', () => {
   beforeAll(async () => {
     await cluster.redis.stop();
-    await Promise.all([isAway(refusing), isAway(allowing)]);
+    await Promise.all([isUnavailable(refusing), isUnavailable(allowing)]);
     return async () => {
       await cluster.redis.start();
       await Promise.all([untilBack(refusing), untilBack(allowing)]);
@@ -99,7 +99,7 @@ describe('nodes whose Redis is back', () => {
       await refusing.untilOutput(/applied the configuration of another node/);
     });
     await cluster.redis.stop();
-    await isAway(refusing);
+    await isUnavailable(refusing);
     expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
     await cluster.redis.start();
     await Promise.all([untilBack(refusing), untilBack(allowing)]);
@@ -121,7 +121,7 @@ describe('nodes whose Redis is back', () => {
     const calling = refusing.chat('app', { messages: hello });
     const { headers } = await cluster.host.request(index);
     await cluster.redis.stop();
-    await isAway(allowing);
+    await isUnavailable(allowing);
     await cluster.redis.start();
     const key = String(headers['api-key']);
     await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(200), 10_000);

@@ -28,7 +28,7 @@ function sendBack(message: object, deployment = 'app', headers: Record<string, s
   return rig.service.chat(deployment, { messages: [asked, message, result] }, headers);
 }
 
-async function isRefused(message: object, deployment?: string, headers?: Record<string, string>): Promise<void> {
+async function isRejected(message: object, deployment?: string, headers?: Record<string, string>): Promise<void> {
   const before = rig.model.requests.length;
   const { status, error } = await sendBack(message, deployment, headers);
   expect([status, error.code, error.param]).toEqual([400, 'invalid_request', 'messages[1].custom_content.state']);
@@ -41,15 +41,15 @@ describe('a state', () => {
     expect((await sendBack(stopped, 'app', { 'api-key': 'twin' })).status).toBe(200);
   });
 
-  it('of another user is refused', () => isRefused(stopped, 'app', { 'api-key': 'stranger' }));
+  it('of another user is refused', () => isRejected(stopped, 'app', { 'api-key': 'stranger' }));
 
-  it('of another application is refused', () => isRefused(stopped, 'other'));
+  it('of another application is refused', () => isRejected(stopped, 'other'));
 
   it('is refused with any character of it changed', async () => {
     const step = Math.ceil(signed.length / 40);
     for (let at = 0; at < signed.length; at += step) {
       const other = signed[at] === 'A' ? 'B' : 'A';
-      await isRefused(withState({ parley_run: signed.slice(0, at) + other + signed.slice(at + 1) }));
+      await isRejected(withState({ parley_run: signed.slice(0, at) + other + signed.slice(at + 1) }));
     }
   });
 
@@ -60,14 +60,14 @@ describe('a state', () => {
     ['with more beside it', undefined],
     ['in pieces', { parley_run: '..' }],
   ])('is refused where it is %s', async (_what, state) => {
-    await isRefused(withState(state ?? { parley_run: signed, more: true }));
+    await isRejected(withState(state ?? { parley_run: signed, more: true }));
   });
 
   it('whose content another wrote is refused', async () => {
     const [content = '', ...signature] = signed.split('.');
     const value = JSON.parse(Buffer.from(content, 'base64url').toString()) as Record<string, unknown>;
     const forged = Buffer.from(JSON.stringify({ ...value, added: [], subject: 'key:other' })).toString('base64url');
-    await isRefused(withState({ parley_run: [forged, ...signature].join('.') }), 'app', { 'api-key': 'stranger' });
+    await isRejected(withState({ parley_run: [forged, ...signature].join('.') }), 'app', { 'api-key': 'stranger' });
   });
 
   it('is good on every node that has the secret', async () => {

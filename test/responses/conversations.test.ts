@@ -167,7 +167,7 @@ describe('a store that fails for a moment', () => {
 
   it.each([
     ['as a refused call lets go of it', 'conversations', 'release', { input: 'broken' }],
-    ['while its size is counted', 'responses', 'deleteBeyond', { input: 'hello' }],
+    ['while its size is counted', 'responses', 'deleteOldest', { input: 'hello' }],
     ['as a stream begins', 'responses', 'begin', { input: 'hello', stream: true }],
     ['as a call that is not kept lets go of it', 'conversations', 'release', { input: 'hello', store: false }],
   ] as const)('leaves no conversation taken, %s', async (_when, store, step, body) => {

@@ -78,7 +78,7 @@ describe('a link to a Redis', () => {
     const fromMs = systemClock.nowMs();
     while (systemClock.nowMs() - fromMs < 2_500);
     expect(await Promise.all(steps)).toEqual([2, undefined]);
-    expect(node.link.isAway).toBe(false);
+    expect(node.link.isUnavailable).toBe(false);
   });
 
   it('without a server is open, and works once a server listens', async () => {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { paceBodies } from '#surfaces/http/body-pace.ts';
+import { enforceBodyPace } from '#surfaces/http/body-pace.ts';
 import { listeningAt } from './listening.ts';
 
 /** Starts a server that reads bodies at 1000 bytes per 100 ms or faster, except for `/later`. */
@@ -13,7 +13,7 @@ export async function startPaced(): Promise<{ server: Server; open: (head: strin
     request.on('end', () => response.end('whole'));
   });
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => socket.end(`refused: ${error.code}`));
-  paceBodies(server, { windowMs: 100, minBytes: 1_000 });
+  enforceBodyPace(server, { windowMs: 100, minBytes: 1_000 });
   server.listen(0, '127.0.0.1');
   await listeningAt(server);
   onTestFinished(() => {

@@ -18,11 +18,11 @@ import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
-import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
@@ -59,15 +59,15 @@ export interface ServiceOptions {
   readonly shares?: NonNullable<ServiceDeps['shares']>;
   readonly keys?: NonNullable<ServiceDeps['keys']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
-  readonly noteGraph?: (graph: DependencyGraph) => void;
-  readonly noteMissing?: (application: string, references: readonly string[]) => void;
-  readonly noteUnusablePart?: NoteUnusablePart;
-  readonly noteAudit?: NoteAudit;
+  readonly onGraph?: (graph: DependencyGraph) => void;
+  readonly onMissing?: (application: string, references: readonly string[]) => void;
+  readonly onUnusablePart?: OnUnusablePart;
+  readonly recordAudit?: RecordAudit;
   readonly reportError?: (message: string, error: unknown) => void;
 }
 
-/** An entry of the audit log, as `noteAudit` receives it. */
-export type AuditEvent = Parameters<NoteAudit>[0];
+/** An entry of the audit log, as `recordAudit` receives it. */
+export type AuditEvent = Parameters<RecordAudit>[0];
 export type { DependencyGraph };
 
 type Headers = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { ServiceOptions, TestService } from './start-service.ts';
 interface NodeWatch {
   /** Messages about applications that the node has logged. */
   readonly log: readonly string[];
-  readonly options: Required<Pick<ServiceOptions, 'noteGraph' | 'noteMissing' | 'noteUnusablePart'>>;
+  readonly options: Required<Pick<ServiceOptions, 'onGraph' | 'onMissing' | 'onUnusablePart'>>;
   /** Returns the state that the node reports at `/health`. Nothing is logged before. */
   createState(service: TestService): NodeState;
 }
@@ -18,9 +18,9 @@ export function watchNode(): NodeWatch {
   return {
     log,
     options: {
-      noteGraph: (graph) => add(state?.graphWalked(graph).map(formatDangling)),
-      noteMissing: (id, references) => add(state?.documents.note(id, references)),
-      noteUnusablePart: (part) => add(state?.unusable.note(part)),
+      onGraph: (graph) => add(state?.graphWalked(graph).map(formatDangling)),
+      onMissing: (id, references) => add(state?.documents.note(id, references)),
+      onUnusablePart: (part) => add(state?.unusable.note(part)),
     },
     createState({ snapshot, loadBalancer }) {
       state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock: systemClock });

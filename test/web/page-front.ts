@@ -17,7 +17,7 @@ const pagePattern = /^\/($|\?|index\.html|assets\/|[\w.-]+\.(js|svg|png|html)$)/
 const settings = { conversations: 'server', sharing: true, offline: true } as const;
 
 export async function startPageFront(service: string): Promise<PageFront> {
-  let isAway = false;
+  let isUnavailable = false;
   let page: ReturnType<typeof fastify> | undefined;
   const forward = (incoming: IncomingMessage, reply: ServerResponse): void => {
     const { method, headers } = incoming;
@@ -30,7 +30,7 @@ export async function startPageFront(service: string): Promise<PageFront> {
     incoming.pipe(outgoing);
   };
   const server = createServer((incoming, reply) => {
-    if (isAway) incoming.socket.destroy();
+    if (isUnavailable) incoming.socket.destroy();
     else if (page !== undefined && incoming.method === 'GET' && pagePattern.test(incoming.url ?? ''))
       page.routing(incoming, reply);
     else forward(incoming, reply);
@@ -39,11 +39,11 @@ export async function startPageFront(service: string): Promise<PageFront> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     goAway() {
-      isAway = true;
+      isUnavailable = true;
       server.closeAllConnections();
     },
     comeBack() {
-      isAway = false;
+      isUnavailable = false;
     },
     async servePageFrom(folder) {
       const next = fastify();

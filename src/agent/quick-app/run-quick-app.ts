@@ -33,7 +33,7 @@ export interface QuickAppRun extends ReplyHead {
   /** Media that the model accepts from tools. If absent, tools can only return text. */
   readonly acceptedMedia?: AcceptedMedia | undefined;
   /** Whether the model accepts a response schema together with tools. Defaults to true. */
-  readonly takesFormatWithTools?: boolean | undefined;
+  readonly acceptsFormatWithTools?: boolean | undefined;
   /** Options for conversations that exceed the context window of the model. */
   readonly context: Pick<ContextOptions, 'strategy' | 'maxTokens' | 'vocabulary'>;
   readonly onContextChange?: (change: ContextChange) => void;
@@ -75,7 +75,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     acceptedMedia: run.acceptedMedia,
     citations,
     buildState: (memory) => buildState(run, memory, citations),
-    takesFormatWithTools: run.takesFormatWithTools,
+    acceptsFormatWithTools: run.acceptsFormatWithTools,
     context: toContextOptions(run),
     earlierResults: conversation.fullResults,
     wrapTool: run.wrapTool,
@@ -103,12 +103,12 @@ async function* sendModelRequest(run: QuickAppRun, request: ChatRequest, purpose
 async function buildState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
   const hasAdded = memory.added.length > 0 || memory.controls.length > 0;
   if (!hasAdded && memory.inner === undefined && memory.context === undefined) return undefined;
-  const isOver = memory.pending.length === 0 && (memory.questions ?? []).length === 0 && !memory.isBroken;
+  const hasEnded = memory.pending.length === 0 && (memory.questions ?? []).length === 0 && !memory.isBroken;
   const { kept: storedResults } = run.conversation.state ?? {};
   return run.sealState({
     ...memory,
     results: {},
-    citations: citations.exportCitations(isOver),
+    citations: citations.exportCitations(hasEnded),
     ...(storedResults !== undefined && { kept: storedResults }),
   });
 }

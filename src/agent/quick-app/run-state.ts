@@ -128,8 +128,8 @@ function shortenState(state: RunState, tooLong: number): RunState {
 
 /** Reduces a completed run to its answer. A run that waits or failed needs its complete state to continue. */
 function reduceToAnswer(state: RunState): RunState {
-  const isOver = state.pending.length === 0 && (state.questions ?? []).length === 0 && !state.isBroken;
-  return isOver ? { ...state, added: [], citations: [] } : state;
+  const hasEnded = state.pending.length === 0 && (state.questions ?? []).length === 0 && !state.isBroken;
+  return hasEnded ? { ...state, added: [], citations: [] } : state;
 }
 
 function getLength(value: unknown): number {

@@ -22,7 +22,7 @@ const parameters = {
 
 const marginChars = 160;
 const maxExcerpts = 20;
-const noteBytes = 200;
+const maxNoteBytes = 200;
 const minPageBytes = 200;
 
 /** Creates the tool that lets a model read or search results that it saw only in part. */
@@ -34,7 +34,7 @@ export function createReadResultTool(results: () => FullResults, messages: () =>
     async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
       const text = await results().find(String(id), messages());
       if (text === undefined) throw new ToolError(`no result with the id ${JSON.stringify(id)} is kept; call its own tool again`);
-      const maxPageBytes = Math.max(minPageBytes, availableBytes - noteBytes);
+      const maxPageBytes = Math.max(minPageBytes, availableBytes - maxNoteBytes);
       const from = Number(offset);
       const content =
         typeof search === 'string'

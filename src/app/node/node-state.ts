@@ -102,8 +102,8 @@ export class NodeState {
     return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#faults, warnings: this.#warnings };
   }
 
-  isAway(name: SharedStore['name']): boolean {
-    return this.#stores.shared.some((store) => store.name === name && store.isAway());
+  isUnavailable(name: SharedStore['name']): boolean {
+    return this.#stores.shared.some((store) => store.name === name && store.isUnavailable());
   }
 
   get configurationFaults(): number {
@@ -132,7 +132,7 @@ export class NodeState {
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is paused: ${reason}` })),
     ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
-    ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
+    ...this.#stores.shared.filter(({ isUnavailable }) => isUnavailable()).map(toAbsence),
     ...(this.#stores.isWritable() ? [] : [writesRefused]),
     ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),

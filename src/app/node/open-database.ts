@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { StoreError } from '#domain/store-error.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
-import { NewerDatabase } from '#stores/sql/migrate.ts';
+import { NewerDatabaseError } from '#stores/sql/migrate.ts';
 import { SettingError, type Settings } from '../settings.ts';
 import type { SharedStore, StoreDeps } from './stores.ts';
 
@@ -29,14 +29,14 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
       join(dataFolder, 'parley.db'),
       {},
       {
-        onRefused: (error) =>
+        onRejected: (error) =>
           tools.reportError('the database in the data folder rejects writes, trying again every second', error),
         onBack: () => tools.note('the database in the data folder accepts writes again'),
       },
     );
     return { ...opened, reached: Promise.resolve(), shared: [] };
   } catch (error) {
-    if (error instanceof NewerDatabase) throw new SettingError(error.message);
+    if (error instanceof NewerDatabaseError) throw new SettingError(error.message);
     if (!(error instanceof StoreError)) throw error;
     const databaseName =
       shared.databaseUrl === undefined ? `the database in ${dataFolder}` : 'the database of PARLEY_DATABASE_URL';
@@ -46,17 +46,17 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
 
 /** The PostgreSQL client is loaded only if it is used. */
 async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, tools: StoreDeps): Promise<NodeDatabase> {
-  const { attendPostgres } = await import('#stores/sql/engine/postgres.ts');
+  const { openMonitoredPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
-  const attended = await attendPostgres(url, {
-    onAway: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
+  const attended = await openMonitoredPostgres(url, {
+    onUnavailable: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
     onBack: () => tools.note('the shared database is reachable again'),
   });
-  const { isAway } = attended;
+  const { isUnavailable } = attended;
   void attended.reached.then(() => {
     wasReached = true;
   });
-  return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }], isWritable: () => true };
+  return { ...attended, shared: [{ name: 'database', isUnavailable, wasReached: () => wasReached }], isWritable: () => true };
 }
 
 /** Returns the message of an error for the operator who started the node. */

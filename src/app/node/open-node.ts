@@ -1,12 +1,12 @@
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { parseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
-import { type Accepted, checkConfiguration } from '#configuration/check.ts';
+import { checkConfiguration, type ValidConfiguration } from '#configuration/check.ts';
 import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import { openJournal } from '#telemetry/journal/open-journal.ts';
 import type { Log } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
@@ -31,17 +31,17 @@ export interface NodeDeps {
   readonly stores: Stores;
   readonly telemetry: NodeTelemetry;
   readonly log: Log;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
   /** Activates a configuration. */
-  readonly put: (accepted: Accepted) => void;
+  readonly put: (accepted: ValidConfiguration) => void;
   /** Publishes a reloaded configuration to the other nodes. */
-  readonly publish: (accepted: Accepted) => void;
+  readonly publish: (accepted: ValidConfiguration) => void;
   /** Resources to close after the service has stopped: pending records, stores, and the log. */
   readonly closing: Closing;
 }
 
 /** Opens the dependencies of a node. Throws SettingError. */
-export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeDeps> {
+export async function openNode(settings: Settings, environment: Environment, accepted: ValidConfiguration): Promise<NodeDeps> {
   const snapshot = new LiveConfig(accepted.configuration);
   const loadBalancer = new LoadBalancer();
   const caches = new Caches();
@@ -51,7 +51,12 @@ export async function openNode(settings: Settings, environment: Environment, acc
   const note = (message: string): void => log.info(message);
   for (const warning of listWarnings(settings)) log.warn(warning);
   const stores = await openStores(settings, { clock, caches, note, reportError });
-  const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, reportError });
+  const {
+    listener,
+    recordAudit,
+    losses,
+    close: closeJournal,
+  } = openJournal({ journal: stores.journal, clock, note, reportError });
   state.storesOpened({
     shared: stores.shared,
     losses,
@@ -69,11 +74,11 @@ export async function openNode(settings: Settings, environment: Environment, acc
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });
-  const put = createPut({ snapshot, state, telemetry, log, noteAudit });
+  const put = createPut({ snapshot, state, telemetry, log, recordAudit });
   put(accepted);
   const publish = shareConfiguration({ stores, put, log, snapshot });
   const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
-  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, publish, closing };
+  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, recordAudit, put, publish, closing };
 }
 
 /** Returns warnings about valid settings that are probably mistakes. */
@@ -86,9 +91,9 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
     yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
 
-type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
+type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'recordAudit'>;
 
-function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDeps['put'] {
+function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): NodeDeps['put'] {
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
@@ -96,7 +101,7 @@ function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): Nod
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
-    noteAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
+    recordAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
     for (const warning of warnings) log.warn(`configuration: ${formatConfigurationError(warning)}`);
   };
 }

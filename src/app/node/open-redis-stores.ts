@@ -11,7 +11,7 @@ export async function openRedisStores(url: Secret, { clock, newKey, reportError 
   const link = await openRedis(url, { reportError, randomBytes });
   const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, reportError });
   const limits = new RedisLimitStore(link, clock);
-  let wasReached = !link.isAway;
+  let wasReached = !link.isUnavailable;
   link.onReady(() => {
     wasReached = true;
   });
@@ -19,7 +19,7 @@ export async function openRedisStores(url: Secret, { clock, newKey, reportError 
     perRequestKeys,
     limits,
     broadcast: new RedisNodeBroadcast(link),
-    shared: [{ name: 'redis', isAway: () => link.isAway, wasReached: () => wasReached }],
+    shared: [{ name: 'redis', isUnavailable: () => link.isUnavailable, wasReached: () => wasReached }],
     async close() {
       limits.close();
       await perRequestKeys.close();

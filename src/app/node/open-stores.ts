@@ -101,13 +101,13 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
   const contents = openContents(opened, records, tools);
-  const noteInvalid = (kind: string, id: string, error: unknown): void =>
+  const recordInvalid = (kind: string, id: string, error: unknown): void =>
     tools.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
   const owner = shared.length === 0 ? 'this node' : randomUUID();
   return {
     counters: new SqlLimitCounters(database, owner),
     reached,
-    consents: new SqlConsentStore(database, noteInvalid),
+    consents: new SqlConsentStore(database, recordInvalid),
     applications,
     files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
     passages: { index: passages, owner },
@@ -117,7 +117,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       isShared: shared.length > 0,
     },
     evaluations: {
-      store: new SqlEvaluationStore(database, seal, noteInvalid),
+      store: new SqlEvaluationStore(database, seal, recordInvalid),
       leases: responses.runs,
       isShared: shared.length > 0,
     },
@@ -128,7 +128,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     ),
     shares: new SqlShareStore(database, seal),
     keys: {
-      store: new SqlKeyStore(database, noteInvalid),
+      store: new SqlKeyStore(database, recordInvalid),
       blockedUsers: new SqlBlockedUserStore(database),
       isShared: shared.length > 0,
     },
@@ -170,7 +170,7 @@ async function openPassing(
   const perRequestKeys = new MemoryPerRequestKeys(tools.newKey);
   const limits = new ArchivedLimitStore({ archive: counters, ...tools });
   const restored = reached.then(() => limits.restore());
-  if (!databases.some(({ isAway }) => isAway())) await restored;
+  if (!databases.some(({ isUnavailable }) => isUnavailable())) await restored;
   return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };
 }
 

@@ -73,7 +73,7 @@ export interface PassingStores {
 /** Connection state of a store on another machine. */
 export interface SharedStore {
   readonly name: 'database' | 'redis';
-  readonly isAway: () => boolean;
+  readonly isUnavailable: () => boolean;
   /** Returns whether the store was reachable at least once since this node started. */
   readonly wasReached: () => boolean;
 }

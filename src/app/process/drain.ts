@@ -197,7 +197,7 @@ function getCurrentAnswer(socket: Socket): Partial<Pick<ServerResponse, 'headers
  * Adds a hook to routes that are registered later: during a drain, requests on open connections get 503 `shutting_down` and the
  * connection closes. Routes with `config.isMeasured` are skipped, because they reject calls themselves.
  */
-export function refuseWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
+export function rejectWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRoute', (route) => {
     if ((route.config as { isMeasured?: boolean } | undefined)?.isMeasured) return;
     const before = route.onRequest === undefined ? [] : [route.onRequest].flat();

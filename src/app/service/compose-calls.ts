@@ -23,7 +23,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import { createDependencySource } from '#domain/quick-app/deployments-as-tools.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
-import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
@@ -62,15 +62,15 @@ import type { ServiceDeps } from './service-parts.ts';
 
 /** Service dependencies with defaults for the optional ones. */
 export type CompleteServiceDeps = ServiceDeps &
-  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'reportError' | 'noteGraph' | 'noteAudit'>>;
+  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'reportError' | 'onGraph' | 'recordAudit'>>;
 
 /** Call pipeline, and the parts of it that surfaces use. */
 export type CallPipeline = ReturnType<typeof composePipeline>;
 
 /** Builds the call pipeline behind the surfaces: lookup, consent, limits, upstreams, and tools. */
 export function composePipeline(deps: CompleteServiceDeps) {
-  const { snapshot, clock, caches, telemetry, loadBalancer, reportError, noteGraph } = deps;
-  const { noteRemovedReferences = () => undefined, noteUnusablePart = () => undefined } = deps;
+  const { snapshot, clock, caches, telemetry, loadBalancer, reportError, onGraph } = deps;
+  const { onRemovedReferences = () => undefined, onUnusablePart = () => undefined } = deps;
   const { perRequestKeys, limits, seal } = deps.stores;
   const newId = createLetterIds();
   const catalog = new Catalog(deps.stores.applications);
@@ -80,12 +80,12 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const mcp = new McpTools(clock, caches);
   const documents = new DocumentTools({
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, reportError },
-    noteMissing: deps.noteMissing,
-    noteUnusablePart,
+    onMissing: deps.onMissing,
+    onUnusablePart,
     innerCalls,
   });
   const openApi = new OpenApiReader();
-  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, reportError, noteUnusablePart });
+  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, reportError, onUnusablePart });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
@@ -96,7 +96,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, reportError };
   const quickApps = {
     toolSources: (of: Configuration) => toolSources(of).sources,
-    ...{ innerCalls, catalog, states, clock, newId, reportError, noteGraph },
+    ...{ innerCalls, catalog, states, clock, newId, reportError, onGraph },
   };
   const responders: Responders = {
     callUpstreams: callEndpoints,
@@ -111,7 +111,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
     authorize: createAuthorize({ snapshot, catalog, requireConsent }),
-    answer: createAnswerChat({ states, reserveLimits, clock, responders, noteRemovedReferences, newId }),
+    answer: createAnswerChat({ states, reserveLimits, clock, responders, onRemovedReferences, newId }),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
     callFeature: (request, signal) =>
@@ -128,9 +128,9 @@ export function composePipeline(deps: CompleteServiceDeps) {
   return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, innerCalls, starters, survey, tryTool };
 }
 
-function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {
+function composeConsent({ stores, onGraph }: CompleteServiceDeps, catalog: Catalog) {
   const dependencies = (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller });
-  return { store: stores.consents, dependencies, noteGraph };
+  return { store: stores.consents, dependencies, onGraph };
 }
 
 function toStateSigner(seal: Seal): StateSigner {
@@ -190,17 +190,17 @@ interface ConfiguredTools {
 }
 
 /** Dependencies that do not change with the configuration. */
-interface LastingSources {
+interface CachedSources {
   readonly mcp: McpTools;
   readonly documents: DocumentTools;
   readonly caches: Caches;
   readonly openApi: OpenApiReader;
   readonly reportError: (message: string, error: unknown) => void;
-  readonly noteUnusablePart: NoteUnusablePart;
+  readonly onUnusablePart: OnUnusablePart;
 }
 
 /** Returns a function that returns the tools of a configuration, which are created once per configuration. */
-function createToolSources(clock: Clock, lasting: LastingSources): (configuration: Configuration) => ConfiguredTools {
+function createToolSources(clock: Clock, lasting: CachedSources): (configuration: Configuration) => ConfiguredTools {
   const toolsByConfiguration = new WeakMap<Configuration, ConfiguredTools>();
   return (configuration) => {
     let tools = toolsByConfiguration.get(configuration);
@@ -212,7 +212,7 @@ function createToolSources(clock: Clock, lasting: LastingSources): (configuratio
   };
 }
 
-function toTools(configuration: Configuration, clock: Clock, lasting: LastingSources): ConfiguredTools {
+function toTools(configuration: Configuration, clock: Clock, lasting: CachedSources): ConfiguredTools {
   const { security, tools: limits } = configuration;
   const { connectMs, listMs, timeoutMs } = limits;
   const { allowPrivateNetworks } = security;
@@ -235,7 +235,7 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
       const loaded = await lasting.mcp.load(settings, network, context);
       const { application, owner } = context;
       if (owner === null && settings.allowedTools !== undefined)
-        lasting.noteUnusablePart({ kind: 'tools', application, toolset: settings.name, names: loaded.unknownNames });
+        lasting.onUnusablePart({ kind: 'tools', application, toolset: settings.name, names: loaded.unknownNames });
       return loaded;
     },
     documents: (settings, context) => lasting.documents.load(settings, configuration, context),

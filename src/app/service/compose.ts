@@ -11,7 +11,7 @@ import { userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain/callers/identify.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
 import { defaultFileLimits, StoredResources } from '#services/files/stored-resources.ts';
 import { withFileDeletion } from '#services/files/with-file-deletion.ts';
@@ -22,9 +22,9 @@ import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
 import { otherFormsOfCalls } from '#surfaces/chat-completions/openapi.ts';
 import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
-import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
+import { answersToMalformed, rejectInvalidHeaders } from '#surfaces/http/answer-malformed.ts';
 import { answerMethods } from '#surfaces/http/answer-methods.ts';
-import { headTimeouts, paceBodies } from '#surfaces/http/body-pace.ts';
+import { enforceBodyPace, headTimeouts } from '#surfaces/http/body-pace.ts';
 import { answerOrigins } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
 import { answerErrors } from '#surfaces/http/framework-errors.ts';
@@ -60,8 +60,8 @@ export function composeService(deps: ServiceDeps): Service {
   const loadBalancer = deps.loadBalancer ?? new LoadBalancer();
   const parts: CompleteServiceDeps = {
     reportError: noop,
-    noteGraph: noop,
-    noteAudit: noop,
+    onGraph: noop,
+    recordAudit: noop,
     caches: new Caches(),
     ...deps,
     loadBalancer,
@@ -106,7 +106,7 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipelin
       userKeys?.hasEnded(caller) === true || blockedUsers?.has(caller) === true || hasExpired(caller, clock.epochMs()),
     contents,
     savedApplications: contents === undefined ? applications : withFileDeletion(applications, contents, reportError),
-    noteAudit: withSavedApplications(parts.noteAudit, prepareSaved),
+    recordAudit: withSavedApplications(parts.recordAudit, prepareSaved),
     aliases: snapshot().configuration.aliases,
     createdSeconds: Math.floor(clock.epochMs() / 1000),
     deploymentActions: new Map(),
@@ -121,9 +121,9 @@ function composeContents({ files, snapshot, clock, reportError }: CompleteServic
 }
 
 /** Returns a function that notes audit events, and calls `onSaved` with the ID of each application that is saved. */
-function withSavedApplications(noteAudit: NoteAudit, onSaved: (id: string) => void): NoteAudit {
+function withSavedApplications(recordAudit: RecordAudit, onSaved: (id: string) => void): RecordAudit {
   return (event) => {
-    noteAudit(event);
+    recordAudit(event);
     if (event.action === 'application.saved' && event.object !== undefined) onSaved(event.object);
   };
 }
@@ -148,10 +148,10 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
         : createHttpsServer({ ...httpOptions, ...tls }, requireHttps(listener));
     },
   });
-  paceBodies(app.server);
+  enforceBodyPace(app.server);
   fastPath.learn(app);
   addin.guard(app);
-  refuseOddHeads(app);
+  rejectInvalidHeaders(app);
   answerErrors(app, {
     reportError: (error, id) => reportError(`request ${id} failed`, error),
     errorDialectAt: dialectAt,
@@ -165,14 +165,20 @@ function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 }
 
 function composeIdentify(
-  { snapshot, http, clock, caches, stores, reportError, noteAudit }: CompleteServiceDeps,
+  { snapshot, http, clock, caches, stores, reportError, recordAudit }: CompleteServiceDeps,
   { userKeys, blockedUsers }: Pick<Core, 'userKeys' | 'blockedUsers'>,
 ): Identify {
-  const noteRefusal = (code: string): void =>
-    noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const noteSignIn = userKeys && ((caller: Caller) => userKeys.onSignIn(caller));
-  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, reportError, noteSignIn });
-  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, userKeys, blockedUsers, onRefusal: noteRefusal });
+  const recordRejection = (code: string): void =>
+    recordAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
+  const recordSignIn = userKeys && ((caller: Caller) => userKeys.onSignIn(caller));
+  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, reportError, recordSignIn });
+  return createIdentify(snapshot, stores.perRequestKeys, {
+    verifyToken,
+    clock,
+    userKeys,
+    blockedUsers,
+    onRejection: recordRejection,
+  });
 }
 
 /** Creates the keys of users. Calls in progress end when their key is no longer valid. */

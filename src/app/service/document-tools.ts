@@ -7,7 +7,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { DocumentsSettings } from '#domain/quick-app/quick-app.ts';
-import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { DocumentProgress, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type LoadedTools, type MissingToolset, ToolError } from '#domain/tools/tool.ts';
@@ -43,9 +43,9 @@ export interface DocumentToolsDeps {
   readonly caches: Caches;
   readonly reportError: (message: string, error: unknown) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. The list is often empty. */
-  readonly noteMissing?: ((application: string, references: readonly string[]) => void) | undefined;
+  readonly onMissing?: ((application: string, references: readonly string[]) => void) | undefined;
   /** Called with the result for each document that a configured application names. */
-  readonly noteUnusablePart: NoteUnusablePart;
+  readonly onUnusablePart: OnUnusablePart;
 }
 
 /** Interval of lookups for missing files of configured applications. */
@@ -92,7 +92,7 @@ export class DocumentTools {
     const maxResultBytes = Math.min(configuration.tools.maxResultBytes, maxBytes ?? Number.POSITIVE_INFINITY);
     const deps = { ...this.#indexParts, embedder: this.#embedder(configuration), maxResultBytes, bounds };
     const loaded = await loadDocumentTools(files, owner, deps);
-    this.#noteMissing(application, loaded.missing);
+    this.#onMissing(application, loaded.missing);
     return loaded;
   }
 
@@ -114,10 +114,10 @@ export class DocumentTools {
     if (this.#indexParts === undefined || references.length === 0) return [];
     const documents = await openDocumentSet(references, deployment.ownership?.owner ?? null, this.#indexParts.files);
     const { configuration } = this.#parts.snapshot();
-    this.#noteMissing(deployment.id, documents.missing);
+    this.#onMissing(deployment.id, documents.missing);
     if (documents.missing.length > 0 && deployment.ownership === null) this.#retryLater();
     const embedder = this.#embedder(configuration);
-    if (deployment.ownership === null) this.#noteUnreadable(deployment.id, documents, embedder);
+    if (deployment.ownership === null) this.#recordUnreadable(deployment.id, documents, embedder);
     return readProgress(documents, { ...this.#indexParts, embedder });
   }
 
@@ -138,17 +138,17 @@ export class DocumentTools {
    * Reports unreadable documents when indexing ends, in the background. An indexing run that fails because of the stores is
    * ignored, because it shows nothing about the document.
    */
-  #noteUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
+  #recordUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {
       const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'ahead');
       reading?.done
-        .then(({ failure }) => this.#parts.noteUnusablePart({ kind: 'document', application, reference, failure }))
+        .then(({ failure }) => this.#parts.onUnusablePart({ kind: 'document', application, reference, failure }))
         .catch(() => undefined);
     }
   }
 
-  #noteMissing(application: string, missing: readonly MissingToolset[]): void {
-    this.#parts.noteMissing?.(
+  #onMissing(application: string, missing: readonly MissingToolset[]): void {
+    this.#parts.onMissing?.(
       application,
       missing.map(({ name }) => name),
     );

@@ -7,12 +7,12 @@ import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
-import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
+import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { NoteRemovedReferences } from '#pipeline/reply-files.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#services/files/stored-resources.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
@@ -53,17 +53,17 @@ export interface ServiceDeps {
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
   /** Called with each dependency graph that is walked, including its dangling dependencies. */
-  readonly noteGraph?: (graph: DependencyGraph) => void;
+  readonly onGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */
-  readonly noteMissing?: (application: string, references: readonly string[]) => void;
+  readonly onMissing?: (application: string, references: readonly string[]) => void;
   /** Called with a part that a quick app names but cannot use, and again when it can. */
-  readonly noteUnusablePart?: NoteUnusablePart;
+  readonly onUnusablePart?: OnUnusablePart;
   /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
-  readonly noteRemovedReferences?: NoteRemovedReferences;
+  readonly onRemovedReferences?: NoteRemovedReferences;
   /** Data for administrators. If undefined, the paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
   /** Called with each event for the audit log. */
-  readonly noteAudit?: NoteAudit;
+  readonly recordAudit?: RecordAudit;
   /** Called with errors that clients do not see. */
   readonly reportError?: (message: string, error: unknown) => void;
   /** Called with a part of a request that the protocol of its upstream does not support. */

@@ -44,7 +44,7 @@ export interface HttpRequest {
   readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
   /** Whether the request must not be sent twice. Others are resent if a reused connection closes before the reply starts. */
-  readonly isOnce?: boolean;
+  readonly isNotRepeatable?: boolean;
   /** Whether compressed content is passed on without decompression. Default: false. */
   readonly keepsEncoding?: boolean;
 }

@@ -54,7 +54,7 @@ export class LeanExchange implements Exchange, Swept {
     this.listener = listener;
     this.requestHead = requestHead;
     this.body = request.body ?? noBody;
-    this.mayBeResent = request.isOnce !== true && (typeof this.body === 'string' || !isStreamed(this.body));
+    this.mayBeResent = request.isNotRepeatable !== true && (typeof this.body === 'string' || !isStreamed(this.body));
     this.#keepsEncoding = request.keepsEncoding === true;
     this.#timeouts = request.timeouts;
     this.#sweep = sweep;

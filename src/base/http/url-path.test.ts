@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { getPath, joinPath, pathBelow, trimEndSlashes, urlBelow } from './url-path.ts';
+import { getPath, joinPath, stripPathPrefix, stripUrlPrefix, trimEndSlashes } from './url-path.ts';
 
 it.each([
   ['https://host', 'https://host/chat/completions'],
@@ -34,9 +34,9 @@ it.each([
   ['/v1/files/', '/v1/files/b/a%2Fb?x', 'b/a%2Fb?x'],
   ['/v1/files/', '/v1/files', undefined],
   ['/v1/files/', 'http://host/v1/files/b', undefined],
-])('urlBelow(%s, %s) returns %s', (prefix, url, rest) => {
-  expect(urlBelow(prefix, url)).toBe(rest);
-  expect(pathBelow(prefix, url)).toBe((rest ?? '').split('?')[0]);
+])('stripUrlPrefix(%s, %s) returns %s', (prefix, url, rest) => {
+  expect(stripUrlPrefix(prefix, url)).toBe(rest);
+  expect(stripPathPrefix(prefix, url)).toBe((rest ?? '').split('?')[0]);
 });
 
 it('getPath removes the query of a URL', () => expect(getPath('/a?b=/c?d')).toBe('/a'));

@@ -13,15 +13,15 @@ export function joinPath(base: URL, path: string): URL {
 }
 
 /** Returns the rest of a request URL after a prefix, with its query, or undefined if no path segment ends there. */
-export function urlBelow(prefix: string, url: string): string | undefined {
+export function stripUrlPrefix(prefix: string, url: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const rest = url.slice(prefix.length);
   return prefix.endsWith('/') || /^(?:[/?]|$)/.test(rest) ? rest : undefined;
 }
 
 /** Returns the percent-encoded path after a prefix in a request URL, or an empty string if the URL is not below it. */
-export function pathBelow(prefix: string, url: string): string {
-  return getPath(urlBelow(prefix, url) ?? '');
+export function stripPathPrefix(prefix: string, url: string): string {
+  return getPath(stripUrlPrefix(prefix, url) ?? '');
 }
 
 /** Returns the path of a request's URL, still percent-encoded. */

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type Exchange, type HttpClient, HttpError, type HttpRequest, type ReplyListener } from '../http/client.ts';
-import { AddressRefusedError, type NetGuard } from './net-guard.ts';
+import { BlockedAddressError, type NetGuard } from './net-guard.ts';
 
 /**
  * Returns a client that cannot reach blocked addresses. It checks the address of each request and connects only to checked
@@ -54,7 +54,7 @@ class ExplainingListener implements ReplyListener {
 
 function toGuardError(error: unknown): HttpError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof AddressRefusedError) return new HttpError('unsendable', cause.message, error);
+    if (cause instanceof BlockedAddressError) return new HttpError('unsendable', cause.message, error);
   }
   return undefined;
 }

@@ -16,7 +16,7 @@ interface Sender {
 /**
  * Returns a fetch that cannot reach blocked addresses. It checks the address of each request and connects only to checked
  * addresses. It does not follow redirects: the client must call it again for each redirect. `connectMs` is the connect timeout in
- * milliseconds. There is no other time limit. Rejects with `AddressRefusedError`, or with the error of undici. The first request
+ * milliseconds. There is no other time limit. Rejects with `BlockedAddressError`, or with the error of undici. The first request
  * loads undici.
  */
 export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { AddressRefusedError, NetGuard } from './net-guard.ts';
+import { BlockedAddressError, NetGuard } from './net-guard.ts';
 
 const strictGuard = new NetGuard([]);
 
@@ -92,7 +92,7 @@ describe('NetGuard.checkUrl with a literal address', () => {
     ['blob', 'blob:http://127.0.0.1/1'],
     ['javascript', 'javascript:1'],
   ])('rejects %s', (_what, url) => {
-    expect(() => strictGuard.checkUrl(new URL(url))).toThrow(AddressRefusedError);
+    expect(() => strictGuard.checkUrl(new URL(url))).toThrow(BlockedAddressError);
   });
 
   it.each([
@@ -128,7 +128,7 @@ describe('NetGuard with allowed entries', () => {
   it.each(['http://10.2.0.1/', 'http://127.0.0.2/', 'http://[fc00::1]/', 'http://[::1]/', 'ftp://10.1.2.3/'])(
     'still rejects %s',
     (url) => {
-      expect(() => guard.checkUrl(new URL(url))).toThrow(AddressRefusedError);
+      expect(() => guard.checkUrl(new URL(url))).toThrow(BlockedAddressError);
     },
   );
 });
@@ -167,8 +167,8 @@ describe('NetGuard.lookup', () => {
   it.each(['mixed.test', 'local.test', 'scoped.test', 'odd.test', 'empty.test'])(
     'rejects a host if any of its addresses is blocked: %s',
     async (name) => {
-      expect(await lookup(name, true)).toBeInstanceOf(AddressRefusedError);
-      expect(await lookup(name, false)).toBeInstanceOf(AddressRefusedError);
+      expect(await lookup(name, true)).toBeInstanceOf(BlockedAddressError);
+      expect(await lookup(name, false)).toBeInstanceOf(BlockedAddressError);
     },
   );
 

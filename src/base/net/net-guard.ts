@@ -11,10 +11,10 @@ type LookupAll = (
 ) => void;
 
 /** A blocked address. The message may be shown to clients. It names the host as written, never a resolved address. */
-export class AddressRefusedError extends Error {
+export class BlockedAddressError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'AddressRefusedError';
+    this.name = 'BlockedAddressError';
   }
 }
 
@@ -35,26 +35,26 @@ export class NetGuard {
     this.#lookupAll = lookupAll;
   }
 
-  /** Throws `AddressRefusedError` if the URL is not plain http or https, has credentials, or names a blocked address. */
+  /** Throws `BlockedAddressError` if the URL is not plain http or https, has credentials, or names a blocked address. */
   checkUrl(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw new AddressRefusedError(`${url.protocol} URLs are not allowed`);
+      throw new BlockedAddressError(`${url.protocol} URLs are not allowed`);
     if (url.username !== '' || url.password !== '')
-      throw new AddressRefusedError('URLs with a user name or password are not allowed');
+      throw new BlockedAddressError('URLs with a user name or password are not allowed');
     const host = toHost(url.hostname);
     if (this.#hosts.has(host)) return;
     const literal = host.replace(/^\[(.*)\]$/, '$1');
-    if (ipaddr.isValid(literal) && !this.#canReach(ipaddr.parse(literal))) throw toRefusedError(host);
+    if (ipaddr.isValid(literal) && !this.#canReach(ipaddr.parse(literal))) throw toBlockedAddressError(host);
   }
 
   /** The `lookup` option of a socket. Returns the addresses of a host only if every one of them is allowed. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.#lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
-      const isRefused =
+      const isRejected =
         !error && !this.#hosts.has(toHost(hostname)) && !addresses.every(({ address }) => this.#canReachText(address));
       const [first] = addresses ?? [];
       if (error) callback(error, '');
-      else if (isRefused || first === undefined) callback(toRefusedError(hostname), '');
+      else if (isRejected || first === undefined) callback(toBlockedAddressError(hostname), '');
       else if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
@@ -106,6 +106,6 @@ function toHost(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-function toRefusedError(host: string): AddressRefusedError {
-  return new AddressRefusedError(`${host} is or resolves to a blocked address. Allow it with security.allowPrivateNetworks`);
+function toBlockedAddressError(host: string): BlockedAddressError {
+  return new BlockedAddressError(`${host} is or resolves to a blocked address. Allow it with security.allowPrivateNetworks`);
 }

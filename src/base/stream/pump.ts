@@ -1,7 +1,7 @@
 import type { Handle, Sink } from './sink.ts';
 
 /** Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` fail the sink. */
-export function pump<Item>(
+export function pipeFrom<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
   sink: Sink<Item>,
 ): Handle {
@@ -11,8 +11,8 @@ export function pump<Item>(
 }
 
 /** Pushes one item into a sink. */
-export function pumpOne<Item>(make: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
-  return pump(async function* (signal) {
+export function pipeOneFrom<Item>(make: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
+  return pipeFrom(async function* (signal) {
     yield await make(signal);
   }, sink);
 }

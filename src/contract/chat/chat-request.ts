@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, refuseOtherCase, requireShape } from '../errors/request-error.ts';
+import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
@@ -101,7 +101,7 @@ const nullable = {
 export function parseChatRequest(value: unknown): ChatRequest {
   let request = value;
   if (isJsonObject(value)) {
-    const hasNull = refuseOtherCase(value, knownFields);
+    const hasNull = rejectOtherCase(value, knownFields);
     if (hasNull || value.tools !== undefined || value.functions !== undefined || value.addons !== undefined)
       request = withoutAbsent(value);
   }

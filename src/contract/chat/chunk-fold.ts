@@ -30,11 +30,11 @@ const identity: ReadonlySet<string> = new Set(['id', 'created', 'model']);
 export class ChunkFold {
   readonly #fields: Fields = new Map();
   readonly #choices = new IndexedItems();
-  readonly #refuse: (message: string) => Error;
+  readonly #reject: (message: string) => Error;
   #itemsLeft = maxItems;
 
-  constructor(refuse: (message: string) => Error) {
-    this.#refuse = refuse;
+  constructor(reject: (message: string) => Error) {
+    this.#reject = reject;
   }
 
   add(chunk: Chunk): void {
@@ -99,7 +99,7 @@ export class ChunkFold {
     if (existing !== undefined) return existing;
     if (!Number.isInteger(index) || index < 0 || index > maxIndex) {
       const indexText = typeof index === 'number' ? index : typeof index;
-      throw this.#refuse(`The answer has an item with the index ${indexText}.`);
+      throw this.#reject(`The answer has an item with the index ${indexText}.`);
     }
     this.#countItem();
     const fields: Fields = new Map([['index', index]]);
@@ -109,7 +109,7 @@ export class ChunkFold {
 
   #countItem(): void {
     this.#itemsLeft -= 1;
-    if (this.#itemsLeft < 0) throw this.#refuse(`The answer has more than ${maxItems} items.`);
+    if (this.#itemsLeft < 0) throw this.#reject(`The answer has more than ${maxItems} items.`);
   }
 }
 

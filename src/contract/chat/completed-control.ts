@@ -37,7 +37,7 @@ function offeredControls(messages: readonly Message[]): readonly OfferedControl[
 }
 
 /** Returns the controls of the last reply as the client sent them back, or undefined if the client omitted them. */
-export function controlsSentBack(messages: readonly Message[]): readonly OfferedControl[] | undefined {
+export function listReturnedControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
   const controls: unknown = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.controls;
   return Array.isArray(controls) ? controls.filter(isOfferedControl) : undefined;
 }

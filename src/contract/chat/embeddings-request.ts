@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requireShape } from '../errors/request-error.ts';
+import { rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { cleaned } from '../schemas/without-nulls.ts';
 
 const someInputs = { minItems: 1, maxItems: 2048 };
@@ -45,7 +45,7 @@ const optionsShape = Compile(Type.Object(options));
  * with `input`.
  */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
-  if (isJsonObject(value)) refuseOtherCase(value, knownFields);
+  if (isJsonObject(value)) rejectOtherCase(value, knownFields);
   const request = cleaned(value, nullable);
   const { input } = requireShape(inputShape, request);
   requireShape(shapeLike(input), request);

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 export const messageName = /^[^\s<|\\/>]{1,64}$/;
 
 /** Characters in speaker names that an older or narrower API rejects. */
-export const refusedInNames = {
+export const rejectedNameCharacters = {
   /** For the API of Azure, and an earlier version of the OpenAI API. */
   azure: /[^a-zA-Z0-9_-]/g,
   /** For the interface of applications (docs/wire.md, Chat request). */

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
-import { createRequestError, refuseOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems } from '../schemas/without-nulls.ts';
 import {
   type Attachment,
@@ -30,7 +30,7 @@ const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
  * messages[2] (docs/wire.md, Chat request).
  */
 export function parseMessage(value: unknown, at: string): Message {
-  const hasNull = isJsonObject(value) && refuseOtherCase(value, knownFields, at);
+  const hasNull = isJsonObject(value) && rejectOtherCase(value, knownFields, at);
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
   const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
   if (message.content === undefined || message.content === null) checkSilence(message, at);

@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
-import { keepSecrets } from '../quick-app/secrets.ts';
+import { restoreSecrets } from '../quick-app/secrets.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
@@ -37,7 +37,7 @@ export function readApplicationEntry(input: unknown, { ids, storedProperties }: 
   const faults = findFaults(value, ids);
   const entry = value as ApplicationEntry;
   if (faults.length > 0 || entry.applicationProperties === undefined) return { entry, faults };
-  const merged = keepSecrets(entry.applicationProperties, storedProperties);
+  const merged = restoreSecrets(entry.applicationProperties, storedProperties);
   const inProperties = merged.faults.map((issue) => ({ ...issue, path: ['applicationProperties', ...issue.path] }));
   return { entry: { ...entry, applicationProperties: merged.properties }, faults: inProperties };
 }

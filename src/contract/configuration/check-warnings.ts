@@ -69,7 +69,7 @@ function* toolsAtPrivateAddresses({ addons, applications, security }: Configurat
     for (const address of findAddresses(value, path)) {
       const { hostname } = address.url;
       const isLocal = hostname === 'localhost' && !isLocalAllowed;
-      if (!isRefused(guard, isLocal ? new URL('http://127.0.0.1') : address.url)) continue;
+      if (!isRejected(guard, isLocal ? new URL('http://127.0.0.1') : address.url)) continue;
       yield {
         path: address.path,
         message: `is at ${hostname}, a private address that tools may not reach`,
@@ -94,7 +94,7 @@ function* findAddresses(value: unknown, path: Path): Iterable<{ readonly path: P
   }
 }
 
-function isRefused(guard: NetGuard, url: URL): boolean {
+function isRejected(guard: NetGuard, url: URL): boolean {
   const bare = new URL(url.origin);
   try {
     guard.checkUrl(bare);

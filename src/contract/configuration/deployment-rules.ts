@@ -6,7 +6,7 @@ import { parseEmbeddingsRequest } from '../chat/embeddings-request.ts';
 import { isDeploymentId } from '../deployment-path.ts';
 import { ParleyError } from '../errors/errors.ts';
 import { requireShape } from '../errors/request-error.ts';
-import { quickAppFaults } from '../quick-app/quick-app-issues.ts';
+import { findQuickAppIssues } from '../quick-app/quick-app-issues.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';
 import { listEntries, listObjects } from './entries.ts';
@@ -26,8 +26,8 @@ export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
   const applications = listEntries(configuration, 'applications');
   for (const [id, model] of models) {
     yield* idFaults('models', id);
-    yield* modelFaults(id, model);
-    for (const issue of defaultFaults(model)) yield { ...issue, path: ['models', id, ...issue.path] };
+    yield* findModelIssues(id, model);
+    for (const issue of findDefaultIssues(model)) yield { ...issue, path: ['models', id, ...issue.path] };
     for (const issue of featureFaults(model)) yield { ...issue, path: ['models', id, ...issue.path] };
   }
   const modelIds = new Set(models.map(([id]) => id));
@@ -58,7 +58,7 @@ function* idFaults(section: string, id: string): Iterable<Issue> {
 }
 
 /** Checks the defaults of a deployment as fields of a request. */
-function* defaultFaults({ defaults, type }: JsonObject): Iterable<Issue> {
+function* findDefaultIssues({ defaults, type }: JsonObject): Iterable<Issue> {
   if (!isJsonObject(defaults)) return;
   const content = type === 'embedding' ? 'input' : 'messages';
   if (defaults[content] !== undefined) yield { path: ['defaults', content], message: 'cannot be a default' };
@@ -99,7 +99,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'expect',
 ]);
 
-function* modelFaults(id: string, model: JsonObject): Iterable<Issue> {
+function* findModelIssues(id: string, model: JsonObject): Iterable<Issue> {
   yield* adapterFaults(id, model);
   for (const [index, upstream] of listObjects(model.upstreams)) {
     const path = ['models', id, 'upstreams', index];
@@ -108,7 +108,7 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Issue> {
       yield { path: [...path, 'endpoint'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
     }
     for (const issue of apiFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
-    for (const issue of keyFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
+    for (const issue of findKeyIssues(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'is not a valid header field name' };
       else if (ownHeaders.has(name.toLowerCase()))
@@ -137,7 +137,7 @@ function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObjec
 }
 
 /** Yields faults of the credentials and the region of an upstream. */
-function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Issue> {
+function* findKeyIssues(protocol: unknown, { key, region }: JsonObject): Iterable<Issue> {
   if (key === undefined && getTraits(protocol).needsKey)
     yield { path: ['key'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
   const parsedKey = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
@@ -188,7 +188,7 @@ function isWithoutOne(feature: string, key: string): boolean {
 export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
   yield* featureFaults(application);
-  yield* defaultFaults(application);
+  yield* findDefaultIssues(application);
   if (endpoint !== undefined && (schemaId !== undefined || properties === undefined)) return;
   if (schemaId !== undefined) {
     if (typeof schemaId === 'string' && !isQuickAppSchemaId(schemaId)) {
@@ -216,7 +216,7 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
  */
 function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   if (!isJsonObject(properties)) return;
-  const faults = quickAppFaults(properties);
+  const faults = findQuickAppIssues(properties);
   for (const issue of faults) yield { ...issue, path: ['applicationProperties', ...issue.path] };
   const { model } = properties;
   if (ids === undefined || typeof model !== 'string' || model === '') return;

@@ -35,7 +35,7 @@ it('getTraits returns no requirements for an unknown protocol', () => {
 
 it('protocols accepts reasoning_content except for vendors that reject it', () => {
   const takes = (name: 'openai' | 'azure', host: string) =>
-    protocols[name].takesReasoning({ model: 'm', endpoint: new URL(`https://${host}/v1`) });
+    protocols[name].acceptsReasoning({ model: 'm', endpoint: new URL(`https://${host}/v1`) });
   expect([takes('openai', 'api.deepseek.com'), takes('azure', 'x.services.ai.azure.com')]).toEqual([true, true]);
   expect([takes('openai', 'api.openai.com'), takes('openai', 'eu.api.openai.com')]).toEqual([false, false]);
   expect([takes('openai', 'api.groq.com'), takes('azure', 'x.openai.azure.com')]).toEqual([false, false]);

@@ -22,24 +22,24 @@ export interface ProtocolTraits {
   /** Whether Parley calls the model in the Messages dialect. */
   readonly speaksMessages: (target: Served) => boolean;
   /** Whether upstreams accept marks for prompt caching. Upstreams of the Messages dialect accept them in any case. */
-  readonly takesCacheMarks: boolean;
+  readonly acceptsCacheMarks: boolean;
   /** Whether upstreams accept `top_k` and thinking in the form of the Messages dialect. */
-  readonly takesThinking: boolean;
+  readonly acceptsThinking: boolean;
   /**
    * Whether upstreams accept `response_format: {"type": "json_object"}`. Models of the Messages dialect do not. Parley adds an
    * instruction to the prompt for models without this format.
    */
   readonly hasJsonMode: boolean;
   /** Whether a request can combine a response schema with tools. */
-  readonly takesFormatWithTools: (target: Served) => boolean;
+  readonly acceptsFormatWithTools: (target: Served) => boolean;
   /** Whether replies record their controls in their state. */
-  readonly keepsControls: boolean;
+  readonly storesControls: boolean;
   /** Vendor whose signed thoughts the models accept. If undefined, only thoughts of the same protocol are accepted. */
   readonly thoughtFormat?: 'claude' | 'gemini';
   /** Whether upstreams use the chat dialect of OpenAI. */
   readonly speaksChat: boolean;
   /** Whether upstreams accept `reasoning_content` in assistant messages, unless the configuration overrides it. */
-  readonly takesReasoning: (target: Served) => boolean;
+  readonly acceptsReasoning: (target: Served) => boolean;
   /** Whether an upstream can select one of several APIs. */
   readonly hasSeveralApis: boolean;
   /**
@@ -52,7 +52,7 @@ export interface ProtocolTraits {
   /** Vocabulary of the tokenizer of all models. If undefined, it depends on the model. */
   readonly vocabulary?: Vocabulary;
   /** Whether rejections are passed to the client unchanged, and do not affect the health of the upstream. */
-  readonly speaksForItself: boolean;
+  readonly passesRejections: boolean;
 }
 
 const plain: ProtocolTraits = {
@@ -63,17 +63,17 @@ const plain: ProtocolTraits = {
   supportsTools: true,
   otherKey: undefined,
   speaksMessages: () => false,
-  takesCacheMarks: false,
-  takesThinking: false,
+  acceptsCacheMarks: false,
+  acceptsThinking: false,
   hasJsonMode: true,
-  takesFormatWithTools: () => true,
-  keepsControls: false,
+  acceptsFormatWithTools: () => true,
+  storesControls: false,
   speaksChat: false,
-  takesReasoning: () => false,
+  acceptsReasoning: () => false,
   hasSeveralApis: false,
   callsDeployments: false,
   isCalledByModel: false,
-  speaksForItself: false,
+  passesRejections: false,
 };
 
 const ofModels = {
@@ -82,7 +82,7 @@ const ofModels = {
     telemetryName: 'openai',
     needsEndpoint: true,
     speaksChat: true,
-    takesReasoning: isLenient,
+    acceptsReasoning: isLenient,
     hasSeveralApis: true,
   },
   azure: {
@@ -91,53 +91,53 @@ const ofModels = {
     needsEndpoint: true,
     needsApiVersion: true,
     speaksChat: true,
-    takesReasoning: isLenient,
+    acceptsReasoning: isLenient,
     hasSeveralApis: true,
   },
-  anthropic: { ...plain, telemetryName: 'anthropic', needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
+  anthropic: { ...plain, telemetryName: 'anthropic', needsEndpoint: true, speaksMessages: () => true, acceptsThinking: true },
   bedrock: {
     ...plain,
     telemetryName: 'aws.bedrock',
     otherKey: 'signing',
-    takesCacheMarks: true,
-    takesThinking: true,
+    acceptsCacheMarks: true,
+    acceptsThinking: true,
     thoughtFormat: 'claude',
     hasJsonMode: false,
-    takesFormatWithTools: () => false,
+    acceptsFormatWithTools: () => false,
   },
   vertex: {
     ...plain,
     telemetryName: 'gcp.vertex_ai',
     otherKey: 'account',
     speaksMessages: isClaude,
-    takesThinking: true,
+    acceptsThinking: true,
     thoughtFormat: 'gemini',
-    takesFormatWithTools: isClaude,
+    acceptsFormatWithTools: isClaude,
   },
   gemini: {
     ...plain,
     telemetryName: 'gcp.gemini',
     needsKey: true,
-    takesThinking: true,
+    acceptsThinking: true,
     thoughtFormat: 'gemini',
-    takesFormatWithTools: () => false,
+    acceptsFormatWithTools: () => false,
   },
   mistral: {
     ...plain,
     telemetryName: 'mistral_ai',
     needsKey: true,
-    takesReasoning: () => true,
-    takesFormatWithTools: () => false,
+    acceptsReasoning: () => true,
+    acceptsFormatWithTools: () => false,
   },
   dial: {
     ...plain,
     telemetryName: 'parley.dial',
     supportsTools: false,
-    takesReasoning: () => true,
+    acceptsReasoning: () => true,
     callsDeployments: true,
     isCalledByModel: true,
   },
-  demo: { ...plain, telemetryName: 'parley.demo', keepsControls: true, vocabulary: 'o200k_base' },
+  demo: { ...plain, telemetryName: 'parley.demo', storesControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
 type ModelProtocol = keyof typeof ofModels;
@@ -155,9 +155,9 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
     telemetryName: 'parley.application',
     supportsTools: false,
     needsEndpoint: true,
-    takesReasoning: () => true,
+    acceptsReasoning: () => true,
     callsDeployments: true,
-    speaksForItself: true,
+    passesRejections: true,
   },
 };
 

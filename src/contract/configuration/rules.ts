@@ -1,15 +1,15 @@
 import { deploymentFaults } from './deployment-rules.ts';
 import type { Issue } from './issue.ts';
-import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, pageFaults, retrievalFaults } from './service-rules.ts';
+import { addinFaults, aliasFaults, findKeyIssues, identityProviderFaults, pageFaults, retrievalFaults } from './service-rules.ts';
 
 /**
  * Returns faults that the schema cannot express. Accepts any value, so that these faults are reported together with those of the
  * schema.
  */
-export function ruleFaults(configuration: unknown): readonly Issue[] {
+export function findRuleIssues(configuration: unknown): readonly Issue[] {
   return [
     ...deploymentFaults(configuration),
-    ...keyFaults(configuration),
+    ...findKeyIssues(configuration),
     ...identityProviderFaults(configuration),
     ...aliasFaults(configuration),
     ...addinFaults(configuration),

@@ -138,11 +138,11 @@ function ofObject(node: SchemaNode, value: JsonObject): JsonObject {
 /** Returns whether a null field can be omitted. Fields with a default are optional too. */
 function isOptional({ properties = {}, required = [] }: SchemaNode, key: string): boolean {
   const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-  if (property === undefined || takesNull(property)) return false;
+  if (property === undefined || acceptsNull(property)) return false;
   return !required.includes(key) || property.default !== undefined;
 }
 
-function takesNull({ type, anyOf, enum: values, const: only }: SchemaNode): boolean {
-  if (anyOf !== undefined) return anyOf.some(takesNull);
+function acceptsNull({ type, anyOf, enum: values, const: only }: SchemaNode): boolean {
+  if (anyOf !== undefined) return anyOf.some(acceptsNull);
   return type === 'null' || (type === undefined && values === undefined && only === undefined);
 }

@@ -7,7 +7,7 @@ import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
 /** Yields faults of keys that the schema cannot express. */
-export function* keyFaults(configuration: unknown): Iterable<Issue> {
+export function* findKeyIssues(configuration: unknown): Iterable<Issue> {
   const seen = new Set<string>();
   for (const [name, entry] of listEntries(configuration, 'keys')) {
     if (entry.role !== undefined && entry.roles !== undefined)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readUpstreamKey, secretsOfKey, type UpstreamKey } from './upstream-key.ts';
+import { listKeySecrets, readUpstreamKey, type UpstreamKey } from './upstream-key.ts';
 
 const account = { client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----\nx\n', project_id: 'p' };
 const read = {
@@ -58,9 +58,9 @@ describe('readUpstreamKey', () => {
   });
 });
 
-describe('secretsOfKey', () => {
+describe('listKeySecrets', () => {
   it('returns the secret parts of each key', () => {
-    const secrets = (protocol: string, key: string) => secretsOfKey(readUpstreamKey(protocol, key) as UpstreamKey);
+    const secrets = (protocol: string, key: string) => listKeySecrets(readUpstreamKey(protocol, key) as UpstreamKey);
     expect(secrets('gemini', 'abc')).toEqual(['abc']);
     expect(secrets('bedrock', 'a:b')).toEqual(['b']);
     expect(secrets('bedrock', 'a:b:c')).toEqual(['b', 'c']);

@@ -39,7 +39,7 @@ export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | K
 }
 
 /** Returns the secret parts of a key. */
-export function secretsOfKey(key: UpstreamKey): readonly string[] {
+export function listKeySecrets(key: UpstreamKey): readonly string[] {
   switch (key.kind) {
     case 'token':
       return [key.token];

@@ -1,4 +1,4 @@
-import type { ErrorCode, HttpRefusal } from './errors.ts';
+import type { ErrorCode, HttpRejection } from './errors.ts';
 
 /**
  * Cause and remedy of each error code, for docs/errors.md. This is a separate file because the page includes the codes but not
@@ -59,10 +59,10 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** Reasons for an `invalid_request` with a more specific HTTP status, for docs/errors.md. */
-export const httpRefusals = {
+export const httpRejections = {
   408: 'The request header, or the rest of the body, does not arrive in time.',
   416: 'The requested range starts after the end of the file.',
   417: '`Expect` has a value other than `100-continue`.',
   426: 'The request asks for a WebSocket, which is not supported. Send the same request over HTTP.',
   431: 'The header fields are larger than 16 kB.',
-} as const satisfies Readonly<Record<HttpRefusal, string>>;
+} as const satisfies Readonly<Record<HttpRejection, string>>;

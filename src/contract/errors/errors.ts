@@ -58,7 +58,7 @@ export const errorKinds = {
 export type ErrorCode = keyof typeof errorKinds;
 
 /** HTTP statuses that replace 400 for some cases of `invalid_request`. */
-export type HttpRefusal = 408 | 416 | 417 | 426 | 431;
+export type HttpRejection = 408 | 416 | 417 | 426 | 431;
 
 export interface ErrorDetails {
   /** JSON path of the invalid field. */
@@ -122,7 +122,7 @@ export function withMembers(error: ParleyError, members: Readonly<Record<string,
 }
 
 /** Returns an `invalid_request` with a more specific HTTP status. */
-export function httpRefusal(status: HttpRefusal, message: string, details: ErrorDetails = {}): ParleyError {
+export function createHttpRejection(status: HttpRejection, message: string, details: ErrorDetails = {}): ParleyError {
   return new ParleyError('invalid_request', message, { ...details, status });
 }
 

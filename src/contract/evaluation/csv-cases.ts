@@ -21,7 +21,7 @@ const baseColumns = ['name', 'input', 'judge', 'rubric'];
  * Converts the rows of a table to cases without validating them. A column can repeat. Throws `invalid_request` if the header is
  * invalid.
  */
-export function casesOfCsv(text: string): readonly JsonObject[] {
+export function parseCsvCases(text: string): readonly JsonObject[] {
   const [header = [], ...rows] = readCsvRows(text.replace(/^\uFEFF/, ''));
   const names = header.map((name) => name.toLowerCase());
   const knownColumns = [...baseColumns, ...Object.keys(columns)];

@@ -20,7 +20,7 @@ const maxNameLength = 200;
 export function parseCases(body: unknown): readonly EvaluationCase[] {
   if (Array.isArray(body)) return parseList(body, '');
   if (isJsonObject(body) && 'cases' in body) {
-    refuseUnknown(body, ['cases'], '');
+    rejectUnknown(body, ['cases'], '');
     if (!Array.isArray(body.cases)) throw createRequestError('cases', 'must be an array');
     return parseList(body.cases, 'cases');
   }
@@ -61,7 +61,7 @@ export function parseStoredCase(value: unknown): EvaluationCase {
 /** Parses a case and collects its patterns, so that all patterns of a body are compiled within one time limit. */
 function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
   if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object with input and checks');
-  refuseUnknown(value, caseKeys, at);
+  rejectUnknown(value, caseKeys, at);
   const text = JSON.stringify(value);
   if (text.length > caseBounds.maxChars)
     throw createRequestError(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
@@ -99,15 +99,15 @@ function parseCheck(value: unknown, at: string): EvaluationCheck {
   if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
   const form = forms.get(String(value.type));
   if (form === undefined) throw createRequestError(`${at}.type`, `must be one of ${[...forms.keys()].join(', ')}`);
-  refuseUnknown(value, form.keys, at);
-  refuseLongTexts(value, at);
+  rejectUnknown(value, form.keys, at);
+  rejectLongTexts(value, at);
   const check = requireShape<Static<(typeof checkForms)[CheckType]>>(form.shape as never, value, at);
   if (check.type === 'json_schema' && JSON.stringify(check.schema).length > maxSchemaChars)
     throw createRequestError(`${at}.schema`, `must have at most ${maxSchemaChars} characters`);
   return check;
 }
 
-function refuseLongTexts(check: JsonObject, at: string): void {
+function rejectLongTexts(check: JsonObject, at: string): void {
   const { properties } = checkForms[check.type as CheckType];
   for (const [key, { maxLength }] of Object.entries(properties as Record<string, { maxLength?: number }>)) {
     const expected = check[key];
@@ -134,7 +134,7 @@ function requirePatterns(patterns: readonly PatternAt[], where: string): void {
   }
 }
 
-function refuseUnknown(value: JsonObject, knownFields: readonly string[], at: string): void {
+function rejectUnknown(value: JsonObject, knownFields: readonly string[], at: string): void {
   const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
     throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field. Known fields: ${knownFields.join(', ')}`);

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, refuseOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { createRequestError, rejectOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
@@ -111,13 +111,13 @@ function toShape(body: TObject<typeof fields>): BodyShape {
 }
 
 function parse({ knownFields, optional, check }: BodyShape, value: unknown): Static<typeof CountBody> {
-  if (isJsonObject(value)) refuseOtherCase(value, knownFields);
+  if (isJsonObject(value)) rejectOtherCase(value, knownFields);
   const body = check(isJsonObject(value) ? withoutAbsent(value, optional) : value);
   if (body.tool_choice?.type === 'tool' && body.tool_choice.name === undefined)
     throw createRequestError('tool_choice.name', 'is required with the type tool');
   body.messages.forEach((message, index) => {
     const at = `messages[${index}]`;
-    refuseOtherCase(message, knownInMessage, at);
+    rejectOtherCase(message, knownInMessage, at);
     if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, at: `${at}.content` });
     if (message.parley !== undefined) parseParley(message.role, message.parley, `${at}.parley`);
   });

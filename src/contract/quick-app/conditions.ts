@@ -21,7 +21,7 @@ const Match = strict(
   {
     condition_type: Type.Literal('match'),
     property_name: property,
-    // `quickAppFaults` compiles all expressions of an application in one run, so that they share one time limit.
+    // `findQuickAppIssues` compiles all expressions of an application in one run, so that they share one time limit.
     expression: Type.String({
       maxLength: conditionBounds.maxExpressionChars,
       description: 'Regular expression (RE2) that must match a part of the property.',

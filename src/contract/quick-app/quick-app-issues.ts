@@ -6,14 +6,14 @@ import type { Issue } from '../configuration/issue.ts';
 import { complete, withoutNullFields } from '../configuration/schema-node.ts';
 import { conditionBounds, expressionLimits } from './condition-parts.ts';
 import { QuickAppForm } from './form.ts';
-import { keepSecrets } from './secrets.ts';
+import { restoreSecrets } from './secrets.ts';
 
 const schema = Compile(QuickAppForm);
 /** Number of path segments before the toolset, as in `mcp_toolset[0]`. */
 const depth = 2;
 
 /** Returns all faults of the settings of a quick app. */
-export function quickAppFaults(properties: unknown): readonly Issue[] {
+export function findQuickAppIssues(properties: unknown): readonly Issue[] {
   const completed = complete(QuickAppForm, properties);
   return schema.Check(completed) ? conditionFaults(completed) : explain(QuickAppForm, completed);
 }
@@ -66,9 +66,9 @@ export function readToolset(input: unknown, stored: JsonObject | undefined): Rea
   const list = isMcp ? 'mcp_toolset' : 'web_api_toolset';
   const around = { instructions: '', model: 'none', temperature: 0, [list]: [input] };
   const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
-  const faults = quickAppFaults(properties);
+  const faults = findQuickAppIssues(properties);
   const merged =
-    faults.length > 0 ? { properties, faults } : keepSecrets(properties, stored && { [list]: storedIn(stored, isMcp) });
+    faults.length > 0 ? { properties, faults } : restoreSecrets(properties, stored && { [list]: storedIn(stored, isMcp) });
   return {
     form: completeQuickApp(merged.properties),
     faults: merged.faults.map((issue) => ({ ...issue, path: issue.path.slice(depth) })),
@@ -81,7 +81,7 @@ function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
   const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
   const isNone = [properties.document_relative_url ?? []].flat().length === 0;
   const missingFile = { path: ['document_relative_url'], message: 'must name a stored file' };
-  return { form: completeQuickApp(properties), faults: [...quickAppFaults(properties), ...(isNone ? [missingFile] : [])] };
+  return { form: completeQuickApp(properties), faults: [...findQuickAppIssues(properties), ...(isNone ? [missingFile] : [])] };
 }
 
 /** Returns the stored toolsets of the same kind. Web APIs can be in two lists. */

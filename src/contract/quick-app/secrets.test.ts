@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { hideSecrets, keepSecrets } from './secrets.ts';
+import { hideSecrets, restoreSecrets } from './secrets.ts';
 
 const server = (name: string, token: string) => ({
   type: 'mcp',
@@ -58,16 +58,16 @@ describe('secrets of a quick app', () => {
 
   it('restores hidden secrets', () => {
     const stored = app(server('a', 'one'), server('b', 'two'));
-    expect(keepSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, faults: [] });
+    expect(restoreSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, faults: [] });
   });
 
   it('replaces secrets by new ones', () => {
-    expect(keepSecrets(app(server('a', 'new')), app(server('a', 'old'))).properties).toEqual(app(server('a', 'new')));
+    expect(restoreSecrets(app(server('a', 'new')), app(server('a', 'old'))).properties).toEqual(app(server('a', 'new')));
   });
 
   it('matches toolsets by name, not by position', () => {
     const stored = app(server('a', 'one'), server('b', 'two'));
-    const { properties } = keepSecrets(app(server('b', '***'), server('a', '***')), stored);
+    const { properties } = restoreSecrets(app(server('b', '***'), server('a', '***')), stored);
     expect(properties).toEqual(app(server('b', 'two'), server('a', 'one')));
   });
 
@@ -76,7 +76,7 @@ describe('secrets of a quick app', () => {
       ...server('a', '***'),
       mcp_server_info: { ...server('a', '***').mcp_server_info, url: 'https://mcp.test/v2' },
     });
-    expect(keepSecrets(moved, app(server('a', 'one'))).faults).toEqual([]);
+    expect(restoreSecrets(moved, app(server('a', 'one'))).faults).toEqual([]);
   });
 
   it.each<[string, object, object]>([
@@ -89,7 +89,7 @@ describe('secrets of a quick app', () => {
     ['the token address', rest(client('***', 'https://evil.test/')), rest(client('canary', 'https://t.test/'))],
     ['an obsolete web API', obsolete('***', 'https://evil.test/'), obsolete('canary', 'https://api.test/')],
   ])('does not send secrets of %s to another origin', (_what, written, stored) => {
-    const { faults, properties } = keepSecrets(written as JsonObject, stored as JsonObject);
+    const { faults, properties } = restoreSecrets(written as JsonObject, stored as JsonObject);
     expect(faults).toEqual([
       { path: expect.any(Array), message: 'must be entered again: https://evil.test was not in the toolset when it was saved' },
     ]);
@@ -101,7 +101,7 @@ describe('secrets of a quick app', () => {
     ['the toolset has another name', app(server('other', 'one'))],
     ['another kind of credentials is stored', { ...app(), mcp_toolset: [{ ...server('a', 'x'), mcp_server_info: {} }] }],
   ])('rejects hidden secrets if %s', (_name, stored) => {
-    const { faults } = keepSecrets(app(server('a', '***')), stored);
+    const { faults } = restoreSecrets(app(server('a', '***')), stored);
     expect(faults.map(({ path }) => path)).toEqual([['mcp_toolset', 0, 'mcp_server_info', 'authorization', 'token']]);
   });
 });

@@ -13,7 +13,7 @@ export function hideSecrets(properties: JsonObject): JsonObject {
 }
 
 /** Returns the settings of a quick app without secrets. */
-export function leaveOutSecrets(properties: JsonObject): JsonObject {
+export function removeSecrets(properties: JsonObject): JsonObject {
   return replaceSecrets(readSchema(QuickAppForm), properties, () => undefined) as JsonObject;
 }
 
@@ -31,7 +31,7 @@ export function listSecrets(properties: JsonObject): readonly string[] {
  * Replaces hidden secrets by the stored secrets of the toolset with the same name. If no secret is stored, or if the toolset now
  * calls another server, that is a fault. Otherwise, users who may change the settings could read the secrets.
  */
-export function keepSecrets(
+export function restoreSecrets(
   properties: JsonObject,
   stored: JsonObject | undefined,
 ): { properties: JsonObject; faults: readonly Issue[] } {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { createRequestError, refuseOtherCase, requireShape } from '../errors/request-error.ts';
+import { createRequestError, rejectOtherCase, requireShape } from '../errors/request-error.ts';
 import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem } from './input-items.ts';
 import { parseItems } from './parse-items.ts';
@@ -132,7 +132,7 @@ const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** Validates a request (docs/responses.md). Throws `invalid_request` with the path of the first fault. */
 export function parseResponsesRequest(value: unknown): ResponsesRequest {
-  if (isJsonObject(value)) refuseOtherCase(value, knownFields);
+  if (isJsonObject(value)) rejectOtherCase(value, knownFields);
   const { input: rawInput = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
   checkFormat(body.text?.format);
   readMetadata(body.metadata);

@@ -93,7 +93,7 @@ export function isMcpTool(tool: ResponsesTool): tool is McpTool {
  */
 export function parseTools(tools: readonly unknown[], at: string): ResponsesTool[] {
   const parsed = tools.map((tool, index) => parseTool(tool, `${at}[${index}]`));
-  refuseTwins(parsed, at);
+  rejectDuplicates(parsed, at);
   return parsed;
 }
 
@@ -131,12 +131,12 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
     if (isFunctionTool(inner) || isCustomTool(inner)) return inner;
     throw createRequestError(`${path}.type`, 'must be "function" or "custom"');
   });
-  refuseTwins(tools, `${at}.tools`);
+  rejectDuplicates(tools, `${at}.tools`);
   return { ...rest, tools };
 }
 
 /** Throws if two tools have the same name, because a call could refer to either of them. */
-function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
+function rejectDuplicates(tools: readonly ResponsesTool[], at: string): void {
   const names = new Set<string>();
   tools.forEach((tool, index) => {
     const name = isMcpTool(tool) ? `mcp ${tool.server_label}` : isOtherTool(tool) ? undefined : `tool ${toName(tool)}`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CheckTime, findSchemaError, slowSchema, takesNull } from './schema-error.ts';
+import { acceptsNull, CheckTime, findSchemaError, slowSchema } from './schema-error.ts';
 
 const root = { $defs: { text: { type: 'string' }, 'a/b': { type: ['string', 'null'] } } };
 
@@ -60,8 +60,8 @@ it.each([
   { oneOf: [{ type: 'string' }, { type: 'null' }] },
   { $ref: '#/$defs/a~1b' },
   { not: { type: 'string' } },
-])('takesNull returns true for %j', (schema) => {
-  expect(takesNull(schema, root)).toBe(true);
+])('acceptsNull returns true for %j', (schema) => {
+  expect(acceptsNull(schema, root)).toBe(true);
 });
 
 it.each([
@@ -77,11 +77,11 @@ it.each([
   { $ref: '#/$defs/absent' },
   { $ref: 'https://elsewhere.example/schema' },
   { not: {} },
-])('takesNull returns false for %j', (schema) => {
-  expect(takesNull(schema, root)).toBe(false);
+])('acceptsNull returns false for %j', (schema) => {
+  expect(acceptsNull(schema, root)).toBe(false);
 });
 
-it('takesNull terminates for a schema that refers to itself', () => {
+it('acceptsNull terminates for a schema that refers to itself', () => {
   const loop = { $defs: { self: { $ref: '#/$defs/self' } } };
-  expect(takesNull({ $ref: '#/$defs/self' }, loop)).toBe(false);
+  expect(acceptsNull({ $ref: '#/$defs/self' }, loop)).toBe(false);
 });

@@ -97,10 +97,10 @@ function toRegExp({ compile, isFound }: PatternRun) {
  * Returns whether null matches a JSON Schema, as far as can be determined without a validator. `root` is the schema that
  * references point into.
  */
-export function takesNull(schema: unknown, root: JsonObject, depth = 0): boolean {
+export function acceptsNull(schema: unknown, root: JsonObject, depth = 0): boolean {
   if (!isJsonObject(schema)) return schema !== false;
   if (depth > deepest) return false;
-  const inner = (node: unknown): boolean => takesNull(node, root, depth + 1);
+  const inner = (node: unknown): boolean => acceptsNull(node, root, depth + 1);
   const { type, nullable, enum: values, const: constant, $ref, not } = schema;
   const { anyOf, oneOf, allOf } = schema;
   if (type !== undefined && nullable !== true && !(Array.isArray(type) ? type : [type]).includes('null')) return false;

@@ -1,15 +1,15 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { findClosedLimit } from '../limits/limits.ts';
-import { isClosedByKey } from './bound-key.ts';
-import { isLedByAnother } from './build-path.ts';
+import { findDenyingLimit } from '../limits/limits.ts';
+import { isExcludedByKey } from './bound-key.ts';
+import { hasForeignApplication } from './build-path.ts';
 import type { Actor } from './caller.ts';
 
 /** Returns whether a caller may use a deployment: its roles, key, and call chain open it, and no limit denies access. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
   if (isClosedToApplications(caller, deployment)) return false;
-  return isOpenTo(caller, deployment) && findClosedLimit(limits.find(caller.roles, deployment.id)) === undefined;
+  return canAccess(caller, deployment) && findDenyingLimit(limits.find(caller.roles, deployment.id)) === undefined;
 }
 
 /** Throws `access_denied` if a caller may not use a deployment. */
@@ -20,10 +20,10 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
       'access_denied',
       `Applications may not call "${id}", because features.accessibleByPerRequestKey is false.`,
     );
-  if (isClosedByKey(caller, id))
+  if (isExcludedByKey(caller, id))
     throw new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
-  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles may not use "${id}".`);
-  const closed = findClosedLimit(limits.find(caller.roles, id));
+  if (!canAccess(caller, deployment)) throw new ParleyError('access_denied', `Your roles may not use "${id}".`);
+  const closed = findDenyingLimit(limits.find(caller.roles, id));
   if (closed === undefined) return;
   const { kind, period } = closed.window;
   throw new ParleyError(
@@ -38,10 +38,10 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
  * `userRoles` is open to all callers. A key that is bound to deployments opens no others, but their inner calls use the rights
  * of the user.
  */
-function isOpenTo(caller: Actor, { id, userRoles, ownership }: Deployment): boolean {
+function canAccess(caller: Actor, { id, userRoles, ownership }: Deployment): boolean {
   const { subject, roles } = caller;
-  if (isClosedByKey(caller, id)) return false;
-  if (ownership !== null && ownership.owner === subject && !isLedByAnother(caller)) return true;
+  if (isExcludedByKey(caller, id)) return false;
+  if (ownership !== null && ownership.owner === subject && !hasForeignApplication(caller)) return true;
   return userRoles === null ? ownership === null : userRoles.some((role) => roles.includes(role));
 }
 

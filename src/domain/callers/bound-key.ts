@@ -23,7 +23,7 @@ export function isBoundKey(holder: Holder): boolean {
 }
 
 /** Returns whether a caller's bound key excludes the deployment. */
-export function isClosedByKey(holder: Holder, deployment: string): boolean {
+export function isExcludedByKey(holder: Holder, deployment: string): boolean {
   return holder.chain === null && getDeployments(holder)?.includes(deployment) === false;
 }
 

@@ -29,7 +29,7 @@ export function buildPath(deployment: Deployment, caller: Caller): readonly stri
  * Returns whether the call chain of a per-request key contains an application that another user saved. Such an application acts
  * with the roles of its user, but without that user's rights as an owner.
  */
-export function isLedByAnother({ subject, chain }: Actor): boolean {
+export function hasForeignApplication({ subject, chain }: Actor): boolean {
   const savedIds = chain?.path.filter((id) => id.startsWith(applicationPrefix)) ?? [];
   return savedIds.length > 0 && !savedIds.every((id) => id.startsWith(`${applicationPrefix}${toBucket(subject)}/`));
 }

@@ -58,5 +58,5 @@ export interface Chain {
    * Called if a call made with the key is rejected because of the user. Failures that follow are not errors of the application.
    * Undefined on nodes other than the one that issued the key.
    */
-  readonly onRefusal?: () => void;
+  readonly onRejection?: () => void;
 }

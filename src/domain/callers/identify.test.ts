@@ -28,7 +28,7 @@ function createTestIdentify() {
   const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
     verifyToken,
     clock: { epochMs: () => 0 },
-    onRefusal: (why) => refusals.push(why),
+    onRejection: (why) => refusals.push(why),
   });
   return { identify, lookups, refusals };
 }

@@ -34,7 +34,7 @@ export interface IdentifyDeps {
   /** Keys that users created. If undefined, no such keys exist. */
   readonly userKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Called once per rejection with the error code, never with the credentials. */
-  readonly onRefusal?: (code: ErrorCode) => void;
+  readonly onRejection?: (code: ErrorCode) => void;
 }
 
 /**
@@ -44,7 +44,7 @@ export interface IdentifyDeps {
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
   perRequestKeys: PerRequestKeys,
-  { verifyToken, clock, blockedUsers, userKeys, onRefusal }: IdentifyDeps,
+  { verifyToken, clock, blockedUsers, userKeys, onRejection }: IdentifyDeps,
 ): Identify {
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
@@ -69,7 +69,8 @@ export function createIdentify(
       if (caller !== undefined) return caller;
       throw unauthorized('invalid_api_key', 'The key is unknown, or the call that it was issued for has ended.');
     } catch (error) {
-      if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed')) onRefusal?.(error.code);
+      if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed'))
+        onRejection?.(error.code);
       throw error;
     }
   };
@@ -82,7 +83,7 @@ export function createIdentify(
     try {
       return blockedUsers.admit(caller);
     } catch (error) {
-      if (error instanceof ParleyError && error.code === 'user_blocked') onRefusal?.(error.code);
+      if (error instanceof ParleyError && error.code === 'user_blocked') onRejection?.(error.code);
       throw error;
     }
   };

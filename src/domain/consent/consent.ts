@@ -8,7 +8,7 @@ export interface ConsentDeps {
   readonly store: ConsentStore;
   readonly dependencies: OpenDependencies;
   /** Called with each resolved graph. */
-  readonly noteGraph: (graph: DependencyGraph) => void;
+  readonly onGraph: (graph: DependencyGraph) => void;
 }
 
 /** Caller, deployment, and configuration that a consent applies to. */
@@ -32,7 +32,7 @@ export async function buildConsentForm(
   { caller, deployment, snapshot }: ConsentSubject,
 ): Promise<ConsentForm> {
   const graph = await walkDependencies(deployment, deps.dependencies(snapshot, caller));
-  deps.noteGraph(graph);
+  deps.onGraph(graph);
   return toConsentForm(graph);
 }
 

@@ -5,7 +5,7 @@ import { toBucket } from '../files/bucket.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';
 import { destinationExists, type Relocation, type ResourceLocation, sourceNotFound } from '../files/resource-location.ts';
 import { requireReadable, requireWritable } from '../files/resource-rights.ts';
-import type { NoteAudit } from '../usage/journal.ts';
+import type { RecordAudit } from '../usage/journal.ts';
 import { applicationPrefix, parseApplicationLocation } from './application-location.ts';
 import type { ApplicationStore, StoredApplication } from './application-store.ts';
 
@@ -14,7 +14,7 @@ export interface ApplicationResourcesDeps {
   readonly clock: Clock;
   /** Generates ETags. */
   readonly newId: () => string;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
 }
 
 /** Properties of an application as a stored resource. */
@@ -95,7 +95,7 @@ export class ApplicationResources {
   }
 
   #note(action: string, { caller, id, requestId }: { caller: Caller; id: string; requestId: string }): void {
-    this.#deps.noteAudit({ action, subject: caller.subject, object: id, requestId });
+    this.#deps.recordAudit({ action, subject: caller.subject, object: id, requestId });
   }
 }
 

@@ -31,7 +31,7 @@ export interface Deployment {
   /** Upstreams that serve it. An application has at most one. */
   readonly upstreams: readonly Upstream[];
   /** Whether applications serve it that may call other deployments: an application behind an endpoint, or adapters of a model. */
-  readonly isServedByPrograms: boolean;
+  readonly isApplicationBacked: boolean;
   /** Maximum number of attempts per call, including the first. */
   readonly maxAttempts: number;
   /** Whether the application receives the token of the user who calls it. */
@@ -106,6 +106,6 @@ export function listApis(deployment: Deployment): readonly string[] {
 }
 
 /** Returns whether the state of the deployment's replies records the controls that they offer (docs/wire.md, Chat request). */
-export function keepsControls({ upstreams }: Deployment): boolean {
-  return upstreams.length > 0 && upstreams.every(({ protocol }) => protocols[protocol].keepsControls);
+export function storesControls({ upstreams }: Deployment): boolean {
+  return upstreams.length > 0 && upstreams.every(({ protocol }) => protocols[protocol].storesControls);
 }

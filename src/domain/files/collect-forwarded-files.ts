@@ -1,6 +1,6 @@
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { type ContentPart, isToolOutput, type Message } from '#contract/chat/message.ts';
-import { isLedByAnother } from '../callers/build-path.ts';
+import { hasForeignApplication } from '../callers/build-path.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { NamedFiles } from '../callers/held-rights.ts';
 import { parseReference, toReference } from './file-references.ts';
@@ -18,7 +18,7 @@ export function collectForwardedFiles(
   caller: Caller,
   { request, path }: { request: ChatRequest; path: readonly string[] },
 ): NamedFiles & { readonly files: ReadonlySet<string>; readonly assistantFiles: ReadonlySet<string> } {
-  const forwardsAssistantFiles = !isLedByAnother({ ...caller, chain: { path } });
+  const forwardsAssistantFiles = !hasForeignApplication({ ...caller, chain: { path } });
   const files = new Set(caller.chain?.rights.files);
   const assistantFiles = new Set(forwardsAssistantFiles ? caller.chain?.rights.assistantFiles : []);
   for (const { text, isFromUser: isUsers } of listAddresses(request.messages)) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { findClosedLimit, RoleLimits } from './limits.ts';
+import { findDenyingLimit, RoleLimits } from './limits.ts';
 import { toStatsName } from './windows.ts';
 
 type Roles = Configuration['roles'];
@@ -77,10 +77,10 @@ describe('RoleLimits', () => {
       some: { limits: { m: { minute: 1 } } },
     };
     const limits = new RoleLimits(roles);
-    expect(findClosedLimit(limits.find(['none'], 'm'))).toMatchObject({ total: 0 });
-    expect(findClosedLimit(limits.find(['debt'], 'm'))).toMatchObject({ total: -1e9 });
-    expect(findClosedLimit(limits.find(['none', 'some'], 'm'))).toBeUndefined();
-    expect(findClosedLimit(limits.find(['none'], 'other'))).toBeUndefined();
+    expect(findDenyingLimit(limits.find(['none'], 'm'))).toMatchObject({ total: 0 });
+    expect(findDenyingLimit(limits.find(['debt'], 'm'))).toMatchObject({ total: -1e9 });
+    expect(findDenyingLimit(limits.find(['none', 'some'], 'm'))).toBeUndefined();
+    expect(findDenyingLimit(limits.find(['none'], 'other'))).toBeUndefined();
   });
 
   it('does not depend on the order of roles, and never becomes stricter with another role', () => {

@@ -44,7 +44,7 @@ export class RoleLimits {
 }
 
 /** Returns a limit that denies access, if there is one. */
-export function findClosedLimit(limits: readonly Limit[]): Limit | undefined {
+export function findDenyingLimit(limits: readonly Limit[]): Limit | undefined {
   return limits.find(({ total }) => total <= 0);
 }
 

@@ -20,4 +20,4 @@ interface UnreadableDocument {
   readonly failure: string | undefined;
 }
 
-export type NoteUnusablePart = (part: UnusablePart) => void;
+export type OnUnusablePart = (part: UnusablePart) => void;

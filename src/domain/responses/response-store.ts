@@ -114,7 +114,7 @@ export interface ResponseStore {
    * Returns the size of a user's responses and conversations in bytes, after deletion of the oldest ended responses if
    * necessary.
    */
-  deleteBeyond(subject: string, maxBytes: number): Promise<number>;
+  deleteOldest(subject: string, maxBytes: number): Promise<number>;
   /** Deletes expired responses. Returns their number. */
   sweep(nowMs: number): Promise<number>;
   readonly runs: RunStore;

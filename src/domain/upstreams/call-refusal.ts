@@ -5,7 +5,7 @@ import type { Upstream, UpstreamError } from './upstream.ts';
 
 const notImplemented = 501;
 /** Codes of errors with which Parley rejects an application's call: the user lacks rights or consent, or a limit is exhausted. */
-const parleyRefusalCodes: ReadonlySet<string | null> = new Set<ErrorCode>([
+const parleyRejectionCodes: ReadonlySet<string | null> = new Set<ErrorCode>([
   'access_denied',
   'consent_required',
   'token_limit_exceeded',
@@ -28,15 +28,15 @@ const unauthorized = 401;
  * Returns whether an error concerns only the client of this call, and does not affect the health of the upstream. That
  * includes rejections by an application, and rejections by Parley of an application further down the call chain.
  */
-export function isCallRefusal({ kind, status, code }: UpstreamError, { protocol }: Upstream): boolean {
-  const { speaksForItself, callsDeployments } = protocols[protocol];
+export function isCallRejection({ kind, status, code }: UpstreamError, { protocol }: Upstream): boolean {
+  const { passesRejections, callsDeployments } = protocols[protocol];
   if (kind !== 'refused') return false;
-  if (speaksForItself) return !isStatus(status) || status === notImplemented || isClientError(status);
-  return callsDeployments && parleyRefusalCodes.has(code) && status !== undefined && isClientError(status);
+  if (passesRejections) return !isStatus(status) || status === notImplemented || isClientError(status);
+  return callsDeployments && parleyRejectionCodes.has(code) && status !== undefined && isClientError(status);
 }
 
 /** Returns the error for the client. It is unchanged, except for defaults for missing fields. */
-export function toRefusalError(error: UpstreamError): ParleyError {
+export function toRejectionError(error: UpstreamError): ParleyError {
   const { retryAfterSeconds } = error;
   const status = isStatus(error.status) ? error.status : errorKinds.upstream_failed.status;
   const code = codes.get(status) ?? 'invalid_request';

@@ -7,7 +7,7 @@ export const thoughtFields = { plain: 'messages.reasoning_content', signed: 'mes
 
 /** Returns whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request with them. */
 export function acceptsReasoning(upstream: Upstream): boolean {
-  return upstream.acceptsReasoning ?? (protocols[upstream.protocol].takesReasoning(upstream) && servesChat(upstream));
+  return upstream.acceptsReasoning ?? (protocols[upstream.protocol].acceptsReasoning(upstream) && servesChat(upstream));
 }
 
 /**

@@ -14,7 +14,7 @@ const retentionMs = 3_600_000;
 
 /** Statuses that concern credentials, payment, or rights. Only the operator can resolve them. */
 const unauthorized = 401;
-const credentialRefusals: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
+const credentialRejections: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
 
 /** Returns the time until the next attempt after such an error, in seconds. Clients receive the same value. */
 export function getWaitSeconds({ retryAfterSeconds }: Pick<UpstreamError, 'retryAfterSeconds'>, defaultSeconds: number): number {
@@ -33,9 +33,9 @@ interface UpstreamHealth {
   /** Status of the last response, if it rejected Parley's credentials or was a rate limit. */
   refusedStatus: number | undefined;
   /** Rejections of Parley's credentials since the last successful call. */
-  refusalsInARow: number;
+  consecutiveRejections: number;
   /** Key of the last rejection. */
-  refusedKey: Secret | undefined;
+  rejectedKey: Secret | undefined;
   lastError: string | undefined;
   /** The only caller of the consecutive failures. Undefined if there are several callers, or if no request can be the cause. */
   blamedCaller: string | undefined;
@@ -132,7 +132,7 @@ export class LoadBalancer {
     health.requestedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.refusedStatus = undefined;
-    health.refusalsInARow = 0;
+    health.consecutiveRejections = 0;
     health.lastError = undefined;
     health.blamedCaller = undefined;
     health.offUntilMs = 0;
@@ -157,13 +157,13 @@ export class LoadBalancer {
    * Records a rejection of Parley's credentials or plan. The upstream stays available, because only further calls show when it
    * accepts them again.
    */
-  recordRefusal(upstream: Upstream, { status }: UpstreamError, nowMs: number): void {
-    if (status === undefined || !credentialRefusals.has(status)) return;
+  recordRejection(upstream: Upstream, { status }: UpstreamError, nowMs: number): void {
+    if (status === undefined || !credentialRejections.has(status)) return;
     const health = this.#getHealth(upstream, nowMs);
-    if (!isSameKey(health.refusedKey, upstream.key)) health.refusalsInARow = 0;
+    if (!isSameKey(health.rejectedKey, upstream.key)) health.consecutiveRejections = 0;
     health.refusedStatus = status;
-    health.refusalsInARow += 1;
-    health.refusedKey = upstream.key;
+    health.consecutiveRejections += 1;
+    health.rejectedKey = upstream.key;
   }
 
   /** Counts a failed call once, regardless of its attempts. Does not count calls that started before the pause. */
@@ -291,8 +291,8 @@ const initialHealth: Readonly<UpstreamHealth> = {
   limitedAtMs: Number.NEGATIVE_INFINITY,
   failuresInARow: 0,
   refusedStatus: undefined,
-  refusalsInARow: 0,
-  refusedKey: undefined,
+  consecutiveRejections: 0,
+  rejectedKey: undefined,
   lastError: undefined,
   blamedCaller: undefined,
   isBlamedOnRequests: false,
@@ -305,9 +305,12 @@ function isProbeDue({ reason, isBlamedOnRequests: isOfRequests, probe, requested
   return reason === 'failing' && isOfRequests && probe === undefined && nowMs - requestedAtMs >= probeEveryMs;
 }
 
-function findRejection({ refusedStatus, refusalsInARow, refusedKey }: UpstreamHealth, { key }: Upstream): number | undefined {
-  if (refusedStatus === undefined || !credentialRefusals.has(refusedStatus) || !isSameKey(refusedKey, key)) return undefined;
-  return refusedStatus === unauthorized || refusalsInARow > 1 ? refusedStatus : undefined;
+function findRejection(
+  { refusedStatus, consecutiveRejections, rejectedKey }: UpstreamHealth,
+  { key }: Upstream,
+): number | undefined {
+  if (refusedStatus === undefined || !credentialRejections.has(refusedStatus) || !isSameKey(rejectedKey, key)) return undefined;
+  return refusedStatus === unauthorized || consecutiveRejections > 1 ? refusedStatus : undefined;
 }
 
 function isSameKey(left: Secret | undefined, right: Secret | undefined): boolean {

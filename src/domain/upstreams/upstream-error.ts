@@ -1,7 +1,7 @@
 import { truncate } from '#base/text/shorten.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
-import { isCallRefusal, toRefusalError } from './call-refusal.ts';
+import { isCallRejection, toRejectionError } from './call-refusal.ts';
 import { getWaitSeconds, rateLimitedSeconds } from './load-balancer.ts';
 import { type Upstream, UpstreamError, type UpstreamErrorDetails } from './upstream.ts';
 
@@ -32,7 +32,7 @@ export function isRetryable(error: UpstreamError): boolean {
  */
 export function toCallerError(error: UpstreamError, deployment: string, upstream: Upstream): ParleyError {
   const safeError = withoutSecrets(error, upstream);
-  if (isCallRefusal(error, upstream)) return toRefusalError(safeError);
+  if (isCallRejection(error, upstream)) return toRejectionError(safeError);
   const { message: text, displayMessage } = safeError;
   const details = { cause: error, displayMessage };
   const toClientError = (code: ErrorCode): ParleyError =>
@@ -76,7 +76,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
  */
 export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSecrets: readonly string[] = []): UpstreamError {
   const clean = maskSecrets(error, [...listSecrets(upstream), ...otherSecrets]);
-  if (isCallRefusal(error, upstream)) return clean;
+  if (isCallRejection(error, upstream)) return clean;
   const message = toSentence(clean);
   return message === clean.message ? clean : rewriteError(clean, { message });
 }

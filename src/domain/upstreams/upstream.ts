@@ -33,7 +33,7 @@ export interface Upstream {
   /** Whether the upstream accepts `reasoning_content` in messages. If undefined, the protocol and the address decide. */
   readonly acceptsReasoning?: boolean;
   /** Whether system messages keep their positions. Otherwise upstreams of the chat dialect receive one leading system message. */
-  readonly keepsSystemMessages?: boolean;
+  readonly preservesSystemMessages?: boolean;
   readonly weight: number;
   readonly tier: number;
   readonly timeouts: { readonly connectMs: number; readonly firstByteMs: number; readonly idleMs: number };
@@ -75,7 +75,7 @@ export interface Attempt<Request = ChatRequest> {
   /** Whether Parley translated the messages of the request from the client's dialect. */
   readonly isTranslated?: boolean | undefined;
   /** Called before the reply with fields of the request that the upstream does not receive, or receives changed. */
-  readonly noteIgnored?: (fields: readonly string[]) => void;
+  readonly onIgnored?: (fields: readonly string[]) => void;
 }
 
 /**
@@ -108,7 +108,7 @@ export interface FormPieces {
 }
 
 /** A part of a response that is passed through. */
-export interface PassedFrame {
+export interface PassThroughFrame {
   /** Bytes as a latin1 string. Contains only complete events. A JSON response has one part. */
   readonly bytes: string;
   /** Kind of the complete response. */
@@ -132,7 +132,7 @@ export interface ChatProtocol {
   /** Pushes the reply to an embeddings request in the format of OpenAI's API. Undefined if the protocol has no embeddings. */
   embed?(attempt: Attempt<EmbeddingsRequest>, reply: Sink<JsonObject>): Handle;
   /** Pushes the response to a request that is passed through. Undefined if the protocol does not support this. */
-  passThrough?(attempt: Attempt<PassThroughRequest>, reply: Sink<PassedFrame>): Handle;
+  passThrough?(attempt: Attempt<PassThroughRequest>, reply: Sink<PassThroughFrame>): Handle;
   /**
    * Pushes the number of tokens of the request in `native`, as the upstream counts them. Undefined if the protocol cannot count
    * tokens.

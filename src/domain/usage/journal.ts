@@ -49,7 +49,7 @@ export interface AuditRecord {
 }
 
 /** Adds an event to the audit log. Does not wait or throw. */
-export type NoteAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
+export type RecordAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
 
 /** Keys to group usage by. `day` is `YYYY-MM-DD` in UTC. */
 export type UsageKey = 'day' | 'deployment' | 'subject' | 'project';

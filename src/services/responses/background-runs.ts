@@ -179,11 +179,11 @@ export class BackgroundRuns {
     }
   }
 
-  /** Starts a run. Calls `onAdmitted` after its limits admit it, or `onRefused` if it is rejected before that. */
+  /** Starts a run. Calls `onAdmitted` after its limits admit it, or `onRejected` if it is rejected before that. */
   #start(
     { target: requestedTarget, request, value, opening, promised }: RunStart,
     onAdmitted: (ready: PreparedResponse) => Promise<void>,
-    onRefused: (error: unknown) => void,
+    onRejected: (error: unknown) => void,
   ): void {
     const { calls, prepare, responses, lease, maxRunMs = defaultMaxRunMs } = this.#deps;
     const { id, caller, deployment } = requestedTarget.call;
@@ -219,7 +219,7 @@ export class BackgroundRuns {
       };
       const onFailure = (error: unknown): void => {
         if (isAdmitted) return background.fail(error);
-        void closeRefused(opening, record, this.#deps.clock).then(() => onRefused(error));
+        void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error));
       };
       answer = calls.answer(
         target,
@@ -228,7 +228,7 @@ export class BackgroundRuns {
       );
       background.follow(answer);
     } catch (error) {
-      void closeRefused(opening, record, this.#deps.clock).then(() => onRefused(error));
+      void closeRejected(opening, record, this.#deps.clock).then(() => onRejected(error));
     }
   }
 
@@ -266,7 +266,7 @@ export class BackgroundRuns {
 }
 
 /** Releases the resources of a run that did not start. Never fails. */
-async function closeRefused(opening: StoredResponseStart, record: CallRecord, clock: Clock): Promise<void> {
+async function closeRejected(opening: StoredResponseStart, record: CallRecord, clock: Clock): Promise<void> {
   await opening.onEnded(undefined);
   const noUsage = { error: undefined, promptTokens: 0, completionTokens: 0 };
   record.end({ outcome: 'refused', status: 400, ...noUsage, atMs: clock.nowMs() });

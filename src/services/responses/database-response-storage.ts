@@ -80,7 +80,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
       if (earlier === undefined) throw toConversationNotFoundError(id);
       if (earlier === 'locked') throw toConversationLockedError(id);
       const { maxBytesPerUser } = snapshot.configuration.responses;
-      if ((await responses.deleteBeyond(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
+      if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
       return { earlier, run };
     } catch (error) {
       await this.#releaseConversation(id, run);

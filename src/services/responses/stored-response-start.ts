@@ -138,7 +138,7 @@ export class StoredResponseStart implements OpenedResponse {
     await nextTurn();
     await nextTurn();
     await responses
-      .deleteBeyond(subject, maxBytes)
+      .deleteOldest(subject, maxBytes)
       .catch((error) => reportError('Could not delete old responses of a user', error));
   }
 

@@ -60,7 +60,7 @@ export class RedisLink {
   }
 
   /** Whether commands currently fail or messages of other nodes are not received. */
-  get isAway(): boolean {
+  get isUnavailable(): boolean {
     return [this.#commands, this.#subscriber].some(({ status }) => status !== 'ready');
   }
 
@@ -144,14 +144,14 @@ export class RedisLink {
       // After a failover, the old primary rejects writes and the address resolves to the new primary.
       reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     });
-    let isAway = false;
+    let isUnavailable = false;
     redis.on('ready', () => {
-      isAway = false;
+      isUnavailable = false;
     });
     redis.on('error', (error) => {
       // Reports each outage once.
-      if (!isAway) this.#reportError(errorMessage, toStoreError(error));
-      isAway = true;
+      if (!isUnavailable) this.#reportError(errorMessage, toStoreError(error));
+      isUnavailable = true;
     });
     return redis;
   }

@@ -4,8 +4,8 @@ import { migrations } from './migrations.ts';
 import type { Schema } from './schema.ts';
 
 /** A later version of Parley created the database. The message may be shown to clients. */
-export class NewerDatabase extends Error {
-  override readonly name = 'NewerDatabase';
+export class NewerDatabaseError extends Error {
+  override readonly name = 'NewerDatabaseError';
 }
 
 export interface MigrationDeps {
@@ -14,7 +14,7 @@ export interface MigrationDeps {
   readonly lock: (transaction: Kysely<Schema>) => Promise<void>;
 }
 
-/** Migrates the tables to the version of this program in one transaction. Throws `NewerDatabase`. */
+/** Migrates the tables to the version of this program in one transaction. Throws `NewerDatabaseError`. */
 export async function migrate(kysely: Kysely<Schema>, { types, lock }: MigrationDeps): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await lock(transaction);
@@ -42,8 +42,8 @@ export async function migrate(kysely: Kysely<Schema>, { types, lock }: Migration
   });
 }
 
-function toNewer(version: number): NewerDatabase {
-  return new NewerDatabase(
+function toNewer(version: number): NewerDatabaseError {
+  return new NewerDatabaseError(
     `the database has schema version ${version}, but this program supports versions up to ${migrations.length}. ` +
       'Start the version of Parley that created it or a later one, or use another database',
   );

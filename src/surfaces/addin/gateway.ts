@@ -151,7 +151,7 @@ class Passage {
     const { request, bounds } = this.#deps;
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
     const announced = Number(length ?? 0);
-    if (announced > bounds.maxBytes) this.#refuse();
+    if (announced > bounds.maxBytes) this.#reject();
     else if (announced === 0 && coding === undefined) this.#send(null);
     else {
       if (announced > bounds.wholeBytes) this.#openUpload(length);
@@ -162,7 +162,7 @@ class Passage {
   readonly #onPiece = (piece: Buffer): void => {
     const { bounds, request } = this.#deps;
     this.#bytes += piece.length;
-    if (this.#bytes > bounds.maxBytes) this.#refuse();
+    if (this.#bytes > bounds.maxBytes) this.#reject();
     else if (this.#upload === undefined) {
       this.#pieces.push(piece);
       if (this.#bytes > bounds.wholeBytes) this.#openUpload(undefined);
@@ -196,7 +196,7 @@ class Passage {
    * Rejects a body that is too large. The client reads the response only if the connection stays open, so the body is drained
    * for up to 1 s.
    */
-  #refuse(): void {
+  #reject(): void {
     const { relay, request, response } = this.#deps;
     request.off('data', this.#onPiece).off('end', this.#end);
     relay.stop();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { createNetworkMatcher, resolveClientAddress, toPeer } from '#base/http/client-address.ts';
-import { urlBelow } from '#base/http/url-path.ts';
+import { stripUrlPrefix } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { setFields } from '../http/replies/header-fields.ts';
@@ -73,7 +73,7 @@ export class AddinMount {
   /** Returns the gateway for a URL, together with the URL without the prefix. Undefined if the URL is not below the prefix. */
   #mountedAt(url: string): (Mounted & { readonly target: string }) | undefined {
     const mounted = this.#mounted();
-    const target = mounted && urlBelow(mounted.prefix, url);
+    const target = mounted && stripUrlPrefix(mounted.prefix, url);
     return mounted === undefined || target === undefined ? undefined : { ...mounted, target };
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { headTimeouts, paceBodies } from '../http/body-pace.ts';
+import { enforceBodyPace, headTimeouts } from '../http/body-pace.ts';
 import { endSocket } from '../http/replies/end-socket.ts';
 import { requireHttps } from '../http/strict-transport.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';
@@ -25,7 +25,7 @@ export function createAddinServer(
   server.on('checkExpectation', listener);
   server.on('clientError', answerMalformed);
   server.on('connect', (_request: unknown, socket: Socket) => answerConnect(socket));
-  paceBodies(server);
+  enforceBodyPace(server);
   return server;
 }
 

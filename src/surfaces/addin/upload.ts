@@ -23,7 +23,7 @@ export class Upload implements Handle {
   readonly #timeouts: HttpTimeouts;
   #reply: IncomingMessage | undefined;
   #timeoutKind: HttpErrorKind = 'connect_timeout';
-  #isOver = false;
+  #hasEnded = false;
 
   constructor({ url, method, path, fields }: UploadRequest, timeouts: HttpTimeouts, listener: ReplyListener) {
     this.#listener = listener;
@@ -54,12 +54,12 @@ export class Upload implements Handle {
 
   /** Writes a chunk of the body. Returns false if the caller must wait for `onDrain`. */
   write(piece: Buffer): boolean {
-    return this.#isOver || this.#outgoing.write(piece);
+    return this.#hasEnded || this.#outgoing.write(piece);
   }
 
   /** Ends the body. */
   finish(): void {
-    if (!this.#isOver) this.#outgoing.end();
+    if (!this.#hasEnded) this.#outgoing.end();
   }
 
   onDrain(goOn: () => void): void {
@@ -75,25 +75,25 @@ export class Upload implements Handle {
   }
 
   cancel(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#outgoing.destroy();
   }
 
   #onReply(reply: IncomingMessage): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.#reply = reply;
     this.#wait('idle_timeout', this.#timeouts.idleMs);
     this.#listener.head(reply.statusCode ?? 502, toReplyHeaders(reply));
     reply.setEncoding('latin1');
     reply.on('data', (text: string) => {
-      if (!this.#isOver) this.#listener.bytes(text);
+      if (!this.#hasEnded) this.#listener.bytes(text);
     });
     reply.on('end', () => this.#end());
     reply.on('error', (cause) => this.#fail('closed', cause));
   }
 
   #end(): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.cancel();
     this.#listener.end();
   }
@@ -104,7 +104,7 @@ export class Upload implements Handle {
   }
 
   #fail(kind: HttpErrorKind, cause?: unknown): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.cancel();
     this.#listener.fail(new HttpError(kind, `Upload failed: ${kind}`, cause));
   }

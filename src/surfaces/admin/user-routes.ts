@@ -9,10 +9,10 @@ import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-user
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { toVisibleKey } from '#domain/callers/user-key-form.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
-import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 import { type AdminDeps, requireAdmin } from './routes.ts';
@@ -22,7 +22,7 @@ export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
   readonly userKeys: Pick<UserKeys, 'write'>;
   readonly blockedUserStore: BlockedUserStore;
   readonly blockedUsers: Pick<BlockedUsers, 'write'>;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
 }
 
 const limits = { most: 500, otherwise: 50 };
@@ -64,7 +64,7 @@ async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: Fa
   const owner = await deps.userKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
   if (owner === undefined)
     throw new ParleyError('key_not_found', 'No user has a key with this ID. GET /v1/admin/keys lists the keys of users.');
-  deps.noteAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
+  deps.recordAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
   reply.code(204);
 }
 
@@ -76,7 +76,7 @@ async function listBlocked({ blockedUserStore }: AdminUserDeps, query: Query): P
 }
 
 async function block(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  refuseLargeBody(request.raw, maxBodyBytes);
+  rejectLargeBody(request.raw, maxBodyBytes);
   const { subject: blockedBy } = await requireAdmin(deps, request, reply, 'changes');
   const user = readUser(request);
   if (user === blockedBy) throw createRequestError('user', 'is your own user. Ask another administrator to block it');
@@ -84,7 +84,7 @@ async function block(deps: AdminUserDeps, request: FastifyRequest, reply: Fastif
   const blocked = { user, reason, blockedAtMs: deps.clock.epochMs(), blockedBy };
   const put = await deps.blockedUsers.write(() => deps.blockedUserStore.put(blocked));
   const details = reason === null ? {} : { reason };
-  deps.noteAudit({ action: 'user.blocked', subject: blockedBy, object: user, requestId: request.id, details });
+  deps.recordAudit({ action: 'user.blocked', subject: blockedBy, object: user, requestId: request.id, details });
   reply.code(put === 'added' ? 201 : 200);
   return toBlockedItem(blocked);
 }
@@ -94,7 +94,7 @@ async function unblock(deps: AdminUserDeps, request: FastifyRequest, reply: Fast
   const user = readUser(request);
   if (!(await deps.blockedUsers.write(() => deps.blockedUserStore.delete(user))))
     throw new ParleyError('user_not_blocked', 'This user is not blocked. GET /v1/admin/blocked-users lists the blocked users.');
-  deps.noteAudit({ action: 'user.unblocked', subject, object: user, requestId: request.id });
+  deps.recordAudit({ action: 'user.unblocked', subject, object: user, requestId: request.id });
   reply.code(204);
 }
 

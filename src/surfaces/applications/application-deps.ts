@@ -7,7 +7,7 @@ import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolsetSurvey } from '#domain/tools/tool.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
 
 /** Dependencies of the application routes. */
@@ -23,11 +23,11 @@ export interface ApplicationDeps {
   readonly clock: Clock;
   /** Returns a new ETag. */
   readonly newId: () => string;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
 }
 
 /** Dependencies of the routes for cases and evaluations. */
-export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'noteAudit'> {
+export interface EvaluationDeps extends Pick<ApplicationDeps, 'snapshot' | 'identify' | 'store' | 'clock' | 'recordAudit'> {
   readonly evaluations: EvaluationRuns;
   readonly results: EvaluationStore;
   /** Returns a new case ID. */

@@ -6,7 +6,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 /** Request to import an OpenAPI document. */
@@ -46,7 +46,7 @@ const nowhere = 'none:/';
 export function importRoutes(app: FastifyInstance, { snapshot, identify, importDocument }: ImportDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
-    refuseLargeBody(raw, maxBytes);
+    rejectLargeBody(raw, maxBytes);
     const caller = await identify(readCredentials(raw), raw);
     requireOwn(caller, 'import documents');
     requireJson(raw);

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { AddressRefusedError, NetGuard } from '#base/net/net-guard.ts';
+import { BlockedAddressError, NetGuard } from '#base/net/net-guard.ts';
 import { truncate } from '#base/text/shorten.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
@@ -46,15 +46,15 @@ export async function readApplication(body: unknown, saving: Saving): Promise<Ap
   const ids = await possibleModels(input, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
   const { entry, faults } = readApplicationEntry(input, { ids, storedProperties });
-  refuseFaults(faults);
+  rejectIssues(faults);
   const { location } = saving;
-  refuseFaults([
-    ...roleFaults(entry),
+  rejectIssues([
+    ...findRoleIssues(entry),
     ...endpointFaults(entry, saving),
-    ...modelFaults(entry, ids),
-    ...documentFaults(entry, location),
+    ...findModelIssues(entry, ids),
+    ...findDocumentIssues(entry, location),
   ]);
-  refuseFaults(await missingDocuments(entry, saving.files));
+  rejectIssues(await missingDocuments(entry, saving.files));
   return entry;
 }
 
@@ -75,7 +75,7 @@ async function possibleModels(input: unknown, { caller, catalog, snapshot }: Sav
   return new Set(namedModel !== undefined && isPossible(namedModel) ? [...ids, String(model)] : ids);
 }
 
-function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Issue> {
+function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> {
   if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must have at most ${maxRoles} roles` };
 }
 
@@ -98,13 +98,13 @@ function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): 
   try {
     guard.checkUrl(new URL(address));
   } catch (error) {
-    if (!(error instanceof AddressRefusedError)) throw error;
+    if (!(error instanceof BlockedAddressError)) throw error;
     yield { path, message: `is rejected: ${error.message}` };
   }
 }
 
 /** Requires the model to exist now. A configured application may name a model that is created later. */
-function* modelFaults(
+function* findModelIssues(
   { endpoint, applicationProperties: properties }: ApplicationEntry,
   ids: ReadonlySet<string>,
 ): Iterable<Issue> {
@@ -113,7 +113,7 @@ function* modelFaults(
 }
 
 /** Requires documents to be in the owner's bucket, because an application answers with its owner's rights to documents. */
-function* documentFaults(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
+function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
   const message = `must be a file of your own bucket, ${filePrefix}${bucket}/…`;
   for (const { path, reference } of documentsIn(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
 }
@@ -151,7 +151,7 @@ function isInBucket(bucket: string, reference: string): boolean {
 }
 
 /** Throws `invalid_request` with the issues, if there are any. */
-export function refuseFaults(faults: readonly Issue[]): void {
+export function rejectIssues(faults: readonly Issue[]): void {
   const [first] = faults;
   if (first === undefined) return;
   const sentences = faults.slice(0, maxReportedIssues).map(toSentence);

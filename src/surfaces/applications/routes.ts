@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
@@ -12,8 +12,8 @@ import { getPublicFeatures } from '#domain/deployments/features.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
-import { leavingSignal } from '../http/leaving-signal.ts';
-import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
@@ -61,7 +61,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const { store, catalog, files } = deps;
   const snapshot = deps.snapshot();
   const maxBytes = Math.min(storedEntries.application.maxBytes, snapshot.configuration.security.maxBodyBytes);
-  refuseLargeBody(request.raw, maxBytes);
+  rejectLargeBody(request.raw, maxBytes);
   const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);
@@ -73,7 +73,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   if (before === undefined) requireCapacity(await store.list(caller.subject));
   const stored = await writeApplication(deps, { caller, location, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
-  const signal = leavingSignal(reply.raw);
+  const signal = createDisconnectSignal(reply.raw);
   const warnings = await findWarnings(entry, { caller, snapshot, catalog, files, survey: deps.survey, signal });
   return { ...toItem(stored), ...(warnings.length > 0 && { warnings }) };
 }
@@ -86,13 +86,13 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
   const outcome = await deps.store.delete(id, condition);
   if (outcome === 'absent') throw notFound();
   if (outcome === 'condition_failed') throw preconditionFailed();
-  deps.noteAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
+  deps.recordAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
 
 /** Returns the bucket if the path consists of only a bucket. */
 function bucketIn({ url }: FastifyRequest): string | undefined {
-  return /^([^/]+)\/?$/.exec(pathBelow(base, url))?.[1];
+  return /^([^/]+)\/?$/.exec(stripPathPrefix(base, url))?.[1];
 }
 
 /** Serves `/v1/versions/applications/{bucket}/{path}`: lists, returns, and restores versions for the owner. */
@@ -169,7 +169,7 @@ interface Writing {
 
 /** Writes an application and adds an audit record. Throws `precondition_failed`. */
 async function writeApplication(
-  { store, clock, newId, noteAudit }: ApplicationDeps,
+  { store, clock, newId, recordAudit }: ApplicationDeps,
   { caller, location: { id, spelling }, entry, condition, requestId, details }: Writing,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();
@@ -177,7 +177,7 @@ async function writeApplication(
   const stored = await store.put(application, condition);
   if (stored === undefined) throw preconditionFailed();
   const what = { action: 'application.saved', subject: caller.subject, object: id, requestId };
-  noteAudit({ ...what, ...(details !== undefined && { details }) });
+  recordAudit({ ...what, ...(details !== undefined && { details }) });
   return stored;
 }
 

@@ -13,10 +13,10 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
-import { leavingSignal } from '../http/leaving-signal.ts';
-import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { refuseFaults } from './read-application.ts';
+import { rejectIssues } from './read-application.ts';
 import { notFound, requireOwner } from './who-may.ts';
 
 export interface ToolRoutesDeps {
@@ -50,7 +50,7 @@ export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
     const { caller, toolset, trialRequest } = await readTried(deps, request, parseToolRunRequest);
     const { tool, arguments: args = {} } = trialRequest;
     const { subject } = caller;
-    return withSlot(slots, caller, () => run(deps, { toolset, tool, args, subject, signal: leavingSignal(reply.raw) }));
+    return withSlot(slots, caller, () => run(deps, { toolset, tool, args, subject, signal: createDisconnectSignal(reply.raw) }));
   });
 }
 
@@ -70,7 +70,7 @@ async function readTried<RequestBody extends ToolsetRequest>(
   parse: (body: unknown) => RequestBody,
 ): Promise<Tried<RequestBody>> {
   const most = Math.min(maxBytes, snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(raw, most);
+  rejectLargeBody(raw, most);
   const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'try tools');
   requireJson(raw);
@@ -82,7 +82,7 @@ async function readTried<RequestBody extends ToolsetRequest>(
 /** Returns the tools of a server. A ToolError becomes `failure` in the response, not an error of the request. */
 async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { raw }: FastifyReply): Promise<object> {
   try {
-    const { tools, count, omitted: leftOut } = await survey(settings, leavingSignal(raw));
+    const { tools, count, omitted: leftOut } = await survey(settings, createDisconnectSignal(raw));
     return { tools: tools.map(({ isReadOnly, ...tool }) => ({ ...tool, readOnly: isReadOnly })), count, leftOut, failure: null };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
@@ -130,7 +130,7 @@ async function readToolsetRequest(
 ): Promise<QuickAppToolset> {
   const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
   const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
-  refuseFaults(faults.map((issue) => ({ ...issue, path: ['toolset', ...issue.path] })));
+  rejectIssues(faults.map((issue) => ({ ...issue, path: ['toolset', ...issue.path] })));
   const [convertedToolset] = toQuickApp(form).toolsets;
   if (convertedToolset === undefined) throw notFound();
   return convertedToolset;

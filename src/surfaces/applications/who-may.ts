@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -64,7 +64,7 @@ function denied(): ParleyError {
  * Returns the application that a path names below `base`. Throws `deployment_not_found` if the path cannot name an application.
  */
 export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocation {
-  const location = parseApplicationLocation(pathBelow(base, url));
+  const location = parseApplicationLocation(stripPathPrefix(base, url));
   if (location === undefined) throw notFound();
   return location;
 }

@@ -141,10 +141,10 @@ async function serveChat(deps: CompatDeps, exchange: Exchange, route: Named): Pr
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'chat' });
   const request = parseChatRequest(body);
   const { stream, stream_options: options } = request;
-  const takesBareChunks = !route.isOpenAi || (isJsonObject(options) && options.include_usage === true);
+  const acceptsBareChunks = !route.isOpenAi || (isJsonObject(options) && options.include_usage === true);
   const reply =
     stream === true
-      ? new StreamedReply(context, takesBareChunks ? compatEvents : new EventsWithChoices())
+      ? new StreamedReply(context, acceptsBareChunks ? compatEvents : new EventsWithChoices())
       : new JsonReply(context);
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }

@@ -24,8 +24,8 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
-import { leavingSignal } from '../http/leaving-signal.ts';
-import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ChatRoutesDeps {
@@ -62,7 +62,7 @@ async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: Fast
   const revision = await deps.chats.revision(subject);
   const page = await (searchWords === undefined
     ? deps.chats.list(subject, listQuery)
-    : deps.chats.search(subject, { ...listQuery, words: searchWords, excerpts, signal: leavingSignal(raw) }));
+    : deps.chats.search(subject, { ...listQuery, words: searchWords, excerpts, signal: createDisconnectSignal(raw) }));
   return { ...toPage(page), revision };
 }
 
@@ -93,7 +93,7 @@ async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: Fastify
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const maxBytes = Math.min(storedEntries.chat.maxBytes, deps.snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(request.raw, maxBytes);
+  rejectLargeBody(request.raw, maxBytes);
   const subject = await identifySubject(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);

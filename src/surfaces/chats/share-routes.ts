@@ -12,10 +12,10 @@ import type { ChatRef, StoredChat } from '#domain/chats/chat-store.ts';
 import { describeFiles, toSnapshot } from '#domain/chats/to-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import type { ContentLocation } from '#domain/files/resource-location.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
-import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/read-file.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
@@ -27,7 +27,7 @@ export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly newId: () => string;
   /** Returns an unguessable token with 256 random bits. */
   readonly newToken: () => string;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
 }
 
 const shape = Compile(NewShare);
@@ -54,7 +54,7 @@ export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
 }
 
 async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  refuseLargeBody(request.raw, maxBodyBytes);
+  rejectLargeBody(request.raw, maxBodyBytes);
   const subject = await identifySharer(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBodyBytes);
@@ -64,7 +64,7 @@ async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fast
   const token = deps.newToken();
   const location = toChatLocation(request, subject);
   const { title, files } = await storeShare(deps, location, { ...newShare, tokenHash: toHash(token) });
-  deps.noteAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
+  deps.recordAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
   reply.code(201);
   return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
 }
@@ -113,7 +113,7 @@ async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fas
   const { share: id } = request.params as { share: string };
   if (!(await deps.shares.revoke(subject, id, deps.clock.epochMs())))
     throw new ParleyError('share_not_found', 'You have no share with this ID. GET /v1/chat-shares lists your shares.');
-  deps.noteAudit({ action: 'chat.share_revoked', subject, object: id, requestId: request.id });
+  deps.recordAudit({ action: 'chat.share_revoked', subject, object: id, requestId: request.id });
   reply.code(204);
 }
 
@@ -134,12 +134,12 @@ async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: F
   const { opened } = await toOpened(deps, request);
   const { file: index } = request.params as { file: string };
   const shared = /^\d{1,6}$/.test(index) ? opened.snapshot.files[Number(index)] : undefined;
-  if (shared === undefined || deps.files === undefined) throw fileGone();
+  if (shared === undefined || deps.files === undefined) throw fileMissing();
   const { subject } = opened;
   const fileLocation = toPlace(subject, shared.path);
-  if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileGone();
+  if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileMissing();
   const content = await deps.files.read(asOwner(subject), fileLocation, (file) => {
-    if (file.etag !== shared.etag) throw fileGone();
+    if (file.etag !== shared.etag) throw fileMissing();
     return request.method === 'HEAD' ? 'nothing' : 'whole';
   });
   return sendFile(request, reply, content);
@@ -190,7 +190,7 @@ function toHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
-function fileGone(): ParleyError {
+function fileMissing(): ParleyError {
   return new ParleyError('share_not_found', 'This file is no longer shared, because it was deleted or changed.');
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -17,8 +17,8 @@ import {
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
-import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps {
@@ -26,7 +26,7 @@ export interface ConsentSurfaceDeps extends ConsentDeps {
   readonly catalog: Catalog;
   readonly identify: Identify;
   readonly clock: Clock;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
 }
 
 const base = '/v1/consent';
@@ -53,7 +53,7 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
  */
 async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
-  refuseLargeBody(request.raw, maxBodyBytes);
+  rejectLargeBody(request.raw, maxBodyBytes);
   const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBodyBytes, { allowsProto: true });
@@ -66,7 +66,7 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
     throw new ParleyError('consent_outdated', claim, { members: { deployment, consent: today } });
   }
   await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });
-  deps.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });
+  deps.recordAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });
   return { accepted: true };
 }
 
@@ -79,7 +79,7 @@ async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply
   const stored = atOnce ?? (await deps.store.find(caller.subject, id));
   await deps.store.delete(caller.subject, id);
   if (stored !== undefined)
-    deps.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });
+    deps.recordAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
 
@@ -98,7 +98,7 @@ async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promi
 }
 
 function getId({ url }: FastifyRequest): string {
-  const id = toDeploymentId(pathBelow(`${base}/`, url));
+  const id = toDeploymentId(stripPathPrefix(`${base}/`, url));
   if (id === undefined) throw deploymentNotFound(id);
   return id;
 }

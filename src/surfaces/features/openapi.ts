@@ -1,5 +1,12 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, asItCame, buildObject, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
+import {
+  type ApiOperation,
+  buildObject,
+  json,
+  type NamedSchema,
+  type Schema,
+  unchangedAnswer,
+} from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { inDeploymentPath } from '../http/openapi/operation-examples.ts';
 
@@ -74,7 +81,7 @@ const errors: readonly ErrorCode[] = [
 const relayed =
   'If the deployment has its own endpoint for this, Parley returns the response of that endpoint, or 502 if there is no response.';
 const rate = { tag: 'Applications', body: json(rating, { good: { summary: 'Good reply', value: { rate: true } } }) } as const;
-const rated = [{ status: 200, description: 'The rating is stored.', content: json({ type: 'object' }) }, asItCame];
+const rated = [{ status: 200, description: 'The rating is stored.', content: json({ type: 'object' }) }, unchangedAnswer];
 
 /** Operations that applications can implement themselves. */
 export const featureOperations: readonly ApiOperation[] = [
@@ -87,7 +94,10 @@ export const featureOperations: readonly ApiOperation[] = [
     description: `${relayed} Otherwise Parley estimates the tokens of a model, and rejects the request for other deployments.`,
     parameters: [inDeploymentPath()],
     body: json(tokenizeRequest, { text: { summary: 'A text', value: { inputs: [{ type: 'string', value: 'Hello' }] } } }),
-    answers: [{ status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) }, asItCame],
+    answers: [
+      { status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) },
+      unchangedAnswer,
+    ],
     errors,
   },
   {
@@ -103,7 +113,7 @@ export const featureOperations: readonly ApiOperation[] = [
     }),
     answers: [
       { status: 200, description: 'Indexes of the messages to remove, in the order of the inputs.', content: json(discarded) },
-      asItCame,
+      unchangedAnswer,
     ],
     errors,
   },

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat/chat-request.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
@@ -21,7 +21,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type AddressFeature, findFeatureAddress } from '#domain/deployments/features.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import { selectDiscarded } from '#domain/usage/truncate-prompt.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
 import { parseBody } from '../http/read-request.ts';
@@ -86,7 +86,7 @@ export interface FeatureRoutesDeps {
   readonly calls: Pick<Calls, 'callFeature'>;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
   readonly ratings: RatingQuota;
 }
 
@@ -176,7 +176,7 @@ async function serveFeature(
 
 /** IDs may contain slashes. The last segment selects the operation. */
 function encodedIdIn(url: string): string {
-  const path = pathBelow(base, url);
+  const path = stripPathPrefix(base, url);
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
@@ -195,7 +195,7 @@ async function keepRating({ deps, context, caller, deployment, bytes }: FeatureE
   const { subject } = caller;
   await deps.ratings.count(subject);
   const id = toRatingId(rating, { subject, deployment: deployment.id });
-  deps.noteAudit({ id, action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
+  deps.recordAudit({ id, action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
   return {};
 }
 

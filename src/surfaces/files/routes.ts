@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { getAppDataPath, toBucket } from '#domain/files/bucket.ts';
@@ -9,12 +9,12 @@ import { getOwnFolder, requireWritable } from '#domain/files/resource-rights.ts'
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
-import { letGo } from '../http/form/form-reader.ts';
+import { discardBody } from '../http/form/form-reader.ts';
 import { readCredentials } from '../http/read-request.ts';
 import { sendFile, toSelection } from '../http/replies/read-file.ts';
 import { noPlace } from './resources/metadata.ts';
 import { toMetadata } from './resources/to-metadata.ts';
-import { refuseLargeFile, requirePlain, withUpload } from './upload.ts';
+import { rejectLargeFile, requirePlain, withUpload } from './upload.ts';
 
 export interface FileDeps {
   readonly files: StoredResources;
@@ -32,7 +32,7 @@ export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
     scope.get('/v1/bucket', async (request) => toBuckets(await identifyCaller(deps, request)));
     const url = `${filesBase}*`;
     scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(deps, request, reply) });
-    scope.put(url, (request, reply) => put(deps, request, reply).finally(() => letGo(request.raw)));
+    scope.put(url, (request, reply) => put(deps, request, reply).finally(() => discardBody(request.raw)));
     scope.delete(url, (request, reply) => remove(deps, request, reply));
   });
 }
@@ -63,7 +63,7 @@ async function get(deps: FileDeps, request: FastifyRequest, reply: FastifyReply)
 
 async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
   const { files } = deps;
-  refuseLargeFile(request.raw, files.maxFileBytes);
+  rejectLargeFile(request.raw, files.maxFileBytes);
   const caller = await identifyCaller(deps, request);
   requirePlain(request.raw);
   const { location, condition } = await toWrite(deps, request, caller);
@@ -108,5 +108,5 @@ function getLocation(request: FastifyRequest): ContentLocation {
 }
 
 function readPlace({ url }: FastifyRequest): ContentLocation | undefined {
-  return parseFileLocation(pathBelow(filesBase, url));
+  return parseFileLocation(stripPathPrefix(filesBase, url));
 }

@@ -10,7 +10,7 @@ type Content = Omit<Upload, 'condition' | 'refusal'>;
  * Throws if the announced length of the file exceeds `maxBytes`. A form is not checked here, because only the part with the file
  * counts.
  */
-export function refuseLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
+export function rejectLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
   const isForm = /^multipart\/form-data/i.test(headers['content-type'] ?? '');
   if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
 }

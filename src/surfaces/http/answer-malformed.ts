@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
-import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors/errors.ts';
+import { createHttpRejection, ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './framework-errors.ts';
 import { getRequestId, hasSeveralHosts, isChunkedTooEarly } from './read-request.ts';
@@ -39,7 +39,7 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
  * header other than `100-continue`, a request without `Host` (the server must be created with `requireHostHeader: false`), and
  * `*` as a path with methods other than OPTIONS (RFC 9110, 9.3.7). Must be called before other hooks that answer.
  */
-export function refuseOddHeads(app: FastifyInstance): void {
+export function rejectInvalidHeaders(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw }, _reply, done) => done(findHeadError(raw)));
 }
@@ -56,7 +56,7 @@ function findHeadError({ rawHeaders, headers, httpVersion, method, url }: Incomi
   if (httpVersion !== '1.1') return undefined;
   if (host === undefined) return new ParleyError('invalid_request', 'The Host header is missing.');
   if (expect === undefined || /100-continue/i.test(expect)) return undefined;
-  return httpRefusal(417, 'The Expect header must be 100-continue.');
+  return createHttpRejection(417, 'The Expect header must be 100-continue.');
 }
 
 function formatResponse(code: string | undefined, id: string): string {
@@ -73,7 +73,7 @@ function formatResponse(code: string | undefined, id: string): string {
 }
 
 function toError(code: string | undefined): ParleyError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not arrive in time.');
-  if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The request headers are too large.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return createHttpRejection(408, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return createHttpRejection(431, 'The request headers are too large.');
   return new ParleyError('invalid_request', 'The request is not valid HTTP.');
 }

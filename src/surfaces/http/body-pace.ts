@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Server options that limit the time for the headers of a request to 15 s. `paceBodies` limits the time for the body. */
+/** Server options that limit the time for the headers of a request to 15 s. `enforceBodyPace` limits the time for the body. */
 export const headTimeouts = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 5_000 };
 
 /** Minimum number of body bytes per time window, about half a kilobyte per second. */
@@ -18,7 +18,7 @@ interface IncomingBody {
  * Answers requests with 408 if their body arrives more slowly than the minimum rate. There is no limit on the total time, so a
  * large body on a slow link may take hours. Bytes that are already buffered do not count against the client's upload rate.
  */
-export function paceBodies(server: Server, { windowMs, minBytes } = defaultRate): void {
+export function enforceBodyPace(server: Server, { windowMs, minBytes } = defaultRate): void {
   const incomingBodies = new Map<Socket, IncomingBody>();
   const knownSockets = new WeakSet<Socket>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -3,15 +3,15 @@ import { type ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 /** Conventions of an API dialect: credential header, request ID headers, and error bodies. */
 export interface ErrorDialect {
   /** Whether `x-api-key` may carry the key. */
-  readonly takesXApiKey: boolean;
+  readonly acceptsXApiKey: boolean;
   /** Response headers that carry the request ID. */
   readonly idHeaders: readonly string[];
   readonly toErrorBody: (error: ParleyError, requestId: string) => object;
   /** Returns additional headers of an error in the dialect's own form, such as remaining limits. Undefined adds no headers. */
-  readonly toOwnHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;
+  readonly toDialectHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;
 }
 
-export const compatErrorDialect = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody } satisfies ErrorDialect;
+export const compatErrorDialect = { acceptsXApiKey: false, idHeaders: ['x-request-id'], toErrorBody } satisfies ErrorDialect;
 
 /** Dialect for paths where `model` in the body names the deployment. Uses the error code of the OpenAI API. */
 export const modelErrorDialect = withNotFound('model_not_found');

@@ -3,7 +3,7 @@ import { defaultJsonBounds, isJsonObject, JsonError } from '#base/json/json.ts';
 import { parseJsonBytes } from '#base/json/raw-json.ts';
 import { freeBytes } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { refuseOtherCase } from '#contract/errors/request-error.ts';
+import { rejectOtherCase } from '#contract/errors/request-error.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
@@ -40,10 +40,10 @@ export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 
 /**
  * Returns the key or token of a request (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if
- * two values differ. Ignores `x-api-key` unless `takesXApiKey` is set. Checks raw headers, because `headers` drops or joins
+ * two values differ. Ignores `x-api-key` unless `acceptsXApiKey` is set. Checks raw headers, because `headers` drops or joins
  * duplicates.
  */
-export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
+export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, acceptsXApiKey = false): string {
   const { headers, rawHeaders } = request;
   let credentials = headers.authorization === undefined ? undefined : bearer.exec(headers.authorization.trim())?.[1];
   let source = 'Authorization';
@@ -53,7 +53,7 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
     const name = fieldName.toLowerCase();
     if (name === 'authorization') {
       if (value !== headers.authorization) throw ambiguous('Authorization', fieldName);
-    } else if (value !== '' && isKeyField(name, takesXApiKey)) {
+    } else if (value !== '' && isKeyField(name, acceptsXApiKey)) {
       if (credentials === undefined) [credentials, source] = [value, fieldName];
       else if (value !== credentials) throw ambiguous(source, fieldName);
     }
@@ -62,8 +62,8 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
   throw unauthorized('missing_credentials', 'Send a key as "Api-Key: <key>" or "Authorization: Bearer <key or token>".');
 }
 
-function isKeyField(name: string, takesXApiKey: boolean): boolean {
-  return name === 'api-key' || (takesXApiKey && name === 'x-api-key');
+function isKeyField(name: string, acceptsXApiKey: boolean): boolean {
+  return name === 'api-key' || (acceptsXApiKey && name === 'x-api-key');
 }
 
 function ambiguous(first: string, second: string): ParleyError {
@@ -75,7 +75,7 @@ function ambiguous(first: string, second: string): ParleyError {
 }
 
 /** Throws `payload_too_large` if the announced length exceeds the limit, before the body is read. */
-export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
+export function rejectLargeBody(request: IncomingMessage, maxBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
 }
@@ -98,7 +98,7 @@ const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 
 
 function requireJsonType(type: string): void {
   const [essence = ''] = type.split(';', 1);
-  if (essence.trim().toLowerCase() !== 'application/json') throw refusedType('application/json', type);
+  if (essence.trim().toLowerCase() !== 'application/json') throw rejectUnsupportedType('application/json', type);
   const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
   if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
     throw unsupported(
@@ -107,7 +107,7 @@ function requireJsonType(type: string): void {
 }
 
 /** Returns the 415 error for a body with an unsupported media type. */
-export function refusedType(accepted: string, type: string): ParleyError {
+export function rejectUnsupportedType(accepted: string, type: string): ParleyError {
   return unsupported(
     `The body must be ${accepted}, ${type ? `not "${type.slice(0, 100)}"` : 'but the request has no Content-Type'}.`,
   );
@@ -222,7 +222,7 @@ export function readModel(body: unknown, message = unnamed): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
   const { model } = body;
   if (typeof model === 'string' && model !== '') return model;
-  if (model === undefined) refuseOtherCase(body, modelAlone);
+  if (model === undefined) rejectOtherCase(body, modelAlone);
   throw new ParleyError('invalid_request', message, { param: 'model' });
 }
 

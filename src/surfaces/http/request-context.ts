@@ -11,10 +11,10 @@ import { ignoredHeader, privateFields, toIgnoredNames } from './replies/header-f
 import { sendJson } from './replies/send-json.ts';
 
 /** Abort reason if the client disconnects. */
-class CallerLeft extends Error {
+class ClientDisconnected extends Error {
   constructor() {
     super('the client closed the connection');
-    this.name = 'CallerLeft';
+    this.name = 'ClientDisconnected';
   }
 }
 
@@ -62,7 +62,7 @@ export class RequestContext {
     this.errorDialect = facts.errorDialect;
     this.closed = new Promise((resolve) => {
       this.response.once('close', () => {
-        if (!this.response.writableFinished) this.cancel(new CallerLeft());
+        if (!this.response.writableFinished) this.cancel(new ClientDisconnected());
         resolve();
       });
     });
@@ -81,8 +81,8 @@ export class RequestContext {
     return this.record.caller;
   }
 
-  get hasLeft(): boolean {
-    return this.#cancelled?.reason instanceof CallerLeft;
+  get isDisconnected(): boolean {
+    return this.#cancelled?.reason instanceof ClientDisconnected;
   }
 
   /** Headers of every response. */
@@ -161,12 +161,12 @@ export class RequestContext {
   sendError(cause: unknown): void {
     const error = this.failed(cause);
     const { response } = this;
-    if (this.hasLeft || response.headersSent) {
+    if (this.isDisconnected || response.headersSent) {
       response.destroy();
       return;
     }
     const usual = { ...this.headers, ...error.headers };
-    const headers: Record<string, string> = { ...usual, ...this.errorDialect.toOwnHeaders?.(usual, this.clock.epochMs()) };
+    const headers: Record<string, string> = { ...usual, ...this.errorDialect.toDialectHeaders?.(usual, this.clock.epochMs()) };
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
     const bytes = toLatin1(JSON.stringify(this.errorDialect.toErrorBody(error, this.id)));
     if (error.status === 413 && !this.request.complete) this.#sendBeforeBodyEnds(error.status, bytes, headers);
@@ -176,11 +176,11 @@ export class RequestContext {
   /** Records the end of the request. Called after the response is closed, so that no client waits for the accounting. */
   finish(): void {
     const { prompt_tokens, completion_tokens } = sumCounts(this.#answer?.used() ?? []);
-    const hasLeft = this.#cancelled !== undefined && this.hasLeft;
-    const error = hasLeft ? undefined : this.#error;
+    const isDisconnected = this.#cancelled !== undefined && this.isDisconnected;
+    const error = isDisconnected ? undefined : this.#error;
     this.record.end({
-      outcome: hasLeft ? 'left' : error === undefined ? 'ok' : toCallOutcome(error),
-      status: hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
+      outcome: isDisconnected ? 'left' : error === undefined ? 'ok' : toCallOutcome(error),
+      status: isDisconnected && !this.response.headersSent ? 499 : this.response.statusCode,
       error,
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,

@@ -8,7 +8,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Operation, Telemetry } from '#domain/telemetry.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
-import { readBody, readCredentials, refuseLargeBody, requireJson } from './read-request.ts';
+import { readBody, readCredentials, rejectLargeBody, requireJson } from './read-request.ts';
 import { RequestContext } from './request-context.ts';
 import type { RawRequest } from './serve-raw.ts';
 
@@ -57,8 +57,8 @@ export class RequestHandler {
         throw new ParleyError('shutting_down', 'This node is shutting down. Send the request again.', { retryAfterSeconds: 1 });
       }
       inFlightCalls.add(context);
-      refuseLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
-      const credentials = readCredentials(request, errorDialect.takesXApiKey);
+      rejectLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
+      const credentials = readCredentials(request, errorDialect.acceptsXApiKey);
       const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
       record.caller = caller;
       await answer(context, caller);

@@ -16,9 +16,9 @@ import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import { createUserKey, toVisibleKey } from '#domain/callers/user-key-form.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { UserKeys } from '#services/keys/user-keys.ts';
-import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface KeyRoutesDeps {
@@ -30,7 +30,7 @@ export interface KeyRoutesDeps {
   readonly newId: () => string;
   /** Returns 32 random bytes in base64url. */
   readonly newSecret: () => string;
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
 }
 
 const newKeyShape = Compile(NewKey);
@@ -47,7 +47,7 @@ export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
 }
 
 async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  refuseLargeBody(request.raw, maxBodyBytes);
+  rejectLargeBody(request.raw, maxBodyBytes);
   const { owner, right } = await identifyCreator(deps, request);
   const newKey = requireShape<NewKey>(newKeyShape as never, await readBody(request));
   const { key, ...createdKey } = createUserKey(deps.newSecret());
@@ -76,7 +76,7 @@ async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: Fasti
 }
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  refuseLargeBody(request.raw, maxBodyBytes);
+  rejectLargeBody(request.raw, maxBodyBytes);
   const { owner: creator } = await identifyCreator(deps, request);
   const location = { owner: creator.subject, id: idIn(request) };
   const { overlapSeconds = 0 } = requireShape<KeyRotation>(rotationShape as never, await readBody(request));
@@ -117,11 +117,11 @@ async function readBody({ raw }: FastifyRequest): Promise<unknown> {
 }
 
 function note(
-  { noteAudit }: KeyRoutesDeps,
+  { recordAudit }: KeyRoutesDeps,
   { id: requestId }: FastifyRequest,
   { action, location }: { readonly action: string; readonly location: KeyRef },
 ): void {
-  noteAudit({ action, subject: location.owner, object: location.id, requestId });
+  recordAudit({ action, subject: location.owner, object: location.id, requestId });
 }
 
 function notThere(): ParleyError {

@@ -2,13 +2,13 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
 import {
   type ApiOperation,
-  asItCame,
   buildList,
   buildObject,
   buildOptionalObject,
   json,
   type NamedSchema,
   type Schema,
+  unchangedAnswer,
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
@@ -126,7 +126,10 @@ export const callerOperations: readonly ApiOperation[] = [
     description:
       'For a quick app, its own starters come first, then the prompts of its MCP servers (`prompts`). If the deployment has a configuration endpoint, Parley relays the response of that endpoint. For other deployments, the response is `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    answers: [{ status: 200, description: 'The starters, and the schema of the choice.', content: json(starters) }, asItCame],
+    answers: [
+      { status: 200, description: 'The starters, and the schema of the choice.', content: json(starters) },
+      unchangedAnswer,
+    ],
     errors,
   },
   {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { SelfService } from '#contract/configuration/access.ts';
@@ -19,7 +19,7 @@ import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
-import { leavingSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/leaving-signal.ts';
 import { readCredentials } from '../http/read-request.ts';
 
 export interface CallerRoutesDeps {
@@ -90,7 +90,7 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
 
 /** Returns the view and the encoded deployment id. The last segment names the view, because ids may contain slashes. */
 function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
-  const path = pathBelow(deploymentsBase, url);
+  const path = stripPathPrefix(deploymentsBase, url);
   const end = path.lastIndexOf('/');
   const name = path.slice(end + 1);
   const view = Object.hasOwn(views, name) ? views[name] : undefined;
@@ -105,7 +105,7 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
 async function getConfiguration({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
   const { caller, deployment } = usable;
   const { quickApp } = deployment;
-  const signal = leavingSignal(reply.raw);
+  const signal = createDisconnectSignal(reply.raw);
   const endpoint = findFeatureAddress(deployment, 'configurationEndpoint');
   if (endpoint === undefined)
     return quickApp === undefined

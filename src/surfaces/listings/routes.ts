@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { toPublicProperties } from '#contract/quick-app/public-properties.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '#contract/quick-app/schema-id.ts';
-import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';
+import { removeSecrets } from '#contract/quick-app/secrets.ts';
 import { adminRole } from '#contract/roles.ts';
 import { isBoundKey } from '#domain/callers/bound-key.ts';
-import { isLedByAnother } from '#domain/callers/build-path.ts';
+import { hasForeignApplication } from '#domain/callers/build-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
@@ -67,7 +67,7 @@ function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): v
   });
   app.get(`${base}/*`, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw), request.raw, 'accepts bound keys');
-    const id = toDeploymentId(pathBelow(`${base}/`, request.url));
+    const id = toDeploymentId(stripPathPrefix(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
     return toItem(await findUsable(lookup, id, as.has), caller);
   });
@@ -139,7 +139,7 @@ function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities)
 function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
   const { ofType } = deployment;
   if (ofType === undefined) return {};
-  const properties = leaveOutSecrets(ofType.properties);
+  const properties = removeSecrets(ofType.properties);
   const visibleProperties = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
   return {
     application_type_schema_id: ofType.schemaId,
@@ -149,7 +149,7 @@ function toSettings(deployment: Deployment, caller: Caller): Record<string, unkn
 
 function isOwnOrAdministered({ ownership }: Deployment, caller: Caller): boolean {
   if (isBoundKey(caller)) return false;
-  if (ownership?.owner === caller.subject && !isLedByAnother(caller)) return true;
+  if (ownership?.owner === caller.subject && !hasForeignApplication(caller)) return true;
   return caller.chain === null && caller.roles.includes(adminRole);
 }
 

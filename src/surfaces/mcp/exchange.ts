@@ -91,7 +91,7 @@ export class Exchange {
       });
     const { progressToken: token } = getMeta(message);
     const isToken = typeof token === 'string' || typeof token === 'number';
-    const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, context.clock) : undefined;
+    const progress = isToken && outlet.acceptsEvents ? new Progress(token, outlet, context.clock) : undefined;
     return this.#deps.running.run(this.#toRunning(message.id), context.signal, (signal) => {
       const call = { id: context.id, deployment: deployment.id, caller, record: context.record, origin: context.request };
       return callDeployment(this.#deps.calls, { context, outlet }, { call, signal, args, progress });
@@ -183,7 +183,7 @@ async function callDeployment(
     const completion = await foldFrames(toAsyncIterable(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
     return { content: toContent(completion) };
   } catch (error) {
-    if (context.hasLeft) throw error;
+    if (context.isDisconnected) throw error;
     return { content: [{ type: 'text', text: formatError(context.failed(error)) }], isError: true };
   }
 }

@@ -25,7 +25,7 @@ export class Outlet {
     this.#accepted = accepted;
   }
 
-  get takesEvents(): boolean {
+  get acceptsEvents(): boolean {
     return this.#accepted.events;
   }
 
@@ -54,7 +54,7 @@ export class Outlet {
     this.#end(200, { jsonrpc: '2.0', id, result });
   }
 
-  refuse(id: RequestId, { rpcCode: code, message, data, status }: RpcError): void {
+  reject(id: RequestId, { rpcCode: code, message, data, status }: RpcError): void {
     this.#end(status, { jsonrpc: '2.0', id: id ?? null, error: { code, message, data } });
   }
 
@@ -123,7 +123,7 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
  * Rejects requests from pages of other hosts unless the configuration allows their origin. Otherwise a browser inside the
  * caller's network could be used to attack the service (MCP, Security Warning of the transport). Programs send no `Origin`.
  */
-export function refuseOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
+export function rejectOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
   if (origin === undefined || isOwn(origin, host) || isOriginAllowed(origin, allowed)) return;
   throw new ParleyError(
     'access_denied',

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
@@ -16,7 +16,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
 import { Exchange, type ExchangeDeps } from './exchange.ts';
-import { Outlet, readAccepted, refuseOtherOrigins } from './outlet.ts';
+import { Outlet, readAccepted, rejectOtherOrigins } from './outlet.ts';
 import { RpcError, withRpcError } from './rpc-error.ts';
 import { RunningCalls } from './running-calls.ts';
 
@@ -41,14 +41,14 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
       return serve({ ...deps, running }, { context, caller, encodedId });
     });
   serveRaw(app, 'POST', `${base}*`, (raw) => {
-    const path = pathBelow(base, raw.request.url ?? '');
+    const path = stripPathPrefix(base, raw.request.url ?? '');
     return (deps.otherMethods.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
   });
 }
 
 /** IDs may contain slashes, so the last segment selects the operation. */
 function toEncodedId(url: string): string {
-  const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(pathBelow(base, url)) ?? [];
+  const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(stripPathPrefix(base, url)) ?? [];
   if (encodedId !== undefined && name === 'mcp') return encodedId;
   if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name)) throw routeNotFound();
   throw methodNotAllowed('POST', toAllowed(['GET']));
@@ -61,7 +61,7 @@ interface RawExchange {
 }
 
 async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, encodedId }: RawExchange): Promise<void> {
-  refuseOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
+  rejectOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
   const outlet = new Outlet(context, readAccepted(context.request));
   const bytes = await deps.handler.readJson(context);
   const deployment = await findChat(deps, caller, encodedId);
@@ -74,7 +74,7 @@ async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, enco
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     context.failed(error);
-    outlet.refuse(id, error);
+    outlet.reject(id, error);
   } finally {
     outlet.close();
   }

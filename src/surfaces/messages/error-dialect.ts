@@ -4,12 +4,12 @@ import { toOwnLimits } from './reply-headers.ts';
 
 /** Dialect of the canonical prefix, which accepts only `Api-Key`. */
 const canonicalErrorDialect: ErrorDialect = {
-  takesXApiKey: false,
+  acceptsXApiKey: false,
   idHeaders: ['x-request-id', 'request-id'],
   toErrorBody: toMessagesError,
-  toOwnHeaders: toOwnLimits,
+  toDialectHeaders: toOwnLimits,
 };
-const aliasErrorDialect: ErrorDialect = { ...canonicalErrorDialect, takesXApiKey: true };
+const aliasErrorDialect: ErrorDialect = { ...canonicalErrorDialect, acceptsXApiKey: true };
 
 export const canonicalPrefix = 'msgapi';
 

@@ -60,7 +60,13 @@ export function messagesOperations(aliases: readonly string[]): ApiOperation[] {
 
 function toOperations(prefix: string): ApiOperation[] {
   const path = `/${prefix}/v1/messages`;
-  const common = { method: 'post', tag: 'Messages', parameters: headers, errorShape, takesXApiKey: prefix !== 'msgapi' } as const;
+  const common = {
+    method: 'post',
+    tag: 'Messages',
+    parameters: headers,
+    errorShape,
+    acceptsXApiKey: prefix !== 'msgapi',
+  } as const;
   const content = [...json(message), { type: 'text/event-stream', schema: messagesEvent }];
   return [
     {
@@ -91,7 +97,7 @@ function toOperations(prefix: string): ApiOperation[] {
 
 function toListings(alias: string): ApiOperation[] {
   const path = `/${alias}/v1/models`;
-  const common = { method: 'get', tag: 'Messages', errorShape, takesXApiKey: true } as const;
+  const common = { method: 'get', tag: 'Messages', errorShape, acceptsXApiKey: true } as const;
   const id = { type: ['string', 'null'] };
   const list = buildObject({
     data: { type: 'array', items: messagesModel },

@@ -32,7 +32,7 @@ export class ReplyEvents {
   readonly #extras = new Extras();
   #hasStarted = false;
   #finish: FinishReason | undefined;
-  #hasRefused = false;
+  #hasRejected = false;
   #usage: Usage | undefined;
 
   constructor(facts: MessageFacts) {
@@ -56,7 +56,7 @@ export class ReplyEvents {
 
   /** Returns the final events. Call it once, after the reply has ended successfully. */
   end(): MessageEvent[] {
-    const isCutShort = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
+    const isCutShort = this.#hasRejected || this.#finish === 'length' || this.#finish === 'content_filter';
     const events = this.#blocks.end(isCutShort);
     const usage = this.#usage === undefined ? this.#firstUsage() : toMessagesUsage(this.#usage);
     const parley = this.#extras.getExtension();
@@ -72,7 +72,7 @@ export class ReplyEvents {
     const events: MessageEvent[] = [];
     if (isJsonObject(delta)) {
       for (const piece of toPieces(delta, this.#facts.messageId)) events.push(...this.#blocks.add(piece));
-      if (typeof delta.refusal === 'string') this.#hasRefused = true;
+      if (typeof delta.refusal === 'string') this.#hasRejected = true;
       if (isJsonObject(delta.custom_content)) events.push(...this.#extras.add(delta.custom_content));
     }
     if (finish_reason) this.#finish = finish_reason;
@@ -80,7 +80,7 @@ export class ReplyEvents {
   }
 
   #stopReason(): StopReason {
-    if (this.#hasRefused) return 'refusal';
+    if (this.#hasRejected) return 'refusal';
     return stopReasons[this.#finish ?? 'stop'];
   }
 

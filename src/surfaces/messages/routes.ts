@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import { findSessionInMetadata } from '#contract/chat/session-id.ts';
@@ -157,7 +157,7 @@ function modelRoutes(
   });
   app.get(`${base}/*`, async ({ raw, url }) => {
     const caller = await identify(readCredentials(raw, true), raw, 'accepts bound keys');
-    const id = toDeploymentId(pathBelow(`${base}/`, url));
+    const id = toDeploymentId(stripPathPrefix(`${base}/`, url));
     return toItem(await findUsable({ catalog, snapshot: snapshot(), caller }, id, isChat));
   });
 }

@@ -9,8 +9,8 @@ import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
 const hello = { role: 'user', content: 'Hello' };
 
-const stranger: UpstreamCapabilities = { isNative: false, takesCacheMarks: false, takesThinking: false };
-const kin: UpstreamCapabilities = { isNative: false, takesCacheMarks: true, takesThinking: true };
+const stranger: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
+const kin: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
 
 function translated(body: object, { names = new ToolNames(), capabilities = stranger }: Partial<Translation> = {}): ChatRequest {
   return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, capabilities });

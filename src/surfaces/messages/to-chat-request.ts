@@ -37,13 +37,13 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
     ...toTools(body, names),
-    ...(capabilities.takesThinking && toOwnFields(body, effort)),
+    ...(capabilities.acceptsThinking && toOwnFields(body, effort)),
   };
 }
 
-function toSystem(system: MessagesRequest['system'], { takesCacheMarks }: UpstreamCapabilities): Message[] {
+function toSystem(system: MessagesRequest['system'], { acceptsCacheMarks }: UpstreamCapabilities): Message[] {
   if (typeof system === 'string') return system === '' ? [] : [{ role: 'system', content: system }];
-  const message = toSystemMessage(system ?? [], takesCacheMarks);
+  const message = toSystemMessage(system ?? [], acceptsCacheMarks);
   return message.content === '' ? [] : [message];
 }
 

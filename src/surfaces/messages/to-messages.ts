@@ -25,37 +25,37 @@ const paragraph = '\n\n';
 interface Known {
   /** Names of called tools by call ID. */
   readonly called: Map<string, string>;
-  readonly keepsMarks: boolean;
+  readonly preservesMarks: boolean;
 }
 
 /** Converts a conversation to chat completions messages. */
 export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
-  const state: Known = { called: new Map(), keepsMarks: capabilities.takesCacheMarks };
+  const state: Known = { called: new Map(), preservesMarks: capabilities.acceptsCacheMarks };
   return params.flatMap(({ role, content, parley }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
-    if ((role as string) === 'system') return [toSystemMessage(blocks, state.keepsMarks)];
+    if ((role as string) === 'system') return [toSystemMessage(blocks, state.preservesMarks)];
     if (role === 'user') return toUserMessages(blocks, custom, state);
     for (const { id, name } of blocks.filter(isToolUse)) state.called.set(id, names.shorten(name));
     return [toAssistantMessage(blocks, custom, state)];
   });
 }
 
-export function toSystemMessage(blocks: readonly ContentBlock[], keepsMarks: boolean): Message {
-  return { role: 'system', content: toContent(toParts(blocks, keepsMarks).filter(isTextPart), paragraph) };
+export function toSystemMessage(blocks: readonly ContentBlock[], preservesMarks: boolean): Message {
+  return { role: 'system', content: toContent(toParts(blocks, preservesMarks).filter(isTextPart), paragraph) };
 }
 
 /** Tool results must follow their calls, so they come first. Their non-text content follows with the remaining content. */
 function toUserMessages(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { called, keepsMarks }: Known,
+  { called, preservesMarks }: Known,
 ): Message[] {
   const messages: Message[] = [];
   const parts: ContentPart[] = [];
   for (const block of blocks.filter(isToolResult)) {
-    const contentParts = toParts(block.content ?? [], keepsMarks);
-    messages.push(toResultMessage(block, contentParts, { called, keepsMarks }));
+    const contentParts = toParts(block.content ?? [], preservesMarks);
+    messages.push(toResultMessage(block, contentParts, { called, preservesMarks }));
     const otherParts = contentParts.filter((part) => !isTextPart(part));
     if (otherParts.length === 0) continue;
     const heading = textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`);
@@ -64,7 +64,7 @@ function toUserMessages(
   parts.push(
     ...toParts(
       blocks.filter((block) => !isToolResult(block)),
-      keepsMarks,
+      preservesMarks,
     ),
   );
   if (parts.length > 0 || custom !== undefined || messages.length === 0) {
@@ -76,10 +76,10 @@ function toUserMessages(
 function toResultMessage(
   { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
   contentParts: readonly ContentPart[],
-  { called, keepsMarks }: Known,
+  { called, preservesMarks }: Known,
 ): Message {
   const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraph)}`;
-  const cache_control = keepsMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
+  const cache_control = preservesMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
   const content = cache_control ? [{ ...textPart(text), cache_control }] : text;
   const name = called.get(id);
   return name !== undefined && isFunctionCallId(id)
@@ -91,7 +91,7 @@ function toResultMessage(
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { called, keepsMarks }: Known,
+  { called, preservesMarks }: Known,
 ): Message {
   const calls = blocks.filter(isToolUse).map(({ id, input }) => ({
     id,
@@ -104,7 +104,7 @@ function toAssistantMessage(
     .map(({ thinking }) => thinking)
     .join('');
   const texts = blocks.filter(({ type }) => type === 'text');
-  const content = toContent(toParts(texts, keepsMarks), '');
+  const content = toContent(toParts(texts, preservesMarks), '');
   const [first] = calls;
   return {
     role: 'assistant',

@@ -11,15 +11,15 @@ interface FileSource {
 export type TextPart = ContentPart & { type: 'text'; text: string };
 
 /**
- * Converts content to chat completions parts. Preserves cache marks if `keepsMarks` is set. Omits blocks without a counterpart.
+ * Converts content to chat completions parts. Preserves cache marks if `preservesMarks` is set. Omits blocks without a counterpart.
  */
-export function toParts(content: string | readonly ContentBlock[], keepsMarks: boolean): ContentPart[] {
+export function toParts(content: string | readonly ContentBlock[], preservesMarks: boolean): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
   return content.flatMap((block) => {
-    const parts = toBlockParts(block as KnownBlock | OtherBlock, keepsMarks);
+    const parts = toBlockParts(block as KnownBlock | OtherBlock, preservesMarks);
     const last = parts.at(-1);
     const { cache_control } = block;
-    return keepsMarks && last !== undefined && isJsonObject(cache_control)
+    return preservesMarks && last !== undefined && isJsonObject(cache_control)
       ? [...parts.slice(0, -1), { ...last, cache_control }]
       : parts;
   });
@@ -44,16 +44,16 @@ type OtherBlock =
   | { type: 'tool_reference'; tool_name?: unknown }
   | { type: 'tool_addition' | 'tool_removal'; tool?: { name?: unknown } };
 
-function toBlockParts(block: KnownBlock | OtherBlock, keepsMarks: boolean): ContentPart[] {
+function toBlockParts(block: KnownBlock | OtherBlock, preservesMarks: boolean): ContentPart[] {
   switch (block.type) {
     case 'text':
       return block.text === '' ? [] : [textPart(block.text)];
     case 'image':
       return [toImage(block)];
     case 'document':
-      return toDocument(block, keepsMarks);
+      return toDocument(block, preservesMarks);
     case 'search_result':
-      return [textPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [], keepsMarks)];
+      return [textPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [], preservesMarks)];
     case 'tool_reference':
       return [textPart(`The tool ${block.tool_name} can be called.`)];
     case 'tool_addition':
@@ -72,7 +72,7 @@ function toImage({ source }: ImageBlock): ContentPart {
   return textPart(`Image: ${getName(from)}`);
 }
 
-function toDocument({ source, title, context }: DocumentBlock, keepsMarks: boolean): ContentPart[] {
+function toDocument({ source, title, context }: DocumentBlock, preservesMarks: boolean): ContentPart[] {
   const from: DocumentBlock['source'] | FileSource = source;
   const name = title ? `Document "${title}"` : 'Document';
   const about = context ? [textPart(`About ${name}: ${context}`)] : [];
@@ -82,7 +82,7 @@ function toDocument({ source, title, context }: DocumentBlock, keepsMarks: boole
     case 'text':
       return [...about, textPart(`${name}:\n${from.data}`)];
     case 'content':
-      return [...about, textPart(`${name}:`), ...toParts(from.content, keepsMarks)];
+      return [...about, textPart(`${name}:`), ...toParts(from.content, preservesMarks)];
     case 'url':
       return [...about, textPart(`${name}: ${from.url}`)];
     default:

@@ -5,8 +5,8 @@ import { findUnsupported, type UnsupportedFields } from './unsupported-fields.ts
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
 const hello = { role: 'user', content: 'Hello' };
-const stranger: UpstreamCapabilities = { isNative: false, takesCacheMarks: false, takesThinking: false };
-const kin: UpstreamCapabilities = { isNative: false, takesCacheMarks: true, takesThinking: true };
+const stranger: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: false, acceptsThinking: false };
+const kin: UpstreamCapabilities = { isNative: false, acceptsCacheMarks: true, acceptsThinking: true };
 
 function unsupportedOf(body: object, capabilities = stranger): UnsupportedFields {
   return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);

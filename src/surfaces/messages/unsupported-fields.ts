@@ -33,13 +33,13 @@ class Search {
   }
 
   of(body: CountRequest): UnsupportedFields {
-    this.#fields('', body, [...keys.request, ...(this.#capabilities.takesThinking ? ['top_k'] : [])]);
+    this.#fields('', body, [...keys.request, ...(this.#capabilities.acceptsThinking ? ['top_k'] : [])]);
     for (const part of ['thinking', 'output_config', 'metadata', 'tool_choice'] as const)
       if (isJsonObject(body[part])) this.#fields(part, body[part], keys[part]);
-    if (body.thinking?.type === 'disabled' && !this.#capabilities.takesThinking) this.#ignore('thinking');
-    if ((body as JsonObject).max_tokens === 0) this.#refuse('max_tokens', 'max_tokens', 'is 0');
+    if (body.thinking?.type === 'disabled' && !this.#capabilities.acceptsThinking) this.#ignore('thinking');
+    if ((body as JsonObject).max_tokens === 0) this.#reject('max_tokens', 'max_tokens', 'is 0');
     if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
-      this.#refuse('mcp_servers', 'mcp_servers', 'contains MCP servers for the model');
+      this.#reject('mcp_servers', 'mcp_servers', 'contains MCP servers for the model');
     body.tools?.forEach((tool, index) => {
       this.#tool(tool, `tools[${index}]`);
     });
@@ -55,7 +55,7 @@ class Search {
   #tool(tool: JsonObject, at: string): void {
     this.#fields('tools', tool, keys.tools);
     if (tool.input_schema !== undefined) return;
-    if ((tool.type ?? 'custom') === 'custom') this.#refuse('tools', `${at}.input_schema`, 'is missing');
+    if ((tool.type ?? 'custom') === 'custom') this.#reject('tools', `${at}.input_schema`, 'is missing');
     else this.#ignore(`tools.${tool.type}`);
   }
 
@@ -64,9 +64,9 @@ class Search {
     const otherTools = tools.filter(({ input_schema }) => input_schema === undefined);
     if (otherTools.length === 0) return;
     const isForced = choice?.type === 'tool' && otherTools.some(({ name }) => name === choice.name);
-    if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${formatType(choice.name)}`);
+    if (isForced) this.#reject('tool_choice', 'tool_choice.name', `is ${formatType(choice.name)}`);
     if (choice?.type === 'any' && otherTools.length === tools.length)
-      this.#refuse('tool_choice', 'tool_choice', 'forces a call to a tool that another vendor runs');
+      this.#reject('tool_choice', 'tool_choice', 'forces a call to a tool that another vendor runs');
   }
 
   #blocks(blocks: unknown, context: string, at: string): void {
@@ -79,10 +79,10 @@ class Search {
   #block(block: JsonObject, context: string, at: string): void {
     const type = String(block.type);
     if (!blocksAt[context]?.includes(type) || !isTellable(block)) {
-      this.#refuse(`content.${type}`, `${at}.type`, `is ${formatType(type)}`);
+      this.#reject(`content.${type}`, `${at}.type`, `is ${formatType(type)}`);
       return;
     }
-    const marks = this.#capabilities.takesCacheMarks && marked.has(type) ? ['cache_control'] : [];
+    const marks = this.#capabilities.acceptsCacheMarks && marked.has(type) ? ['cache_control'] : [];
     this.#fields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
     if (type === 'tool_result' || type === 'search_result') this.#blocks(block.content, type, `${at}.content`);
     if (sourceTypes.has(type) && isJsonObject(block.source)) this.#source(type, block.source, `${at}.source`);
@@ -90,7 +90,7 @@ class Search {
 
   #source(of: string, source: JsonObject, at: string): void {
     const type = String(source.type);
-    if (!sourceTypes.get(of)?.includes(type)) this.#refuse(`content.source.${type}`, `${at}.type`, `is ${formatType(type)}`);
+    if (!sourceTypes.get(of)?.includes(type)) this.#reject(`content.source.${type}`, `${at}.type`, `is ${formatType(type)}`);
     else this.#blocks(source.content, of, `${at}.content`);
   }
 
@@ -106,7 +106,7 @@ class Search {
     if (this.#ignored.size < maxNames) this.#ignored.add(name.slice(0, maxNameLength));
   }
 
-  #refuse(name: string, param: string, claim: string): void {
+  #reject(name: string, param: string, claim: string): void {
     this.#ignore(name);
     this.#error ??= createRequestError(param, `${claim}, ${unsupported}`);
   }

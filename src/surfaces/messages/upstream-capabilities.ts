@@ -7,9 +7,9 @@ export interface UpstreamCapabilities {
   /** Whether an upstream supports the Messages API. If so, the request is accepted even if it cannot be translated. */
   readonly isNative: boolean;
   /** Whether all upstreams support prompt cache marks. */
-  readonly takesCacheMarks: boolean;
+  readonly acceptsCacheMarks: boolean;
   /** Whether all upstreams support `top_k` and `thinking` in the form of the Messages API. */
-  readonly takesThinking: boolean;
+  readonly acceptsThinking: boolean;
 }
 
 export function getCapabilities({ kind, upstreams: all }: Deployment): UpstreamCapabilities {
@@ -17,7 +17,7 @@ export function getCapabilities({ kind, upstreams: all }: Deployment): UpstreamC
   const every = (is: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(is);
   return {
     isNative: upstreams.some(speaksMessages),
-    takesCacheMarks: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].takesCacheMarks),
-    takesThinking: every(({ protocol }) => protocols[protocol].takesThinking),
+    acceptsCacheMarks: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].acceptsCacheMarks),
+    acceptsThinking: every(({ protocol }) => protocols[protocol].acceptsThinking),
   };
 }

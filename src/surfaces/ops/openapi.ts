@@ -3,9 +3,9 @@ import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
 import {
   type ApiOperation,
   type Content,
-  chapters,
   json,
   type NamedSchema,
+  openApiTags,
   type Parameter,
   type Schema,
 } from '../http/openapi/operation.ts';
@@ -44,7 +44,7 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
     paths[path] = { ...paths[path], [method]: { ...toOperation(visibleOperation, components), summary: name } };
   }
   const used = new Set<string>(operations.map(({ tag }) => tag));
-  const tags = Object.entries(chapters).filter(([name]) => used.has(name));
+  const tags = Object.entries(openApiTags).filter(([name]) => used.has(name));
   return {
     openapi: '3.1.1',
     info: { ...info, version },
@@ -88,9 +88,9 @@ function toParameter({ schema, ...parameter }: Parameter, components: SchemaComp
 }
 
 /** Returns the alternatives. One of them is sufficient. */
-function toSecurity({ isOpen, takesXApiKey }: ApiOperation): Document[] {
+function toSecurity({ isOpen, acceptsXApiKey }: ApiOperation): Document[] {
   if (isOpen) return [];
-  return [{ apiKey: [] }, ...(takesXApiKey ? [{ xApiKey: [] }] : []), { bearer: [] }];
+  return [{ apiKey: [] }, ...(acceptsXApiKey ? [{ xApiKey: [] }] : []), { bearer: [] }];
 }
 
 function toResponses(operation: ApiOperation, components: SchemaComponents): Document {

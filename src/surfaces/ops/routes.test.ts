@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { refuseWhileDraining } from '#app/process/drain.ts';
+import { rejectWhileDraining } from '#app/process/drain.ts';
 import { measureHttp } from '#app/serve.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
 import { type OpsDeps, opsRoutes } from './routes.ts';
@@ -99,7 +99,7 @@ describe('/docs', () => {
   });
 });
 
-describe('refuseWhileDraining', () => {
+describe('rejectWhileDraining', () => {
   function openStopping() {
     const app = fastify();
     let isDraining = false;
@@ -107,7 +107,7 @@ describe('refuseWhileDraining', () => {
       const error = toParleyError(thrown);
       return reply.code(error.status).send(toErrorBody(error));
     });
-    refuseWhileDraining(app, () => isDraining);
+    rejectWhileDraining(app, () => isDraining);
     app.get('/v1/models', async () => ({ data: [] }));
     app.get('/ready', async () => ({}));
     return {

@@ -5,9 +5,9 @@ import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contr
 import { parsePassThrough } from '#contract/pass-through-requests.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { PassedFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
-import { letGo, readPieces, toBoundary } from '../http/form/form-reader.ts';
-import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-request.ts';
+import type { PassThroughFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
+import { discardBody, readPieces, toBoundary } from '../http/form/form-reader.ts';
+import { parseBody, readModel, rejectUnsupportedType, requirePlain, tooLarge } from '../http/read-request.ts';
 import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
@@ -80,7 +80,7 @@ async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): P
   const { context, caller, api, deployment } = exchange;
   const { request, response } = context;
   const boundary = requireForm(request);
-  response.once('finish', () => letGo(request));
+  response.once('finish', () => discardBody(request));
   const form = new PassedForm(withinBytes(readPieces(request), deps.maxFormBytes()), boundary, api);
   const target = await deps.calls.authorize(toCall(context, caller, deployment ?? (await form.readModel())), api);
   exchange.checkVersion();
@@ -96,7 +96,7 @@ function toCall({ id, record, request }: RequestContext, caller: Caller, deploym
 function requireForm({ headers }: IncomingMessage): string {
   const { 'content-type': type = '' } = headers;
   const boundary = toBoundary(type);
-  if (boundary === undefined) throw refusedType('multipart/form-data', type);
+  if (boundary === undefined) throw rejectUnsupportedType('multipart/form-data', type);
   requirePlain(headers);
   return boundary;
 }
@@ -111,19 +111,19 @@ async function* withinBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number)
 }
 
 /** Sends a pass-through response unchanged, at the pace of the client. An error before the first chunk sets the HTTP status. */
-class PassedReply implements Sink<PassedFrame> {
+class PassedReply implements Sink<PassThroughFrame> {
   readonly #context: RequestContext;
-  #kind: PassedFrame['kind'] | undefined;
+  #kind: PassThroughFrame['kind'] | undefined;
   #events: EventStream | undefined;
   /** JSON response, which is sent after it has ended successfully. */
   #json = '';
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(context: RequestContext) {
     this.#context = context;
   }
 
-  frame(frame: PassedFrame): void {
+  frame(frame: PassThroughFrame): void {
     const { record, clock } = this.#context;
     if (frame.kind === 'json') {
       this.#kind = 'json';
@@ -139,8 +139,8 @@ class PassedReply implements Sink<PassedFrame> {
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     const { response } = this.#context;
     if (this.#kind === 'json') sendJson(response, 200, this.#json, this.#context.replyHeaders);
     else if (this.#events !== undefined) this.#events.end();
@@ -148,13 +148,13 @@ class PassedReply implements Sink<PassedFrame> {
   }
 
   fail(error: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     if (this.#kind === undefined || this.#kind === 'json') this.#context.sendError(error);
     else this.#breakOff(error);
   }
 
-  #begin({ kind, contentType }: PassedFrame): void {
+  #begin({ kind, contentType }: PassThroughFrame): void {
     const { response, replyHeaders } = this.#context;
     this.#kind = kind;
     if (kind === 'events') {
@@ -170,7 +170,7 @@ class PassedReply implements Sink<PassedFrame> {
     const context = this.#context;
     const error = context.failed(cause);
     if (this.#events === undefined) context.response.destroy();
-    else if (context.hasLeft) this.#events.abandon();
+    else if (context.isDisconnected) this.#events.abandon();
     else {
       this.#events.send(`${toEvent(context.errorDialect.toErrorBody(error, context.id))}data: [DONE]\n\n`);
       this.#events.end();

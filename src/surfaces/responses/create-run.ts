@@ -18,7 +18,7 @@ import { McpApprovals } from './translation/mcp-approvals.ts';
 import { toMcpName, toRemoteServers } from './translation/mcp-servers.ts';
 import { isSealed, type SealedItem, ThoughtSeal, type Thoughts } from './translation/sealed-thoughts.ts';
 import { toChatRequest } from './translation/to-chat-request.ts';
-import type { Conversing } from './translation/to-messages.ts';
+import type { TranslationContext } from './translation/to-messages.ts';
 
 const stateType = 'parley:state';
 
@@ -113,7 +113,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
   // The events of a background run are stored. Only a stream shows the order of an application's stages and text.
-  const isStreamed = request.background === true || (deployment.isServedByPrograms && includesStages(request));
+  const isStreamed = request.background === true || (deployment.isApplicationBacked && includesStages(request));
   const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
   const approved = approvals.approved(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
@@ -152,7 +152,7 @@ function isNative({ kind, upstreams }: Deployment): boolean {
 /** `resolved` replaces the body unless the body can be forwarded unchanged. */
 function toNative(
   body: JsonObject,
-  resolved: (Omit<Conversing, 'tools'> & { items: readonly AnyItem[] }) | undefined,
+  resolved: (Omit<TranslationContext, 'tools'> & { items: readonly AnyItem[] }) | undefined,
 ): NativeRequest {
   return { dialect: 'responses', body: resolved === undefined ? body : toNativeRequest(body, resolved), headers: {} };
 }
@@ -228,7 +228,7 @@ function findFirst(positions: readonly number[], holds: (position: number) => bo
  */
 function toNativeRequest(
   body: JsonObject,
-  { items, open, getPath }: Pick<Conversing, 'open' | 'getPath'> & { items: readonly AnyItem[] },
+  { items, open, getPath }: Pick<TranslationContext, 'open' | 'getPath'> & { items: readonly AnyItem[] },
 ): JsonObject {
   const { previous_response_id: _previous, conversation: _conversation, background, include, ...rest } = body;
   const requestedIncludes = (Array.isArray(include) ? include : []).filter((name) => !String(name).startsWith('parley:'));
@@ -248,7 +248,7 @@ function isUntouched({ store, include = [] }: ResponsesRequest, items: readonly 
 }
 
 /** Removes the ID, because an upstream that stores nothing knows no IDs of Parley. */
-function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): object[] {
+function toNativeItem(item: AnyItem, open: TranslationContext['open'], at: string): object[] {
   const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
   if (type.startsWith('parley:') || type === 'item_reference') return [];
   if (type.startsWith('mcp_')) return type === 'mcp_call' ? toCreatedCall(item) : [];

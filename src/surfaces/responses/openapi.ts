@@ -94,10 +94,10 @@ export function responseOperation({ path, suffix, toParameters }: DeploymentsPla
   return { ...created, errors: [...createErrors, 'invalid_api_version'] };
 }
 
-function toOperations({ base, suffix, takesVersion }: ResponsesPlace): ApiOperation[] {
+function toOperations({ base, suffix, acceptsVersion }: ResponsesPlace): ApiOperation[] {
   const path = `${base}/responses`;
   return [
-    toCreate({ path, suffix, parameters: takesVersion ? [versionInQuery] : [] }),
+    toCreate({ path, suffix, parameters: acceptsVersion ? [versionInQuery] : [] }),
     {
       ...common,
       path: `${path}/input_tokens`,

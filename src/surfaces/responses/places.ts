@@ -5,7 +5,7 @@ export interface ResponsesPlace {
   /** Suffix of the operation IDs. */
   readonly suffix: string;
   /** Whether clients of Azure's older API send `api-version` here. */
-  readonly takesVersion: boolean;
+  readonly acceptsVersion: boolean;
 }
 
 /** Returns `/v1`, and for each alias both `/{alias}/v1` and `/{alias}`, which Azure clients use. */
@@ -13,11 +13,11 @@ export function responsesPlaces(aliases: readonly string[]): ResponsesPlace[] {
   const ofAliases = aliases.flatMap((alias): ResponsesPlace[] => {
     const suffix = toSuffix(alias);
     return [
-      { base: `/${alias}/v1`, suffix, takesVersion: false },
-      { base: `/${alias}`, suffix: `${suffix}_azure`, takesVersion: true },
+      { base: `/${alias}/v1`, suffix, acceptsVersion: false },
+      { base: `/${alias}`, suffix: `${suffix}_azure`, acceptsVersion: true },
     ];
   });
-  return [{ base: '/v1', suffix: 'V1', takesVersion: false }, ...ofAliases];
+  return [{ base: '/v1', suffix: 'V1', acceptsVersion: false }, ...ofAliases];
 }
 
 function toSuffix(alias: string): string {

@@ -29,7 +29,7 @@ export class JsonResponse implements ReplySink {
   readonly #budget = new FoldRoom(answerBound);
   #relayed: string | undefined;
   readonly #text: EarlyText;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(context: RequestContext, run: ResponseRun, ignored: Ignored) {
     this.#context = context;
@@ -58,8 +58,8 @@ export class JsonResponse implements ReplySink {
   }
 
   fail(error: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#run.abandon();
     this.#whenSettled(() => {
       this.#context.sendError(error);
@@ -74,8 +74,8 @@ export class JsonResponse implements ReplySink {
   }
 
   #send(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     const context = this.#context;
     const bytes = this.#relayed ?? this.#text.consume();
     sendJson(context.response, 200, bytes, buildHeaders(context, this.#ignored(this.#isRelayed)));
@@ -155,7 +155,7 @@ class ResponseWriter implements EventWriter {
     const run = this.#run;
     if (this.#relayed !== undefined) run.abandon();
     else if (error === undefined) this.#last = run.end();
-    else if (this.#isReported && !this.#context.hasLeft) this.#last = [...this.#last, ...run.fail(error)];
+    else if (this.#isReported && !this.#context.isDisconnected) this.#last = [...this.#last, ...run.fail(error)];
     else run.cancel();
     if (error === undefined && run.settling !== undefined) this.#lastText.make();
     return run.settling;

@@ -5,7 +5,7 @@ import { toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { toSessionId } from '#contract/chat/session-id.ts';
-import { httpRefusal, ParleyError } from '#contract/errors/errors.ts';
+import { createHttpRejection, ParleyError } from '#contract/errors/errors.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { Compaction } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
@@ -52,7 +52,7 @@ export interface ResponsesDeps {
 
 /** Registers `/v1/responses` and the routes below it, also under each alias (docs/responses.md). */
 export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
-  for (const { base, takesVersion } of responsesPlaces(deps.aliases)) {
+  for (const { base, acceptsVersion } of responsesPlaces(deps.aliases)) {
     const serves = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],
@@ -62,7 +62,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
       const facts = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
       serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context, caller) => serve(deps, { context, caller })));
     }
-    if (takesVersion) continue;
+    if (acceptsVersion) continue;
     app.get(`${base}/responses`, ({ headers }) => {
       throw headers.upgrade === undefined ? methodNotAllowed('GET', ['POST']) : noWebSocket();
     });
@@ -71,7 +71,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
 
 /** Returns an error after which clients send the same request with POST. */
 function noWebSocket(): ParleyError {
-  return httpRefusal(426, 'WebSocket is not supported for responses. Send the request with POST over HTTP.', {
+  return createHttpRejection(426, 'WebSocket is not supported for responses. Send the request with POST over HTTP.', {
     headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
   });
 }
@@ -130,8 +130,8 @@ async function serveBackground(
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
   // The run ends together with the reader's access, so no separate check is needed.
-  const isOver = () => false;
-  await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, isOver });
+  const hasEnded = () => false;
+  await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, hasEnded });
 }
 
 interface Opening {

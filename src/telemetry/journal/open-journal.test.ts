@@ -150,23 +150,23 @@ describe('journal records', () => {
 
   it('of rejected credentials are summed up, so that strangers cannot fill the audit log', async () => {
     const journal = new ScriptedJournal();
-    const { noteAudit, close } = openJournal({
+    const { recordAudit, close } = openJournal({
       journal,
       clock: systemClock,
       note: () => undefined,
       reportError: () => undefined,
     });
-    const refuse = (code: string) =>
-      noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-    for (let attempt = 0; attempt < 10_000; attempt += 1) refuse('invalid_api_key');
-    refuse('invalid_token');
+    const reject = (code: string) =>
+      recordAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
+    for (let attempt = 0; attempt < 10_000; attempt += 1) reject('invalid_api_key');
+    reject('invalid_token');
     await vi.advanceTimersByTimeAsync(11_000);
     expect(journal.batches.flat()).toMatchObject([
       { action: 'credentials.refused', details: { code: 'invalid_api_key', count: 10_000 } },
       { action: 'credentials.refused', details: { code: 'invalid_token', count: 1 } },
     ]);
-    refuse('invalid_token');
-    noteAudit({ action: 'consent.accepted', subject: 'u', object: 'app' });
+    reject('invalid_token');
+    recordAudit({ action: 'consent.accepted', subject: 'u', object: 'app' });
     await close();
     expect(journal.batches.flat().slice(2)).toMatchObject([{ action: 'consent.accepted' }, { details: { count: 1 } }]);
   });

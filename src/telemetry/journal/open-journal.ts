@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/time/clock.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
-import type { AuditRecord, Journal, NoteAudit, UsageRecord } from '#domain/usage/journal.ts';
+import type { AuditRecord, Journal, RecordAudit, UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';
 
 /** Journal of a node: it writes usage and audit records to the store. */
 export interface OpenJournal {
-  readonly noteAudit: NoteAudit;
+  readonly recordAudit: RecordAudit;
   /** Records the usage of calls. */
   readonly listener: CallListener;
   /** Returns one message for each kind of record that the current outage loses. */
@@ -20,13 +20,13 @@ const refused = 'credentials.refused';
 /** Starts the journal. Calls never wait for it and never fail because of it. */
 export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly clock: Clock }): OpenJournal {
   const writer = new JournalWriter(parts);
-  const write: NoteAudit = (event) =>
+  const write: RecordAudit = (event) =>
     writer.audit.add({ id: randomUUID(), atMs: clock.epochMs(), requestId: undefined, details: {}, ...event });
-  const refusals = new RefusalCounter((code, count) =>
+  const refusals = new RejectionCounter((code, count) =>
     write({ action: refused, subject: undefined, object: undefined, details: { code, count } }),
   );
   return {
-    noteAudit: (event) => (event.action === refused ? refusals.add(String(event.details?.code)) : write(event)),
+    recordAudit: (event) => (event.action === refused ? refusals.add(String(event.details?.code)) : write(event)),
     listener: new UsageRecorder(writer.usage, clock, randomBytes(12).toString('base64url')),
     losses: () => writer.losses(),
     close() {
@@ -76,7 +76,7 @@ export class JournalWriter {
  * Sums up rejected credentials, so that a client that tries many keys cannot fill the audit log. Writes one record for each
  * reason and period.
  */
-class RefusalCounter {
+class RejectionCounter {
   readonly #note: (code: string, count: number) => void;
   readonly #periodMs: number;
   readonly #counts = new Map<string, number>();
@@ -219,7 +219,7 @@ class RecordQueue<Item> {
         this.#noteWritten();
       }
     } catch (error) {
-      this.#noteOutage(error);
+      this.#recordOutage(error);
     }
   }
 
@@ -231,7 +231,7 @@ class RecordQueue<Item> {
   }
 
   /** Reports an outage once. */
-  #noteOutage(error: unknown): void {
+  #recordOutage(error: unknown): void {
     const { maxWaiting, reportError, what } = this.#options;
     if (!this.#isOut) reportError(`Cannot write ${what}. Up to ${maxWaiting} wait for the store`, error);
     this.#isOut = true;

@@ -1,4 +1,4 @@
-import { AddressRefusedError } from '#base/net/net-guard.ts';
+import { BlockedAddressError } from '#base/net/net-guard.ts';
 import { truncate } from '#base/text/shorten.ts';
 import { ToolError, type ToolErrorReason } from '#domain/tools/tool.ts';
 
@@ -80,7 +80,7 @@ const phrases: ReadonlyMap<unknown, Problem> = new Map<unknown, Problem>([
 ]);
 
 function findProblem(cause: Error): Problem | undefined {
-  if (cause instanceof AddressRefusedError) return [`may not be called: ${cause.message}`, 'address_refused'];
+  if (cause instanceof BlockedAddressError) return [`may not be called: ${cause.message}`, 'address_refused'];
   const { code } = cause as { code?: unknown };
   if (typeof code === 'string' && /CERT|SELF_SIGNED|ERR_TLS|ERR_SSL/.test(code))
     return ['has a certificate that is not trusted', 'unreachable'];

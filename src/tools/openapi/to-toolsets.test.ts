@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { quickAppFaults } from '#contract/quick-app/quick-app-issues.ts';
+import { findQuickAppIssues } from '#contract/quick-app/quick-app-issues.ts';
 import { toRestToolDefinition } from '#domain/quick-app/to-quick-app.ts';
 import { parseDocument, readOpenApi } from './read-document.ts';
 import { type Choice, toRestApiTool, toToolsets } from './to-toolsets.ts';
@@ -173,7 +173,7 @@ describe('toToolsets', () => {
     const { toolsets } = await read(
       openapi({ '/a': get('a'), '/b': get('b', { security: [] }) }, { components, security: [{ key: [] }] }),
     );
-    expect(quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
+    expect(findQuickAppIssues({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
   });
 
   it('uses a default name if the document has neither a title nor an address', async () => {
@@ -382,7 +382,7 @@ it('toRestApiTool preserves any supported operation and creates valid settings',
     fc.property(operation, (definition) => {
       const tool = toRestApiTool(definition);
       const toolset = { type: 'rest-api', name: 'api', authorization: null, tools: [JSON.parse(JSON.stringify(tool))] };
-      const issues = quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: [toolset] });
+      const issues = findQuickAppIssues({ temperature: 0, instructions: '', model: 'm', web_api_toolset: [toolset] });
       expect(issues).toEqual([]);
       expect(toRestToolDefinition(tool)).toEqual(definition);
     }),

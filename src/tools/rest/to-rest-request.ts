@@ -39,7 +39,7 @@ export function toRestRequest(
       ...credentials.headers,
     },
     body: body?.bytes ?? null,
-    isOnce: !idempotent.has(definition.method),
+    isNotRepeatable: !idempotent.has(definition.method),
   };
 }
 

@@ -88,8 +88,8 @@ async function answerQuestion(
   const isSmall = canReturnAll(documents, maxResultBytes);
   const query = { text, documents, embedder, signal: context.signal };
   const early = await search.search(query);
-  const hasWaited = !isSmall && !early.byMeaning && (await awaitVectors(documents, deps));
-  const { hits, byMeaning } = hasWaited ? await search.search(query) : early;
+  const hasWaited = !isSmall && !early.isSemantic && (await awaitVectors(documents, deps));
+  const { hits, isSemantic: byMeaning } = hasWaited ? await search.search(query) : early;
   const gathering = { index, read: readFiles, hits };
   const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
@@ -110,7 +110,7 @@ const reportIntervalMs = 2000;
 
 interface AwaitVectorsDeps {
   readonly index: Pick<PassageIndex, 'countVectors'>;
-  readonly indexer: Pick<DocumentIndexer, 'isMaking'>;
+  readonly indexer: Pick<DocumentIndexer, 'isCreatingVectors'>;
   readonly embedder: TextEmbedder;
   readonly clock: Clock;
   readonly context: Pick<ToolContext, 'signal' | 'report'>;
@@ -127,7 +127,7 @@ async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVe
   const first = await countDone(documents, deps);
   let done = first;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  while (done < total && indexer.isMaking(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
+  while (done < total && indexer.isCreatingVectors(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
     if (clock.nowMs() - reportedMs >= reportIntervalMs) {
       reportedMs = clock.nowMs();
       await context.report({ content: `Preparing the search by meaning: ${done} of ${total} passages.\n\n` });

@@ -75,7 +75,7 @@ export async function awaitReadings(
   const timeout = AbortSignal.timeout(maxWaitMs);
   const all = Promise.allSettled(pending.map(({ reading }) => reading.done));
   let reportedLine = '';
-  while (!timeout.aborted && pending.some(({ reading }) => !reading.isOver)) {
+  while (!timeout.aborted && pending.some(({ reading }) => !reading.hasEnded)) {
     const line = toProgressLine(pending);
     if (line !== reportedLine) await report({ content: `${line}\n\n` });
     reportedLine = line;
@@ -88,7 +88,7 @@ export async function awaitReadings(
 }
 
 function toProgressLine(pending: readonly PendingFile[]): string {
-  const remaining = pending.filter(({ reading }) => !reading.isOver);
+  const remaining = pending.filter(({ reading }) => !reading.hasEnded);
   const now = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
   return `Indexing the documents: ${pending.length - remaining.length} of ${pending.length} done, current: ${now?.source.name}.`;
 }

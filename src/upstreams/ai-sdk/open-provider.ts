@@ -4,7 +4,7 @@ import { trimEndSlashes } from '#base/http/url-path.ts';
 import { defaultJsonBounds } from '#base/json/json.ts';
 import { isEventStream } from '#base/net/guarded-fetch.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
+import { listKeySecrets, readUpstreamKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';
 import type { Provider, Vendor } from './vendor.ts';
@@ -35,7 +35,7 @@ export async function openProvider(vendor: Vendor, upstream: Upstream, { http, c
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
   const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };
   const provider = await vendor.open({ key, region, common, token });
-  const secrets = key === undefined ? [] : secretsOfKey(key);
+  const secrets = key === undefined ? [] : listKeySecrets(key);
   return { provider, listSecrets: () => (token?.lastToken === undefined ? secrets : [...secrets, token.lastToken]) };
 }
 

@@ -28,7 +28,7 @@ type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
  * Throws UpstreamFault 400 for content that the vendor does not have.
  */
 export function toPrompt(messages: readonly Message[], vendor: Vendor, canCall: boolean): LanguageModelV4Prompt {
-  const turns = new Turns(vendor, canCall || vendor.keepsCallsWithoutTools);
+  const turns = new Turns(vendor, canCall || vendor.acceptsCallsWithoutTools);
   messages.forEach((message, index) => {
     turns.add(message, `messages[${index}].content`);
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { pump, pumpOne } from '#base/stream/pump.ts';
+import { pipeFrom, pipeOneFrom } from '#base/stream/pump.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
@@ -53,13 +53,13 @@ export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatPr
         withProvider(upstream, signal, (provider, convertError) =>
           openReply(vendor, { attempt, signal, deps, provider, convertError }),
         );
-      return pump(work, reply);
+      return pipeFrom(work, reply);
     },
     embed(attempt, reply) {
       const { upstream } = attempt;
       const work = (signal: AbortSignal) =>
         withProvider(upstream, signal, (provider) => embedTexts(provider.embeddingModel(upstream.model), attempt, signal));
-      return pumpOne(work, reply);
+      return pipeOneFrom(work, reply);
     },
   };
 }
@@ -83,7 +83,7 @@ async function openReply(
   const { model } = upstream;
   const onUnsupported = (what: string, field: string): void => {
     deps.onUnsupported?.(upstream, what);
-    attempt.noteIgnored?.([field]);
+    attempt.onIgnored?.([field]);
   };
   const options = toCallOptions(request, vendor, model);
   for (const field of [...listUnsupportedFields(request, vendor), ...listVendorTools(request)]) onUnsupported(field, field);

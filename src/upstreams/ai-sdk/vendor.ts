@@ -23,7 +23,7 @@ export interface Vendor {
   /** Whether a part can mark the end of a cached prompt. */
   readonly hasCachePoints: boolean;
   /** Whether a conversation can have calls and results if the request has no tools. */
-  readonly keepsCallsWithoutTools: boolean;
+  readonly acceptsCallsWithoutTools: boolean;
   /** Form in which reasoning returns to the model: signed blocks, plain text, or a signature next to calls and text. */
   readonly thoughts: 'signed' | 'plain' | 'signature';
   /** Pattern of call IDs. */

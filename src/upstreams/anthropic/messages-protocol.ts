@@ -56,10 +56,10 @@ export function createMessagesProtocol({
     chat(attempt, reply) {
       const native = nativeBody(attempt);
       if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedReply, reply });
-      const { request, upstream, maxCompletionTokens, noteIgnored } = attempt;
+      const { request, upstream, maxCompletionTokens, onIgnored } = attempt;
       const { model } = upstream;
       const body = toMessagesRequest(request, { model, maxCompletionTokens });
-      noteIgnored?.(ignoredFields(request, body));
+      onIgnored?.(ignoredFields(request, body));
       return send(attempt, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
     },
     countTokens(attempt, reply) {

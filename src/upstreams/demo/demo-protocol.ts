@@ -1,4 +1,4 @@
-import { pump, pumpOne } from '#base/stream/pump.ts';
+import { pipeFrom, pipeOneFrom } from '#base/stream/pump.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
@@ -22,7 +22,7 @@ export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
   return {
     hasChoices: false,
     chat: (attempt, sink) =>
-      pump(async function* (signal) {
+      pipeFrom(async function* (signal) {
         const { createDemoReply } = await import('./demo-reply.ts');
         const { request, upstream } = attempt;
         const head = { id: `chatcmpl-${newId()}`, object: 'chat.completion.chunk', model: upstream.model } as const;
@@ -34,6 +34,6 @@ export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
         }
       }, sink),
     embed: ({ request }, sink) =>
-      pumpOne(async (signal) => (await import('./demo-embeddings.ts')).embed(request, embedder, signal), sink),
+      pipeOneFrom(async (signal) => (await import('./demo-embeddings.ts')).embed(request, embedder, signal), sink),
   };
 }

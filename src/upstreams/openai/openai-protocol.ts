@@ -6,7 +6,7 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
-import { getToolCalls, type Message, refusedInNames, withReducedNames } from '#contract/chat/message.ts';
+import { getToolCalls, type Message, rejectedNameCharacters, withReducedNames } from '#contract/chat/message.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { acceptsReasoning } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import {
@@ -51,7 +51,8 @@ const azure: Dialect = {
     return url;
   },
   credentials: (key) => ({ 'api-key': key }),
-  toBody: (request, upstream, isTranslated) => openai.toBody(reduceNames(request, refusedInNames.azure), upstream, isTranslated),
+  toBody: (request, upstream, isTranslated) =>
+    openai.toBody(reduceNames(request, rejectedNameCharacters.azure), upstream, isTranslated),
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
@@ -59,14 +60,14 @@ const azure: Dialect = {
 const application: Dialect = {
   url: getEndpoint,
   credentials: (key) => ({ 'api-key': key }),
-  toBody: (request) => requestUsage(reduceNames(request, refusedInNames.application)),
+  toBody: (request) => requestUsage(reduceNames(request, rejectedNameCharacters.application)),
   toEmbeddingsBody: (request) => request,
 };
 
 /** A DIAL adapter. Like an application, but without additions to the body. */
 const dial: Dialect = {
   ...application,
-  toBody: (request) => reduceNames(request, refusedInNames.application),
+  toBody: (request) => reduceNames(request, rejectedNameCharacters.application),
 };
 
 const dialects = { openai, azure, application, dial };
@@ -144,7 +145,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const httpRequest = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, attempt, body);
       return sendForReply(
         http,
-        { ...httpRequest, isOnce: true },
+        { ...httpRequest, isNotRepeatable: true },
         withHeaderCallback(passedReply(request, hidesUsage), attempt),
         reply,
       );
@@ -228,8 +229,8 @@ function removeThoughts(request: ChatRequest): ChatRequest {
 function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
   const thinking = acceptsReasoning(upstream) ? request.messages : removeReasoning(request.messages);
   const plain = needsReasoning(upstream) ? addReasoning(thinking) : thinking;
-  const folded = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
-  const messages = isTranslated && upstream.keepsSystemMessages !== true ? withJoinedUserMessages(folded) : folded;
+  const folded = upstream.preservesSystemMessages === true ? plain : withLeadingInstructions(plain);
+  const messages = isTranslated && upstream.preservesSystemMessages !== true ? withJoinedUserMessages(folded) : folded;
   return messages === request.messages ? request : { ...request, messages };
 }
 

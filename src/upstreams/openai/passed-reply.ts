@@ -4,7 +4,7 @@ import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
-import { type PassedFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { type PassThroughFrame, type PassThroughRequest, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { findError, findNamedError } from '../find-error.ts';
 import { toJsonObject } from '../reply-text.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
@@ -19,7 +19,7 @@ const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFI
  * Creates the reader of replies to requests that are passed through: JSON, events, or the media types of the API. Set
  * `hidesUsage` if the client did not request the event that has only usage.
  */
-export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassedFrame> {
+export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassThroughFrame> {
   const traits: PassThroughTraits = passThrough[api];
   return {
     readEvents: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
@@ -38,7 +38,7 @@ function getContentType(headers: ReplyHeaders): string {
   return headers['content-type'] ?? '';
 }
 
-function toJsonFrame(bytes: string, { answer }: PassThroughTraits): PassedFrame {
+function toJsonFrame(bytes: string, { answer }: PassThroughTraits): PassThroughFrame {
   const reply = toJsonObject(bytes, imageBounds);
   if ((reply[answer] ?? null) === null)
     throw findError(reply) ?? new UpstreamError('broken', `The upstream answered with JSON that has no ${answer}.`);
@@ -46,7 +46,7 @@ function toJsonFrame(bytes: string, { answer }: PassThroughTraits): PassedFrame 
 }
 
 /** Reads the events of a reply and passes them unchanged. */
-class PassedEvents implements EventReader<PassedFrame> {
+class PassedEvents implements EventReader<PassThroughFrame> {
   readonly #traits: PassThroughTraits;
   readonly #contentType: string;
   readonly #hidesUsage: boolean;
@@ -59,7 +59,7 @@ class PassedEvents implements EventReader<PassedFrame> {
     this.#hidesUsage = hidesUsage;
   }
 
-  read(events: string, reply: Pick<Sink<PassedFrame>, 'frame'>): void {
+  read(events: string, reply: Pick<Sink<PassThroughFrame>, 'frame'>): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
       const event = getEventAt(events, position);
       position += event.length;
@@ -72,7 +72,7 @@ class PassedEvents implements EventReader<PassedFrame> {
     return this.#hasSeenLast || this.#isLast(event);
   }
 
-  #readEvent(event: string, reply: Pick<Sink<PassedFrame>, 'frame'>): void {
+  #readEvent(event: string, reply: Pick<Sink<PassThroughFrame>, 'frame'>): void {
     const namedError = findNamedError(event);
     if (namedError !== undefined) throw namedError;
     const data = getData(event);
@@ -108,7 +108,7 @@ function toValue(data: string): JsonObject {
   return value;
 }
 
-function getUsage({ usage, meta }: JsonObject): Pick<PassedFrame, 'usage'> {
+function getUsage({ usage, meta }: JsonObject): Pick<PassThroughFrame, 'usage'> {
   if (isJsonObject(usage)) return { usage };
   const tokens = isJsonObject(meta) ? meta.tokens : undefined;
   return isJsonObject(tokens) ? { usage: tokens } : {};

@@ -21,11 +21,11 @@ export function createResponsesProtocol(
   return {
     hasChoices: false,
     chat(attempt, reply) {
-      const { upstream, request, native, noteIgnored } = attempt;
+      const { upstream, request, native, onIgnored } = attempt;
       const model = getModel(upstream);
       if (native?.dialect === 'responses')
         return sendForReply(http, toRequest(attempt, { ...native.body, model }), relayed, reply);
-      noteIgnored?.(ignoredFields(request));
+      onIgnored?.(ignoredFields(request));
       const translated = translatedReply(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
       return sendForReply(http, toRequest(attempt, toResponsesRequest(request, model)), translated, reply);
     },

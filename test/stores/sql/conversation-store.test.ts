@@ -73,7 +73,7 @@ describeOnEach('conversations', (node) => {
 
   it('count their size', async () => {
     const made = { ...conversation(), subject: randomUUID() };
-    const used = () => new SqlResponseStore(node.database, seal).deleteBeyond(made.subject, Number.MAX_SAFE_INTEGER);
+    const used = () => new SqlResponseStore(node.database, seal).deleteOldest(made.subject, Number.MAX_SAFE_INTEGER);
     await here().add(made, []);
     const empty = await used();
     await here().append(made, ['a', 'b'].map(item));

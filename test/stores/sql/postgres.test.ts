@@ -6,7 +6,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
-import { NewerDatabase } from '#stores/sql/migrate.ts';
+import { NewerDatabaseError } from '#stores/sql/migrate.ts';
 import { queryPostgres } from '#test/query-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { freshPostgres } from '#test/sql-engines.ts';
@@ -38,7 +38,7 @@ describe('PostgreSQL', () => {
     await using fresh = await freshPostgres();
     await (await fresh.open()).close();
     await queryPostgres(fresh.url, 'insert into parley_migrations (version) values (1000)');
-    await expect(fresh.open()).rejects.toThrow(NewerDatabase);
+    await expect(fresh.open()).rejects.toThrow(NewerDatabaseError);
   });
 
   it('fails every step immediately if it stops, and works again when it is back', async () => {

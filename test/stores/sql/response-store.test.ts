@@ -38,7 +38,7 @@ function running(fields: Partial<RunningResponse> = {}): RunningResponse {
 describeOnEach('stored responses', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
-  const bytesOf = (subject: string) => here().deleteBeyond(subject, Number.MAX_SAFE_INTEGER);
+  const bytesOf = (subject: string) => here().deleteOldest(subject, Number.MAX_SAFE_INTEGER);
 
   it('are read unchanged on every node, only by their user, until they expire', async () => {
     const kept = stored({ subject: randomUUID(), items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }] });
@@ -104,11 +104,11 @@ describeOnEach('stored responses', (node) => {
         .execute(),
     );
     expect(used).toBe(Number(row?.bytes));
-    await here().deleteBeyond(subject, used - 1);
+    await here().deleteOldest(subject, used - 1);
     expect(await here().find(kept[0] as StoredResponse, nowMs)).toBeUndefined();
     expect(await here().find(kept[1] as StoredResponse, nowMs)).toBeDefined();
     expect(await here().find(begun, nowMs)).toBeDefined();
-    await here().deleteBeyond(subject, 0);
+    await here().deleteOldest(subject, 0);
     expect(await here().find(begun, nowMs)).toBeDefined();
     await here().delete(begun);
     expect(await bytesOf(subject)).toBe(0);
@@ -246,13 +246,13 @@ describe('two nodes that query PostgreSQL at the same moment', () => {
     await using nodes = await open();
     const kept = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
     for (const each of kept) await nodes.one.add(each);
-    const used = await nodes.one.deleteBeyond('user', Number.MAX_SAFE_INTEGER);
+    const used = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
     await using locked = await lockRows(nodes.databases[0], 'responses', kept[0]?.id ?? '');
-    const making = [nodes.one, nodes.other].map((each) => each.deleteBeyond('user', used - 1));
+    const making = [nodes.one, nodes.other].map((each) => each.deleteOldest('user', used - 1));
     await untilWaiting(nodes.databases[0], 2);
     await locked.release();
     const made = await Promise.all(making);
-    const left = await nodes.one.deleteBeyond('user', Number.MAX_SAFE_INTEGER);
+    const left = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
     expect(made).toEqual([left, left]);
     expect(left).toBeLessThan(used);
     for (const each of kept.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();

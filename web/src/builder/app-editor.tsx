@@ -113,7 +113,7 @@ function SaveBar({ draft: { isDirty, isSaving }, isInvalid, save, tryIt }: SaveB
 
 /** Asks before unsaved changes are left. Returns the dialog to render. */
 function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNode {
-  const { askConfirmation: askUser, dialog } = useConfirmation();
+  const { askConfirmation: confirmWithUser, dialog } = useConfirmation();
   useEffect(() => {
     if (!isOn) return;
     const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
@@ -122,7 +122,7 @@ function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNo
       if (!(link instanceof HTMLAnchorElement) || link.hash === location.hash) return;
       event.preventDefault();
       event.stopPropagation();
-      void askUser(question, answer).then((isYes) => {
+      void confirmWithUser(question, answer).then((isYes) => {
         if (isYes) location.hash = link.hash;
       });
     };
@@ -132,7 +132,7 @@ function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNo
       removeEventListener('beforeunload', preventUnload);
       document.removeEventListener('click', onClick, { capture: true });
     };
-  }, [isOn, question, answer, askUser]);
+  }, [isOn, question, answer, confirmWithUser]);
   return dialog;
 }
 

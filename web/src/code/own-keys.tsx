@@ -59,7 +59,7 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
   const strings = useCodeStrings();
   const [name, setName] = useState('');
   const [days, setDays] = useState(Math.min(defaultDays, maxDays));
-  const [isMaking, setIsMaking] = useState(false);
+  const [isCreatingVectors, setIsMaking] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const nameField = useId();
   const daysField = useId();
@@ -87,7 +87,7 @@ function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
             </option>
           ))}
         </select>
-        <button type="submit" className="button primary" disabled={isMaking}>
+        <button type="submit" className="button primary" disabled={isCreatingVectors}>
           {strings.makeKey}
         </button>
       </form>

@@ -129,8 +129,8 @@ function useResume(deployment: string, returnRoute: Route): () => Promise<void> 
     const conversation = (await library.open(id)) ? library.find(id) : undefined;
     const last = conversation === undefined ? undefined : listVisibleTurns(conversation).at(-1);
     const isWaiting = last?.kind === 'reply' && last.deployment === deployment && conversation?.deployment === deployment;
-    const isRefused = isWaiting && (last.fault?.code === 'consent_required' || hasRefusedStage(last));
-    if (isRefused && last.state !== 'running') void replyRunner.answer(id, last.parent);
+    const isRejected = isWaiting && (last.fault?.code === 'consent_required' || hasRefusedStage(last));
+    if (isRejected && last.state !== 'running') void replyRunner.answer(id, last.parent);
     go(returnRoute);
   };
 }

@@ -7,10 +7,10 @@ import { canNotify, setNotices, wantsNotices } from './notices.ts';
 export function NoticeChoice() {
   const strings = useDisplayStrings();
   const [isOn, setIsOn] = useState(wantsNotices);
-  const [isRefused, setIsRefused] = useState(false);
+  const [isRejected, setIsRejected] = useState(false);
   if (!canNotify()) return null;
   const choose = async (isEnabled: boolean): Promise<void> => {
-    setIsRefused(!(await setNotices(isEnabled)));
+    setIsRejected(!(await setNotices(isEnabled)));
     setIsOn(wantsNotices());
   };
   return (
@@ -24,8 +24,8 @@ export function NoticeChoice() {
         ]}
         onSelect={(value) => void choose(value === 'on')}
       />
-      <p className={isRefused ? 'trouble small' : 'note'} role="status">
-        {isRefused ? strings.noticesRefused : strings.noticesWhen}
+      <p className={isRejected ? 'trouble small' : 'note'} role="status">
+        {isRejected ? strings.noticesRefused : strings.noticesWhen}
       </p>
     </>
   );

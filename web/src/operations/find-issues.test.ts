@@ -26,7 +26,7 @@ it('rates a node as healthy only without any problem', () => {
     upstreams: 1,
   });
   expect(findIssues(node({ refusedAtMs: 1 })).severity).toBe('doubtful');
-  expect(findIssues(node({ stores: [{ holds: 'files', kind: 's3', isAway: true }] })).severity).toBe('doubtful');
+  expect(findIssues(node({ stores: [{ holds: 'files', kind: 's3', isUnavailable: true }] })).severity).toBe('doubtful');
   expect(findIssues(node({ reasons: [reason], notReadyReasons: [reason] })).severity).toBe('bad');
 });
 

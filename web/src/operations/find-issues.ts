@@ -12,17 +12,18 @@ export function getSeverity({ state, failuresInARow, refusedStatus }: Upstream):
 /** Problems in addition to the reasons that the node reports. */
 export interface Issues {
   readonly upstreams: number;
-  readonly isConfigurationRefused: boolean;
+  readonly isConfigurationRejected: boolean;
   readonly severity: Severity;
 }
 
 export function findIssues({ upstreams, notReadyReasons, reasons, stores, refusedAtMs }: NodeState): Issues {
   const severities = upstreams.map(getSeverity);
   const count = severities.filter((severity) => severity !== 'good').length;
-  const isConfigurationRefused = refusedAtMs !== undefined;
-  const isDegraded = reasons.length > 0 || count > 0 || isConfigurationRefused || stores.some(({ isAway }) => isAway);
+  const isConfigurationRejected = refusedAtMs !== undefined;
+  const isDegraded =
+    reasons.length > 0 || count > 0 || isConfigurationRejected || stores.some(({ isUnavailable }) => isUnavailable);
   const otherwise = isDegraded ? 'doubtful' : 'good';
-  return { upstreams: count, isConfigurationRefused, severity: notReadyReasons.length > 0 ? 'bad' : otherwise };
+  return { upstreams: count, isConfigurationRejected, severity: notReadyReasons.length > 0 ? 'bad' : otherwise };
 }
 
 const ranks: Readonly<Record<Severity, number>> = { bad: 0, doubtful: 1, good: 2 };

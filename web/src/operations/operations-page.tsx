@@ -116,7 +116,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { language } = useLanguage();
   const { version, runtime, startedAtMs, stores, notReadyReasons, reasons } = state;
-  const { severity, upstreams, isConfigurationRefused } = findIssues(state);
+  const { severity, upstreams, isConfigurationRejected } = findIssues(state);
   const verdict = { good: strings.ok, doubtful: strings.degraded, bad: strings.notReady }[severity];
   return (
     <section className="sheet-section" aria-label={strings.health}>
@@ -129,7 +129,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
               <SectionLink section="upstreams">{strings.upstreamsWithIssues(upstreams)}</SectionLink>
             </li>
           )}
-          {isConfigurationRefused && (
+          {isConfigurationRejected && (
             <li>
               <SectionLink section="configuration">{strings.configurationRefused}</SectionLink>
             </li>
@@ -145,12 +145,12 @@ function HealthSection({ state }: { readonly state: NodeState }) {
         {strings.version(version, runtime)}, {strings.upSince(toMoment(startedAtMs, language))}
       </p>
       <dl className="facts" aria-label={strings.stores}>
-        {stores.map(({ holds, kind, isAway }) => (
+        {stores.map(({ holds, kind, isUnavailable }) => (
           <div key={holds}>
             <dt>{getName(strings, holds)}</dt>
             <dd>
               {getName(strings, kind)}
-              {isAway && <strong className="trouble"> · {strings.away}</strong>}
+              {isUnavailable && <strong className="trouble"> · {strings.away}</strong>}
             </dd>
           </div>
         ))}

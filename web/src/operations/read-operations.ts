@@ -38,7 +38,7 @@ export interface NodeState {
   readonly reasons: readonly Reason[];
   /** Why it does not accept calls. */
   readonly notReadyReasons: readonly Reason[];
-  readonly stores: readonly { readonly holds: string; readonly kind: string; readonly isAway: boolean }[];
+  readonly stores: readonly { readonly holds: string; readonly kind: string; readonly isUnavailable: boolean }[];
   readonly upstreams: readonly Upstream[];
   readonly files: readonly string[];
   readonly loadedAtMs: number;
@@ -78,7 +78,7 @@ export async function readState(service: Service, signal: AbortSignal): Promise<
     stores: toObjects(body.stores).map(({ holds, kind, isAway }) => ({
       holds: toText(holds),
       kind: toText(kind),
-      isAway: isAway === true,
+      isUnavailable: isAway === true,
     })),
     upstreams: toObjects(body.upstreams).map(toUpstream),
     files: Array.isArray(configuration.files) ? configuration.files.map(String) : [],

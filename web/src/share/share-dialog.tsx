@@ -58,7 +58,7 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
   const { library, user } = usePage();
   const [days, setDays] = useState(defaultDays);
   const [link, setLink] = useState('');
-  const [isMaking, setIsMaking] = useState(false);
+  const [isCreatingVectors, setIsMaking] = useState(false);
   const [error, setError] = useState<ErrorDetails>();
   const field = useId();
   const [load] = useState(() => async () => {
@@ -96,7 +96,7 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
               </option>
             ))}
           </select>
-          <button type="submit" className="button primary" disabled={isMaking || files === undefined}>
+          <button type="submit" className="button primary" disabled={isCreatingVectors || files === undefined}>
             {strings.make}
           </button>
         </form>

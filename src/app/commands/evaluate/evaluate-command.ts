@@ -7,7 +7,7 @@ import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import { parseYaml } from '#configuration/parse-yaml.ts';
 import type { ParsedText } from '#configuration/parsed-text.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
+import { parseCsvCases } from '#contract/evaluation/csv-cases.ts';
 import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import type { EvaluationRequest } from '#contract/evaluation/evaluation-request.ts';
 import { parseCases } from '#contract/evaluation/parse-cases.ts';
@@ -90,11 +90,11 @@ function formatComparison(before: number, { better, worse, same, otherAnswers, c
 /** Returns the reasons of each case that did not pass, and a summary line. */
 export function toLines(evaluation: EvaluationWithResults): readonly string[] {
   const { results, passed, total, failed, errors, version, status, error } = evaluation;
-  const faulty = results.filter(({ outcome }) => outcome !== 'passed');
+  const invalid = results.filter(({ outcome }) => outcome !== 'passed');
   const counts = `${passed} of ${total} passed, ${failed} failed, ${errors} without an answer`;
   const ending = status === 'completed' ? '' : `. The evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
   return [
-    ...faulty.flatMap((result) => [
+    ...invalid.flatMap((result) => [
       `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${getCaseName(result)}`,
       ...formatFailures(result),
     ]),
@@ -261,7 +261,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   '.yaml': (text) => requireValue(parseYaml(text)),
   '.yml': (text) => requireValue(parseYaml(text)),
   '.jsonl': parseJsonLines,
-  '.csv': casesOfCsv,
+  '.csv': parseCsvCases,
 };
 
 /** Reads the cases from a file. The extension determines the format. Throws EvaluateError. */

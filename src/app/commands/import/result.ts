@@ -4,7 +4,7 @@ import { type Environment, type ExpectedTypeAt, isReference, substitute } from '
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
-import { ruleFaults } from '#contract/configuration/rules.ts';
+import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
 
 const writtenReference = /\$\{[A-Za-z_]\w*\}/;
@@ -53,7 +53,7 @@ export class Result {
   #faults(): readonly Issue[] {
     const { value } = substitute(this.configuration, placeholders(this.configuration), { expectedTypeAt });
     const completed = complete(Configuration, value);
-    return [...explain(Configuration, completed), ...ruleFaults(completed)];
+    return [...explain(Configuration, completed), ...findRuleIssues(completed)];
   }
 
   /** Returns the value at a path, or the nearest enclosing value if the path does not exist. */

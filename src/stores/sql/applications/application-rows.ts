@@ -73,7 +73,7 @@ export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]):
 }
 
 /** Returns the ETags of the applications that the user owns or that name one of the roles. Each part uses its own index. */
-export function findOpenHeads(
+export function findAccessibleEtags(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
 ): Promise<readonly HeadRow[]> {

@@ -17,8 +17,8 @@ import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 import {
+  findAccessibleEtags,
   findHeads,
-  findOpenHeads,
   findRow,
   findRows,
   findRowsOfUnknownRoles,
@@ -110,7 +110,7 @@ export class SqlApplicationStore implements ApplicationStore {
   async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(user.subject)) return [];
     if (user.roles.length > 0) await this.#recordUnknownRoles();
-    return this.#listed((kysely) => findOpenHeads(kysely, user));
+    return this.#listed((kysely) => findAccessibleEtags(kysely, user));
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import { DatabaseError, Pool, type PoolClient, types } from 'pg';
 import type { Secret } from '#base/secrets/secret.ts';
-import { migrate, NewerDatabase } from '../migrate.ts';
+import { migrate, NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
@@ -10,18 +10,18 @@ const maxConnections = 10;
 const migrationMs = 120_000;
 
 /** A database that may be unavailable, also when the node starts. */
-export interface AttendedDatabase extends OpenDatabase {
+export interface MonitoredDatabase extends OpenDatabase {
   /** Whether the last check could not reach the database. */
-  readonly isAway: () => boolean;
+  readonly isUnavailable: () => boolean;
   /** Resolves when the database has been reached and has its tables. */
   readonly reached: Promise<void>;
 }
 
-export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onAway' | 'onBack'> {}
+export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onUnavailable' | 'onBack'> {}
 
 /**
  * Opens the database at `postgres://…` that nodes share. While its server is unavailable, every operation fails within its
- * timeout. Operations work again when the server is back. Throws `StoreError` or `NewerDatabase`.
+ * timeout. Operations work again when the server is back. Throws `StoreError` or `NewerDatabaseError`.
  */
 export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOptions = {}): Promise<OpenDatabase> {
   const limits = toPoolLimits(timeoutMs);
@@ -37,12 +37,12 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
 /**
  * Opens the database for a node that serves requests in the meantime. While the database is unavailable, it is polled and every
  * operation fails immediately. Its tables are created when it is reached. Throws `StoreError` if the server rejects this node, or
- * `NewerDatabase`.
+ * `NewerDatabaseError`.
  */
-export async function attendPostgres(
+export async function openMonitoredPostgres(
   url: Secret,
   { timeoutMs = 5000, ...callbacks }: AvailabilityOptions,
-): Promise<AttendedDatabase> {
+): Promise<MonitoredDatabase> {
   const limits = toPoolLimits(timeoutMs);
   const opened: Kysely<Schema>[] = [];
   const open = (maxConnections: number): Kysely<Schema> => {
@@ -64,7 +64,7 @@ export async function attendPostgres(
       await Promise.all(opened.map((kysely) => kysely.destroy()));
     };
     const database = new SqlDatabase(kysely, timeoutMs, availability);
-    return { database, close, isAway: () => availability.isAway, reached: availability.reached };
+    return { database, close, isUnavailable: () => availability.isUnavailable, reached: availability.reached };
   } catch (error) {
     await Promise.all(opened.map((kysely) => kysely.destroy()));
     throw toOpenError(error);
@@ -99,7 +99,7 @@ interface AvailabilityMonitorDeps {
   /** Sends a minimal query with a time limit. */
   readonly probe: () => Promise<unknown>;
   /** Called once for each outage, and again if the database is back but rejects this node permanently. */
-  readonly onAway: (error: unknown) => void;
+  readonly onUnavailable: (error: unknown) => void;
   readonly onBack: () => void;
 }
 
@@ -108,18 +108,18 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   readonly #deps: AvailabilityMonitorDeps;
   readonly #firstReached = Promise.withResolvers<void>();
   #hasTables = false;
-  #isAway = true;
+  #isUnavailable = true;
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
-  #isRefused = false;
+  #isRejected = false;
   #isStopped = false;
 
   constructor(deps: AvailabilityMonitorDeps) {
     this.#deps = deps;
   }
 
-  get isAway(): boolean {
-    return this.#isAway;
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
   }
 
   /** Resolves when the database has been reached and has its tables. */
@@ -132,8 +132,8 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     try {
       await this.#reach();
     } catch (error) {
-      if (isRefusal(error)) throw error;
-      this.#deps.onAway(error);
+      if (isRejection(error)) throw error;
+      this.#deps.onUnavailable(error);
     }
     this.#scheduleCheck();
   }
@@ -149,14 +149,14 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     if (this.#isChecking || this.#isStopped) return;
     this.#isChecking = true;
     clearTimeout(this.#timer);
-    const [wasAway, wasRefused] = [this.#isAway, this.#isRefused];
+    const [wasUnavailable, wasRejected] = [this.#isUnavailable, this.#isRejected];
     try {
       await this.#reach();
-      if (wasAway) this.#deps.onBack();
+      if (wasUnavailable) this.#deps.onBack();
     } catch (error) {
-      this.#isAway = true;
-      this.#isRefused = isRefusal(error);
-      if (!wasAway || (this.#isRefused && !wasRefused)) this.#deps.onAway(error);
+      this.#isUnavailable = true;
+      this.#isRejected = isRejection(error);
+      if (!wasUnavailable || (this.#isRejected && !wasRejected)) this.#deps.onUnavailable(error);
     }
     this.#isChecking = false;
     this.#scheduleCheck();
@@ -166,20 +166,20 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     if (!this.#hasTables) await this.#deps.createTables();
     else await this.#deps.probe();
     this.#hasTables = true;
-    this.#isAway = false;
-    this.#isRefused = false;
+    this.#isUnavailable = false;
+    this.#isRejected = false;
     this.#firstReached.resolve();
   }
 
   #scheduleCheck(): void {
-    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.#isAway ? awayPollMs : presentPollMs).unref();
+    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.#isUnavailable ? awayPollMs : presentPollMs).unref();
   }
 }
 
 /** Returns whether a retry cannot help, for example because of a wrong password, a newer database, or an invalid address. */
-function isRefusal(error: unknown): boolean {
+function isRejection(error: unknown): boolean {
   if (error instanceof DatabaseError) return !temporaryCodes.test(error.code ?? '');
-  return error instanceof NewerDatabase || error instanceof TypeError;
+  return error instanceof NewerDatabaseError || error instanceof TypeError;
 }
 
 interface PoolLimits {

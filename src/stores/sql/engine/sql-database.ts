@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { StoreError } from '#domain/store-error.ts';
-import { NewerDatabase } from '../migrate.ts';
+import { NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 
 export interface OpenOptions {
@@ -17,7 +17,7 @@ export interface OpenDatabase {
 
 /** Reports whether a database on another machine is available. */
 export interface AvailabilityMonitor {
-  readonly isAway: boolean;
+  readonly isUnavailable: boolean;
   /** Called after a failed operation to check the availability. */
   check(): void;
 }
@@ -62,7 +62,7 @@ export class SqlDatabase {
   }
 
   async #within<Value>(work: (deadline: Deadline) => Promise<Value>): Promise<Value> {
-    if (this.#availability?.isAway) throw new StoreError('the database cannot be reached');
+    if (this.#availability?.isUnavailable) throw new StoreError('the database cannot be reached');
     const deadline = new Deadline(this.#timeoutMs);
     try {
       return await deadline.hold(work(deadline));
@@ -106,6 +106,6 @@ class Deadline {
 }
 
 /** Returns the error to throw if opening a database fails. */
-export function toOpenError(error: unknown): StoreError | NewerDatabase {
-  return error instanceof NewerDatabase ? error : new StoreError('the database could not be opened', { cause: error });
+export function toOpenError(error: unknown): StoreError | NewerDatabaseError {
+  return error instanceof NewerDatabaseError ? error : new StoreError('the database could not be opened', { cause: error });
 }

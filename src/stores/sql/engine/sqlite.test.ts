@@ -13,7 +13,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { SqlApplicationStore } from '../applications/application-store.ts';
 import { SqlConsentStore } from '../consents/consent-store.ts';
-import { NewerDatabase } from '../migrate.ts';
+import { NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import type { OpenDatabase, SqlDatabase } from './sql-database.ts';
 import { openSqlite } from './sqlite.ts';
@@ -117,7 +117,7 @@ describe('SQLite database', () => {
     await (await fresh.open()).close();
     const raw = new DatabaseSync(fresh.file);
     raw.exec('insert into parley_migrations (version) values (1000)');
-    await expect(fresh.open()).rejects.toThrow(NewerDatabase);
+    await expect(fresh.open()).rejects.toThrow(NewerDatabaseError);
     await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+\. Start the version/);
     raw.exec('delete from parley_migrations where version = 1000');
     raw.close();
@@ -234,7 +234,7 @@ describe('SQLite database', () => {
       const opened = await openSqlite(
         fresh.file,
         {},
-        { onRefused: (thrown) => reports.push(thrown), onBack: () => reports.push('back') },
+        { onRejected: (thrown) => reports.push(thrown), onBack: () => reports.push('back') },
       );
       const store = new SqlConsentStore(opened.database);
       await store.put('user', consent);
@@ -256,7 +256,7 @@ describe('SQLite database', () => {
     it('does not mistake other errors for a full disk', async () => {
       await using fresh = await freshSqlite();
       const refusedSpy = vi.fn();
-      const opened = await openSqlite(fresh.file, {}, { onRefused: refusedSpy, onBack: () => undefined });
+      const opened = await openSqlite(fresh.file, {}, { onRejected: refusedSpy, onBack: () => undefined });
       await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreError);
       await setMaxPages(opened, 1_000_000);
       await opened.close();

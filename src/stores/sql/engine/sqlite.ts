@@ -25,11 +25,11 @@ export interface OpenSqlite extends OpenDatabase {
   readonly isWritable: () => boolean;
 }
 
-const noCallbacks: SqliteCallbacks = { onRefused: () => undefined, onBack: () => undefined };
+const noCallbacks: SqliteCallbacks = { onRejected: () => undefined, onBack: () => undefined };
 
 /**
  * Opens the database of one machine. Creates the file and its folder if necessary, accessible only to the user of the process. A
- * write is on disk when it is acknowledged. Throws `StoreError` or `NewerDatabase`.
+ * write is on disk when it is acknowledged. Throws `StoreError` or `NewerDatabaseError`.
  */
 export async function openSqlite(
   file: string,
@@ -70,7 +70,7 @@ const retryMs = 1_000;
 
 interface SqliteCallbacks {
   /** Called once for each outage of writes. */
-  readonly onRefused: (error: unknown) => void;
+  readonly onRejected: (error: unknown) => void;
   readonly onBack: () => void;
 }
 
@@ -79,7 +79,7 @@ interface SqliteCallbacks {
  * Operations are not blocked in the meantime, because reads still work.
  */
 class SqliteAvailabilityMonitor implements AvailabilityMonitor {
-  readonly isAway = false;
+  readonly isUnavailable = false;
   readonly #tryWrite: () => Promise<unknown>;
   readonly #callbacks: SqliteCallbacks;
   #isWritable = true;
@@ -114,7 +114,7 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
       if (!wasWritable) this.#callbacks.onBack();
     } catch (error) {
       this.#isWritable = false;
-      if (wasWritable) this.#callbacks.onRefused(error);
+      if (wasWritable) this.#callbacks.onRejected(error);
     }
     this.#isTrying = false;
     if (!this.#isWritable && !this.#isStopped) this.#timer = setTimeout(this.check, retryMs).unref();

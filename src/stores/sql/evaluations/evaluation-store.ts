@@ -37,7 +37,7 @@ export class SqlEvaluationStore implements EvaluationStore {
         .orderBy('started_at_ms', 'desc')
         .execute();
       if (stored.filter(({ owner }) => owner !== null).length >= bounds.maxInProgress) return 'busy';
-      const toDrop = selectBeyond(stored, evaluation.application, bounds);
+      const toDrop = selectOverBudget(stored, evaluation.application, bounds);
       if (toDrop.length > 0) await transaction.deleteFrom('evaluations').where('id', 'in', toDrop).execute();
       await transaction.insertInto('evaluations').values(toRow(evaluation, node)).execute();
       return 'begun';
@@ -163,7 +163,7 @@ type StoredRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
  * Returns the IDs of the finished evaluations to delete before an evaluation of this application is added. They exceed `maxBytes`
  * of the user, or `maxStored` of the application. `rows` are the evaluations of the user, newest first.
  */
-function selectBeyond(
+function selectOverBudget(
   rows: readonly StoredRow[],
   application: string,
   { maxStored, maxBytes }: EvaluationBounds,

@@ -108,9 +108,9 @@ export class SqlPassageIndex implements PassageIndex {
           .values(step.map((passage) => ({ ...passage, document: id, headings: JSON.stringify(passage.headings) })))
           .returning(['id', 'nth'])
           .execute();
-        const idsByNth = new Map(rows.map((row) => [row.nth, row.id]));
+        const idsByIndex = new Map(rows.map((row) => [row.nth, row.id]));
         const entries = step.map(({ nth, headings, text }) => {
-          return { id: idsByNth.get(nth) ?? 0, document: id, text: [title, ...headings, text].join('\n') };
+          return { id: idsByIndex.get(nth) ?? 0, document: id, text: [title, ...headings, text].join('\n') };
         });
         await getWordSearch(transaction).add(transaction, entries);
       });

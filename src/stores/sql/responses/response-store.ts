@@ -115,7 +115,7 @@ export class SqlResponseStore implements ResponseStore {
     });
   }
 
-  deleteBeyond(subject: string, maxBytes: number): Promise<number> {
+  deleteOldest(subject: string, maxBytes: number): Promise<number> {
     return this.#database.run((kysely) => freeSpace(kysely, subject, maxBytes));
   }
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
+import { parseCsvCases } from '#contract/evaluation/csv-cases.ts';
 import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
-import { readBody, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { readBody, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
@@ -48,11 +48,11 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
 }
 
 async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<readonly EvaluationCase[]> {
-  const maxBytes = refuseLargeCases(deps, raw);
+  const maxBytes = rejectLargeCases(deps, raw);
   const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() === 'text/csv') {
     const bytes = await readBody(raw, maxBytes);
-    return parseList(casesOfCsv(bytes.toString('utf8')), '');
+    return parseList(parseCsvCases(bytes.toString('utf8')), '');
   }
   requireJson(raw);
   const body = await readJsonBody(raw, maxBytes);
@@ -60,15 +60,15 @@ async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise
 }
 
 /** Throws if the announced length of the body exceeds the limit for cases. Returns that limit in bytes. */
-export function refuseLargeCases({ snapshot }: EvaluationDeps, request: IncomingMessage): number {
+export function rejectLargeCases({ snapshot }: EvaluationDeps, request: IncomingMessage): number {
   const maxBytes = Math.min(storedEntries.evaluationCases.maxBytes, snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(request, maxBytes);
+  rejectLargeBody(request, maxBytes);
   return maxBytes;
 }
 
 async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const { clock, results } = deps;
-  const maxBytes = refuseLargeCases(deps, request.raw);
+  const maxBytes = rejectLargeCases(deps, request.raw);
   const before = await findOwn(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);

@@ -10,7 +10,7 @@ import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
-import { bucketIn, refuseLargeCases } from './case-routes.ts';
+import { bucketIn, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
 
 const base = '/v1/evaluations/applications/';
@@ -39,7 +39,7 @@ async function start(deps: EvaluationDeps, request: FastifyRequest, reply: Fasti
   const evaluationRequest = await readRequest(deps, request);
   const started = await deps.evaluations.start(await toStart(deps, { caller, id: location.id, request: evaluationRequest }));
   const details = { evaluation: started.id, version: started.version };
-  deps.noteAudit({
+  deps.recordAudit({
     action: 'application.evaluated',
     subject: caller.subject,
     object: location.id,
@@ -73,7 +73,7 @@ async function toStart({ store, results }: EvaluationDeps, { caller, id, request
 
 /** The body is optional. */
 async function readRequest(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<EvaluationRequest> {
-  const bytes = await readBody(raw, refuseLargeCases(deps, raw));
+  const bytes = await readBody(raw, rejectLargeCases(deps, raw));
   if (bytes.length === 0) return {};
   requireJson(raw);
   return parseEvaluationRequest(parseBody(bytes));

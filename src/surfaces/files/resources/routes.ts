@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathBelow } from '#base/http/url-path.ts';
+import { stripPathPrefix } from '#base/http/url-path.ts';
 import { findDuplicateKey } from '#base/json/find-duplicate-key.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
@@ -37,7 +37,7 @@ import {
 import { listPermissions, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
-import { parseBody, readBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { parseBody, readBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
@@ -64,7 +64,7 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
     app.get(`${base}*`, async (request) => {
       const caller = await identifyCaller(deps, request);
       const query = request.query as Record<string, unknown>;
-      return readMetadata(deps, caller, { kind, encoded: pathBelow(base, request.url), query });
+      return readMetadata(deps, caller, { kind, encoded: stripPathPrefix(base, request.url), query });
     });
   }
 }
@@ -176,7 +176,7 @@ async function get(deps: ResourceDeps, record: RecordKind, request: FastifyReque
 async function put(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { contents, snapshot } = deps;
   const maxBytes = Math.min(record.maxBytes, snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(request.raw, maxBytes);
+  rejectLargeBody(request.raw, maxBytes);
   const caller = await identifyCaller(deps, request);
   requireJson(request.raw);
   const body = await readStrictBody(request.raw, maxBytes);
@@ -211,7 +211,7 @@ async function readCondition(
 }
 
 function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): ContentLocation {
-  const encoded = pathBelow(`/v1/${kind}/`, url);
+  const encoded = stripPathPrefix(`/v1/${kind}/`, url);
   if (kind === 'conversations' && conversationId.test(encoded))
     throw new ParleyError('route_not_found', 'No endpoint exists at this path. /docs lists the endpoints.');
   const location = parseLocation(kind, encoded);
@@ -313,7 +313,7 @@ async function readOperation<Body>(
   parse: (body: unknown) => Body,
 ): Promise<RequestedOperation<Body>> {
   const maxBytes = Math.min(maxOperationBytes, deps.snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(request.raw, maxBytes);
+  rejectLargeBody(request.raw, maxBytes);
   const caller = await identifyCaller(deps, request);
   requireJson(request.raw);
   const body = await readStrictBody(request.raw, maxBytes);

@@ -182,7 +182,7 @@ export async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint
 }
 
 /** Discards the rest of a body for a limited time. Otherwise the client could fail to send it before it reads the response. */
-export function letGo(request: IncomingMessage): void {
+export function discardBody(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
   const timer = setTimeout(() => request.destroy(), lingerMs);

@@ -48,7 +48,7 @@ export interface ErrorShape {
 }
 
 /** Sections of the document, in order. */
-export const chapters = {
+export const openApiTags = {
   Chat: 'Chat completions of models and applications, compatible with the OpenAI API.',
   Embeddings: 'Text embeddings, compatible with the OpenAI API.',
   'Further APIs': 'Text, image, audio, and reranking APIs, compatible with the OpenAI API family, if the model supports them.',
@@ -73,7 +73,7 @@ export interface ApiOperation {
   /** Path pattern, such as `/v1/deployments/{id}/limits`. */
   readonly path: string;
   readonly id: string;
-  readonly tag: keyof typeof chapters;
+  readonly tag: keyof typeof openApiTags;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
@@ -89,13 +89,13 @@ export interface ApiOperation {
   /** Whether the operation requires no key. */
   readonly isOpen?: boolean;
   /** Whether `x-api-key` may carry the key. */
-  readonly takesXApiKey?: boolean;
+  readonly acceptsXApiKey?: boolean;
 }
 
 export const anyObject: Schema = { type: 'object' };
 
 /** Response that the deployment's application defines. */
-export const asItCame: Answer = {
+export const unchangedAnswer: Answer = {
   status: 'default',
   description: 'The response of the deployment’s application, unchanged.',
   content: [{ type: '*/*', schema: {} }],

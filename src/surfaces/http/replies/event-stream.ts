@@ -99,11 +99,11 @@ export const stalledMs = 300_000;
 /** Ends a response with latin1 bytes. Disconnects a client that does not read them in time. */
 export function endResponse(response: ServerResponse, bytes: string): void {
   response.end(bytes, 'latin1');
-  if (response.socket !== null && response.socket.writableLength > 0) letGoOfStalled(response);
+  if (response.socket !== null && response.socket.writableLength > 0) disconnectStalled(response);
 }
 
 /** Disconnects a client that stops reading for `stalledMs`. */
-export function letGoOfStalled(response: ServerResponse): void {
+export function disconnectStalled(response: ServerResponse): void {
   response.setTimeout(stalledMs, () => response.destroy());
 }
 

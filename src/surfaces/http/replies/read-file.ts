@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { httpRefusal } from '#contract/errors/errors.ts';
+import { createHttpRejection } from '#contract/errors/errors.ts';
 import type { ByteRange } from '#domain/files/blob-store.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
 import type { OpenedFile, Selection } from '#services/files/stored-resources.ts';
 import { isKnown, isOfRange } from '../conditions.ts';
-import { letGoOfStalled } from './event-stream.ts';
+import { disconnectStalled } from './event-stream.ts';
 
 /**
  * Returns the part of a file that a GET or HEAD request needs. Throws `precondition_failed`, or 416 for a range beyond the end
@@ -15,7 +15,7 @@ export function toSelection({ method, headers }: FastifyRequest, reply: FastifyR
   const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
   if (range !== 'unsatisfiable') return range ?? 'whole';
   reply.header('content-range', `bytes */${file.contentLength}`);
-  throw httpRefusal(416, `The range is outside the file, which has ${file.contentLength} bytes.`, { param: 'range' });
+  throw createHttpRejection(416, `The range is outside the file, which has ${file.contentLength} bytes.`, { param: 'range' });
 }
 
 /**
@@ -53,7 +53,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, s
       'content-length': last - first + 1,
     });
   }
-  letGoOfStalled(reply.raw);
+  disconnectStalled(reply.raw);
   return reply.send(content);
 }
 

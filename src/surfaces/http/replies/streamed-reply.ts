@@ -28,7 +28,7 @@ export class StreamedReply implements ReplySink {
   readonly #writer: EventWriter;
   #stream: EventStream | undefined;
   #hasFrames = false;
-  #isOver = false;
+  #hasEnded = false;
   #early: NodeJS.Timeout | undefined;
 
   constructor(context: RequestContext, writer: EventWriter) {
@@ -38,11 +38,11 @@ export class StreamedReply implements ReplySink {
 
   /** Starts the stream after `ms` milliseconds even if no frame has arrived. */
   beginWithin(ms: number): void {
-    if (this.#stream === undefined && !this.#isOver) this.#early = setTimeout(() => this.#beginEarly(), ms);
+    if (this.#stream === undefined && !this.#hasEnded) this.#early = setTimeout(() => this.#beginEarly(), ms);
   }
 
   #beginEarly(): void {
-    if (this.#stream !== undefined || this.#isOver || this.#context.hasLeft) return;
+    if (this.#stream !== undefined || this.#hasEnded || this.#context.isDisconnected) return;
     const earlyStart = this.#writer.beginEarly?.(this.#context);
     if (earlyStart === undefined) return;
     this.#stream = new EventStream(this.#context.response, earlyStart.head);
@@ -70,8 +70,8 @@ export class StreamedReply implements ReplySink {
   }
 
   fail(cause: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     clearTimeout(this.#early);
     const error = this.#context.failed(cause);
     const settling = this.#writer.settle?.(error);
@@ -87,14 +87,14 @@ export class StreamedReply implements ReplySink {
 
   /** Throws the writer's error if the reply may not end here. */
   #close(): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.#stream?.send(this.#writer.end());
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#stream?.end();
   }
 
   #breakOff(stream: EventStream, error: ParleyError): void {
-    if (this.#context.hasLeft) return stream.abandon();
+    if (this.#context.isDisconnected) return stream.abandon();
     stream.send(this.#writer.toErrorEvent(error, this.#context));
     stream.end();
   }

@@ -15,7 +15,7 @@ interface Following {
   readonly after: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Returns whether the reader has lost access. */
-  readonly isOver: () => boolean;
+  readonly hasEnded: () => boolean;
 }
 
 /** Polling interval for events of another node's run. */
@@ -30,13 +30,13 @@ const maxFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { location, after, headers, isOver }: Following,
+  { location, after, headers, hasEnded }: Following,
 ): Promise<void> {
   const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;
   let failures = 0;
   while (!response.destroyed) {
-    if (isOver()) return stream.abandon();
+    if (hasEnded()) return stream.abandon();
     const changed = runs.waitForChange(location.id, pollMs);
     const batch = await readOn(responses.runs, location, last).catch(() => undefined);
     failures = batch === undefined ? failures + 1 : 0;

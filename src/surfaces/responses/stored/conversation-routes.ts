@@ -13,7 +13,7 @@ import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/r
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
 import { toStorageFullError } from '#services/responses/database-response-storage.ts';
-import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
+import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';
 import { notStored } from './stored-routes.ts';
@@ -145,7 +145,7 @@ async function readBody(
   { mayBeEmpty = false }: { mayBeEmpty?: boolean } = {},
 ): Promise<{ caller: Caller; body: JsonObject }> {
   const { maxBodyBytes } = deps.snapshot().configuration.security;
-  refuseLargeBody(raw, maxBodyBytes);
+  rejectLargeBody(raw, maxBodyBytes);
   const caller = await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
   requireUsable(caller, params);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
@@ -173,7 +173,7 @@ function requireStoring({ snapshot }: ConversationRoutesDeps): void {
 
 async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {
   const { maxBytesPerUser } = snapshot().configuration.responses;
-  if ((await responses.deleteBeyond(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
+  if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
 }
 
 function idTaken(id: string) {

@@ -81,8 +81,8 @@ const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
 /** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
-  const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, takesVersion }) => {
-    const ofConversations = takesVersion ? [] : conversationOperations(`${base}/conversations`);
+  const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, acceptsVersion }) => {
+    const ofConversations = acceptsVersion ? [] : conversationOperations(`${base}/conversations`);
     const operations = [...responseOperations(`${base}/responses/{response}`), ...ofConversations];
     return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}`, ...common }));
   });

@@ -65,8 +65,8 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
       if (!stored.isBackground) throw createQueryError('stream', 'is supported only for background responses');
       reply.hijack();
-      const isOver = () => deps.hasEnded(caller);
-      await streamRun(deps, reply.raw, { location, after: after ?? -1, headers: { 'x-request-id': request.id }, isOver });
+      const hasEnded = () => deps.hasEnded(caller);
+      await streamRun(deps, reply.raw, { location, after: after ?? -1, headers: { 'x-request-id': request.id }, hasEnded });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {

@@ -8,10 +8,10 @@ import { isMcpTool, isOtherTool, type ResponsesTool } from '#contract/responses/
 import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { OfferedTools } from './offered-tools.ts';
-import { type Conversing, toMessages } from './to-messages.ts';
+import { type TranslationContext, toMessages } from './to-messages.ts';
 
 /** A request with its complete conversation. */
-export interface Resolved extends Omit<Conversing, 'tools'> {
+export interface Resolved extends Omit<TranslationContext, 'tools'> {
   readonly request: ResponsesRequest;
   /** Earlier items and the input. */
   readonly items: readonly AnyItem[];

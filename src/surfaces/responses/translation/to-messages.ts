@@ -21,7 +21,7 @@ import { isTextPart, type MessageContent, textPart, toContent, toMessageContent,
 const paragraph = '\n\n';
 
 /** Context for the translation of a conversation. */
-export interface Conversing {
+export interface TranslationContext {
   readonly tools: OfferedTools;
   /**
    * Opens the sealed content of an item. Returns an empty result if it is omitted. `at` is the path of the item. Throws
@@ -42,7 +42,7 @@ export interface Conversing {
  * Converts the items of a conversation to chat completions messages. Throws `invalid_request` for content that cannot be
  * converted.
  */
-export function toMessages(items: readonly AnyItem[], conversing: Conversing): Message[] {
+export function toMessages(items: readonly AnyItem[], conversing: TranslationContext): Message[] {
   const messages = new Messages(conversing);
   for (const item of items) messages.add(item, conversing.getPath(item));
   return messages.all.filter(
@@ -58,7 +58,7 @@ interface Reply extends Message {
 
 class Messages {
   readonly all: Message[] = [];
-  readonly #conversing: Conversing;
+  readonly #conversing: TranslationContext;
   /** Names of called tools by call ID. */
   readonly #called = new Map<string, string>();
   /** Assistant message that the next assistant item extends. */
@@ -68,7 +68,7 @@ class Messages {
   /** Vendor signatures of calls, by call ID. */
   readonly #signed = new Map<string, unknown>();
 
-  constructor(conversing: Conversing) {
+  constructor(conversing: TranslationContext) {
     this.#conversing = conversing;
   }
 

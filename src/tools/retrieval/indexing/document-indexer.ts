@@ -101,7 +101,7 @@ export class DocumentIndexer {
   }
 
   /** Returns whether vectors of this model are currently created. A failed model is paused for a while. */
-  isMaking({ model }: TextEmbedder): boolean {
+  isCreatingVectors({ model }: TextEmbedder): boolean {
     return !this.#closing.signal.aborted && !this.#isPaused(model);
   }
 
@@ -118,7 +118,7 @@ export class DocumentIndexer {
     const reading = new Reading(file);
     const { signal } = this.#closing;
     if (signal.aborted) reading.fail(signal.reason);
-    if (reading.isOver) return reading;
+    if (reading.hasEnded) return reading;
     this.#readings.set(file.blob, reading);
     this.#ahead.push(reading);
     for (const [blob, { document }] of this.#readings) {

@@ -12,7 +12,7 @@ export class Reading {
   isRequested = false;
   #document: IndexedDocument | undefined;
   #hasStarted = false;
-  #isOver = false;
+  #hasEnded = false;
   readonly #resolvers = Promise.withResolvers<IndexedDocument>();
 
   constructor(file: IndexedFile) {
@@ -29,8 +29,8 @@ export class Reading {
     return this.#hasStarted;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   start(): void {
@@ -38,13 +38,13 @@ export class Reading {
   }
 
   end(document: IndexedDocument): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#document = document;
     this.#resolvers.resolve(document);
   }
 
   fail(error: unknown): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#resolvers.reject(error);
   }
 }

@@ -38,7 +38,7 @@ export interface SearchResult {
   /** Sorted, best first. */
   readonly hits: readonly ScoredHit[];
   /** Whether the vectors of all passages were searched. */
-  readonly byMeaning: boolean;
+  readonly isSemantic: boolean;
 }
 
 /** Searches passages by words and by meaning. */
@@ -59,7 +59,7 @@ export class PassageSearch {
   async search(query: PassageQuery): Promise<SearchResult> {
     const [wordHits, nearResult] = await Promise.all([this.searchByWords(query), this.searchByMeaning(query)]);
     const byWords = wordHits.map((hit) => ({ ...hit, weight: hit.matchedShare }));
-    const byMeaning = nearResult.hits
+    const isSemantic = nearResult.hits
       .filter(({ similarity }) => similarity >= minSimilarity)
       .map((hit) => ({ ...hit, weight: 1 }));
     const exact = new Map(wordHits.filter((hit) => hit.exactShare > 0).map((hit) => [getKey(hit), hit.exactShare]));
@@ -67,8 +67,8 @@ export class PassageSearch {
     const shareWeight = nearResult.isComplete ? matchedShareWeight : 1;
     for (const hit of wordHits) scores.set(getKey(hit), Math.max(shareWeight * hit.matchedShare, hit.exactShare));
     for (const hit of nearResult.hits) scores.set(getKey(hit), Math.max(hit.similarity, scores.get(getKey(hit)) ?? 0));
-    const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
-    return { hits: exact.size <= maxExactHits ? rankExactFirst(hits, exact) : hits, byMeaning: nearResult.isComplete };
+    const hits = fuse([byWords, isSemantic]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
+    return { hits: exact.size <= maxExactHits ? rankExactFirst(hits, exact) : hits, isSemantic: nearResult.isComplete };
   }
 
   searchByWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {

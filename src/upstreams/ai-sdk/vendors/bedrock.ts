@@ -26,7 +26,7 @@ export const bedrock: Vendor = {
   acceptsToolFiles: true,
   acceptsFileIds: false,
   hasCachePoints: true,
-  keepsCallsWithoutTools: false,
+  acceptsCallsWithoutTools: false,
   thoughts: 'signed',
   callId: /^[a-zA-Z0-9_-]{1,64}$/,
 

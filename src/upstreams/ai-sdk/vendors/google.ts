@@ -14,7 +14,7 @@ const google = {
   fetches: (url) => isWebAddress(url) || url.protocol === 'gs:',
   acceptsToolFiles: true,
   hasCachePoints: false,
-  keepsCallsWithoutTools: true,
+  acceptsCallsWithoutTools: true,
   thoughts: 'signature',
   callId: /^.+$/s,
   toReasoning({ effort, budget }, { model }) {

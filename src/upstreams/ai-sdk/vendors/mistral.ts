@@ -11,7 +11,7 @@ export const mistral: Vendor = {
   acceptsToolFiles: false,
   acceptsFileIds: false,
   hasCachePoints: false,
-  keepsCallsWithoutTools: true,
+  acceptsCallsWithoutTools: true,
   thoughts: 'plain',
   callId: /^[a-zA-Z0-9]{9}$/,
 

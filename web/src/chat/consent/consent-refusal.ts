@@ -2,12 +2,12 @@ import type { Reply } from '../../conversation/conversation.ts';
 
 /** End of an error about missing consent, for API clients. The page has a button instead. Stored chats contain the earlier wording. */
 // Pattern bound: an error message of at most 2 kB.
-const wayForPrograms =
+const apiHint =
   /(?:\. GET \/v1\/consent\/\S+ returns the (?:form to accept|current form)|; GET \/v1\/consent\/\S+ has the form (?:to accept|of today))/g;
 
 /** Returns a service message without the part for programs. */
 export function withoutConsentPath(text: string): string {
-  return text.replace(wayForPrograms, '');
+  return text.replace(apiHint, '');
 }
 
 /** Whether a step of a reply was rejected for lack of consent. */
