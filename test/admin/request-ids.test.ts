@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestRequest } from '#test/send-request.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
-import { consentPath, formOf } from '../consent/support.ts';
+import { consentPath, getForm } from '../consent/support.ts';
 
 const noted: AuditEvent[] = [];
 let service: TestService;
@@ -26,7 +26,7 @@ const steps: readonly (readonly [action: string, asking: () => TestRequest | Pro
   ['application.saved', () => ({ method: 'PUT', path: pathOf('app'), body: quickApp() })],
   ['application.saved', () => ({ path: `${version}?version=1` })],
   ['application.deleted', () => ({ method: 'DELETE', path: pathOf('app') })],
-  ['consent.accepted', async () => ({ path: consentPath('careful'), body: { consent: await formOf(service, 'careful') } })],
+  ['consent.accepted', async () => ({ path: consentPath('careful'), body: { consent: await getForm(service, 'careful') } })],
   ['consent.withdrawn', () => ({ method: 'DELETE', path: consentPath('careful') })],
 ];
 

@@ -7,14 +7,16 @@ import { getConsent, required } from './support.ts';
 const endpoint = 'http://127.0.0.1:9/';
 const saved = 'applications/bucket/saved';
 
-/** A service whose node state gets the graphs, and what was new in them. */
-async function startNoting(applications: object) {
+/**
+ * Starts a service whose dependency graphs feed a node state. `newMessages` collects the messages of new issues.
+ */
+async function startWithNodeState(applications: object) {
   const watch = watchNode();
   const service = await startService({ applications }, watch.options);
-  return { service, state: watch.createState(service), added: watch.log };
+  return { service, state: watch.createState(service), newMessages: watch.log };
 }
 
-it('/health and the log name a missing dependency from the start', async () => {
+it('/health and the log report a missing dependency from the start', async () => {
   const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
   await using node = await startProcess({ configuration });
   const { json } = await node.sendRequest({ method: 'GET', path: '/health' });
@@ -26,19 +28,19 @@ it('/health and the log name a missing dependency from the start', async () => {
   await node.untilOutput(/"level":.*applications\.app\.dependencies\[0\]: names \\"lost\\", a deployment that is not configured/);
 });
 
-it('the log names a missing saved application once, when a form is built', async () => {
-  const { service, state, added } = await startNoting({ app: { endpoint, dependencies: [saved, 'lost'] } });
+it('a missing saved application is logged once, when a form is built', async () => {
+  const { service, state, newMessages } = await startWithNodeState({ app: { endpoint, dependencies: [saved, 'lost'] } });
   await using _ = service;
   expect(state.listIssues()).toEqual([]);
   await getConsent(service, 'app');
   await getConsent(service, 'app');
   const message = `app depends on ${saved}, which does not exist`;
   expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
-  expect(added).toEqual([message]);
+  expect(newMessages).toEqual([message]);
 });
 
-it('/health no longer names it after the graph changes', async () => {
-  const { service, state } = await startNoting({ app: { endpoint, dependencies: [saved] } });
+it('a missing saved application is no longer an issue after the graph changes', async () => {
+  const { service, state } = await startWithNodeState({ app: { endpoint, dependencies: [saved] } });
   await using _ = service;
   await getConsent(service, 'app');
   expect(state.listIssues()).toHaveLength(1);
@@ -47,8 +49,8 @@ it('/health no longer names it after the graph changes', async () => {
   expect(state.listIssues()).toEqual([]);
 });
 
-it('a new configuration with the same dependency keeps the entry without another walk', async () => {
-  const { service, state } = await startNoting({
+it('a reload keeps the issues whose dependency is still configured, without building the forms again', async () => {
+  const { service, state } = await startWithNodeState({
     app: { endpoint, dependencies: [saved, `${saved}-2`] },
     other: { endpoint, dependencies: [`${saved}-3`] },
   });
@@ -66,7 +68,7 @@ it('a new configuration with the same dependency keeps the entry without another
 });
 
 it('at most 100 missing dependencies are stored', async () => {
-  const { service, state } = await startNoting({
+  const { service, state } = await startWithNodeState({
     app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${saved}-${index}`) },
   });
   await using _ = service;
