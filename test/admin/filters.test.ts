@@ -16,7 +16,7 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 const paths = ['/v1/admin/usage', '/v1/admin/calls'];
 
-describe('usage and calls', () => {
+describe('usage sums and call records', () => {
   it.each(paths)('reject a parameter that %s does not have', async (path) => {
     const { status, error } = await house.get(`${path}?${march}&usr=ada`);
     expect([status, error.code]).toEqual([400, 'invalid_request']);
@@ -40,7 +40,7 @@ describe('usage and calls', () => {
     expect(sums.total.cost).toBe(count);
   });
 
-  it('count inner calls if the deployment is given', async () => {
+  it('include inner calls if the query names the deployment', async () => {
     const { json } = await house.get(`/v1/admin/usage?${march}&deployment=other`);
     expect((json as { total: object }).total).toMatchObject({ calls: 1, promptTokens: 10 });
   });

@@ -15,14 +15,14 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-it('Ratings are read by those who administer, the newest first, page by page', async () => {
+it('administrators can read ratings page by page, newest first', async () => {
   const first = (await house.get('/v1/admin/usage?kind=rate&limit=1')).json as { data: unknown[]; nextToken: string };
-  const who = { id: expect.any(String), deployment: 'app', user: 'ada', requestId: 'request' };
-  expect(first.data).toEqual([{ ...who, at: 2000, rate: false, comment: 'wrong', responseId: 'r1' }]);
+  const common = { id: expect.any(String), deployment: 'app', user: 'ada', requestId: 'request' };
+  expect(first.data).toEqual([{ ...common, at: 2000, rate: false, comment: 'wrong', responseId: 'r1' }]);
   const { json } = await house.get(`/v1/admin/usage?kind=rate&token=${first.nextToken}`);
   expect(json).toEqual({
     object: 'list',
-    data: [{ ...who, at: 1000, rate: 5, comment: null, responseId: null }],
+    data: [{ ...common, at: 1000, rate: 5, comment: null, responseId: null }],
     nextToken: null,
   });
   expect((await house.get('/v1/admin/usage?kind=rate', 'user-key')).status).toBe(403);
