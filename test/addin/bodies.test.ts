@@ -83,7 +83,7 @@ describe('a body', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is rejected as soon as it is too large, and the upstream connection closes', async () => {
+  it('is rejected when it exceeds the maximum size, and the upstream connection closes', async () => {
     await using upstream = await startRawUpstream(() => undefined);
     await using gateway = await startGateway(upstream.url, { bounds });
     const { status, json } = await gateway.post({ 'transfer-encoding': 'chunked' }, 'x'.repeat(300_001));

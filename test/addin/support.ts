@@ -105,7 +105,7 @@ export class RawCaller {
   }
 }
 
-/** Sends bytes, and returns everything that arrives until the connection closes. */
+/** Sends bytes, and returns the bytes that arrive until the connection closes. */
 export async function sendRaw(url: string, text: string): Promise<string> {
   const caller = new RawCaller(url);
   caller.send(text);

@@ -33,7 +33,7 @@ async function readAll(query: string): Promise<readonly Page[]> {
 }
 
 describe('the audit log', () => {
-  it('returns what changed, which user changed it, and when', async () => {
+  it('returns the action, its object, its user, and its time', async () => {
     const { json } = await house.get('/v1/admin/audit?limit=1');
     expect(json).toEqual({
       object: 'list',

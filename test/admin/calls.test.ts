@@ -77,7 +77,7 @@ describe('call records', () => {
     expect(pages).toEqual(['54', '32', '1']);
   });
 
-  it('are available to each user for their own calls only, whatever user the query names', async () => {
+  it('are available to each user for their own calls only, even if the query names another user', async () => {
     const listOwnIds = (query: string) => listIds(query, '/v1/user/calls', 'user-key');
     expect([
       await listOwnIds(''),

@@ -78,7 +78,7 @@ describe('the state of a node', () => {
     expect(health.reasons.map(({ code }) => code)).toEqual(['upstream_off']);
   });
 
-  it('shows the status with which an upstream rejects its key, until a call succeeds', async () => {
+  it('shows the status of a rejected upstream key until a call succeeds', async () => {
     await using upstreamServer = await startScriptedUpstream();
     const keys = { [callerKey]: { project: 'test', role: 'admin' } };
     const models = { keyed: { upstreams: [{ endpoint: upstreamServer.endpoint, key: canary }] } };

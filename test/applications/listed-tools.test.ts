@@ -168,7 +168,7 @@ describe('stored secrets in a tool list request', () => {
   const application = `applications/${ownBucket}/kept`;
   const maskedAuthorization = { type: 'bearer', token: '***' };
 
-  it('are sent only if the toolset calls the server for which they were stored', async () => {
+  it('are sent only if the toolset calls the server that they belong to', async () => {
     const server = await startStateless([echo]);
     const other = await startStateless([echo]);
     await using service = await startService(configuration);

@@ -68,7 +68,7 @@ describe('the response to a saved application', () => {
     ]);
   });
 
-  it('warns about documents from which no text can be extracted', async () => {
+  it('warns about documents without searchable text', async () => {
     const [text, photo] = [
       await documentStores.put('notes.txt', 'Notes.', ownBucket),
       await documentStores.put('photo.png', '\u0089PNG', ownBucket),

@@ -79,7 +79,7 @@ describe('a saved application', () => {
     expect(second.etag).not.toBe(first.etag);
   });
 
-  it('can be saved again as it is returned', async () => {
+  it('can be saved again with the returned fields', async () => {
     const app = quickApp({}, { displayName: 'Again' });
     const created = await save(service, pathOf('again'), app);
     const again = await save(service, pathOf('again'), created.json);
@@ -106,7 +106,7 @@ describe('a saved application', () => {
     ]);
   });
 
-  it('can have a path of several segments, whose ID is returned as it was sent', async () => {
+  it('can have a path of several segments, and its ID has the encoding of the request', async () => {
     await save(service, pathOf('team%2Fa%20b/c%25'), quickApp());
     const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as StoredApplication;
     expect(id).toBe(`applications/${ownBucket}/team%2Fa%20b/c%25`);
@@ -152,7 +152,7 @@ describe('a conditional request', () => {
     expect((await remove(service, pathOf('matched'), { 'if-match': '*' })).status).toBe(204);
   });
 
-  it('with If-Match admits one of several concurrent writers', async () => {
+  it('with If-Match admits only the first of concurrent writers', async () => {
     const { headers } = await save(service, pathOf('raced'), quickApp());
     const ifMatch = { 'if-match': headers.etag as string };
     const responses = await Promise.all(
@@ -191,7 +191,7 @@ describe('a secret', () => {
     }
   });
 
-  it('is required if none is stored', async () => {
+  it('is required if no secret is stored', async () => {
     const { error, status } = await save(service, pathOf('unknown'), createMcpApp('***'));
     expect([status, error.param]).toEqual([400, 'applicationProperties.mcp_toolset[0].mcp_server_info.authorization.token']);
   });
@@ -236,7 +236,7 @@ const invalidBodies: readonly (readonly [description: string, body: unknown, par
   ['a temperature above 1', quickApp({ temperature: 1.1 }), `${property}.temperature`],
   ['a document of another user', quickApp({ document_relative_url: 'files/other/a.txt' }), `${property}.document_relative_url`],
   [
-    'one of several documents of another user',
+    'the document of another user in a list',
     quickApp({ document_relative_url: [`files/${ownBucket}/a.txt`, `files/${ownBucket}/../other/a.txt`] }),
     `${property}.document_relative_url[1]`,
   ],

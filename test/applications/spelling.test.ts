@@ -109,7 +109,7 @@ describe.each(spellings)('an application saved at %s', (sentPath, otherPath, dec
     expect((await service.chat(`applications/${ownBucket}/behind`, { messages: hello })).status).toBe(200);
   });
 
-  it('has the encoding of the path to which it is copied or moved', async () => {
+  it('has the encoding of the destination path after a copy or a move', async () => {
     const toId = (name: string) => `applications/${ownBucket}/${name}/${sentPath}`;
     expect(await move('copy', otherPath, `copied/${sentPath}`)).toBe(200);
     expect(await move('move', `copied/${otherPath}`, `moved/${sentPath}`)).toBe(200);

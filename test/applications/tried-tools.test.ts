@@ -38,7 +38,7 @@ describe('the toolset in a trial run', () => {
   it.each([
     ['/v1/tools/list', [mcpServer('http://127.0.0.1:9/mcp')], {}],
     ['/v1/tools/run', [mcpServer('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
-  ])('is documented as strictly as it is validated for %s', async (path, toolsets, more) => {
+  ])('has the same fields in the documentation as in the validation for %s', async (path, toolsets, more) => {
     await using service = await startService(configuration);
     const check = new Validators(describeApi()).request({ path, method: 'post' } as Documented, 'application/json');
     for (const toolset of toolsets) {

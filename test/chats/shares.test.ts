@@ -63,7 +63,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     ...more,
   });
 
-  it('contain what was visible when they were shared, without private data, and are readable by any user on any node', async () => {
+  it('contain the visible turns at the time of sharing, without private data, and are readable by any user on any node', async () => {
     const secretFields = { thoughts: 'secret', responseId: 'secret', usage: { secret: 1 }, fault: { message: 'secret' } };
     const custom = { state: { secret: 1 }, stages: [{ name: 'secret' }] };
     const unknownFields = { control: { label: 1 }, filled: [{}] };

@@ -92,7 +92,7 @@ describe('a call that requires consent, three levels deep in a chain', () => {
     expect(await landscape.callThrough(['root', 'mid', 'leaf'], 'other')).toBe('done');
   });
 
-  it('requires consent to the root of its own chain', async () => {
+  it('requires consent to the root of the same chain', async () => {
     await accept(landscape.service, 'root');
     await accept(landscape.service, 'leaf');
     expect(await landscape.callThrough(['mid', 'leaf'])).toContain('GET /v1/consent/mid ');

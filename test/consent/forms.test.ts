@@ -236,7 +236,7 @@ describe('the order of checks', () => {
     ]);
   });
 
-  it('rejects a body without a content length as soon as it is too large', async () => {
+  it('rejects a body without a content length when it exceeds the maximum size', async () => {
     const answer = await send('assistant', large, { ...withKey(), 'transfer-encoding': 'chunked' });
     expect(getStatusAndCode(answer)).toEqual([413, 'payload_too_large']);
   });

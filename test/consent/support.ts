@@ -23,7 +23,7 @@ export function deleteConsent(service: Service, id: string, key = callerKey): Pr
   return service.sendRequest({ method: 'DELETE', path: consentPath(id), headers: { 'api-key': key } });
 }
 
-/** Returns the form that is currently to be accepted. Throws if there is none. */
+/** Returns the form that is currently to be accepted. Throws if the deployment has no form. */
 export async function getForm(service: Service, id: string, key = callerKey): Promise<ConsentForm> {
   const { consent } = (await getConsent(service, id, key)).json as { consent?: ConsentForm };
   if (consent === undefined) throw new Error(`there is no form of ${id} to accept`);

@@ -91,7 +91,7 @@ describe.concurrent('a limit of 50 calls with 500 concurrent calls, on a node th
 });
 
 describe('a caller with sequential calls', () => {
-  it('is admitted while anything remains, with any max_tokens', async () => {
+  it('is admitted while tokens remain, with any max_tokens', async () => {
     await using limited = await startLimited(byMonth(1000));
     const { service, upstream } = limited;
     upstream.script(replyWithUsage(800, 100), replyWithUsage(40, 55), replyWithUsage(800, 100));

@@ -12,7 +12,7 @@ const roles = {
   default: { limits: { tokens: { month: 1000 }, requests: { requestDay: 2 } }, costLimit: { month: 1 } },
 };
 
-/** Longer than the interval at which counters are saved. */
+/** Longer than the save interval of the counters. */
 const saveMs = 1000;
 
 interface Storage {

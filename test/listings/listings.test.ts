@@ -50,7 +50,7 @@ async function listIds(path: string, key?: string): Promise<string[]> {
 }
 
 describe('a listing', () => {
-  it.each(['openai', 'compat'])('contains what the caller may use, below /%s', async (prefix) => {
+  it.each(['openai', 'compat'])('contains the deployments that the caller may use, below /%s', async (prefix) => {
     expect(await listIds(`/${prefix}/deployments`)).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
     expect(await listIds(`/${prefix}/models`)).toEqual(['open', 'bare', 'team/vectors 1']);
     expect(await listIds(`/${prefix}/applications`)).toEqual(['app']);

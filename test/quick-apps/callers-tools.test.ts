@@ -90,7 +90,7 @@ describe('tools of the client', () => {
     },
   );
 
-  it('are not offered if tool_choice is none', async () => {
+  it('are not offered with the tool_choice none', async () => {
     await using rig = await startRigWith(getOwnTools(), says('Hello.'));
     await rig.chat('Hello', { tools, tool_choice: 'none' });
     expect(rig.offered().map(({ function: { name } }) => name)).toEqual(['own']);

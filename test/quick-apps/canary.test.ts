@@ -13,7 +13,7 @@ let api: ScriptedUpstream;
 let model: ScriptedUpstream;
 let node: TestProcess;
 
-/** Replies with everything that it receives, breaks the connection, or rejects the request. */
+/** Echoes the request, breaks the connection, or rejects the request. */
 function echoRequest({ received, response }: Answering): void {
   if (received.path.startsWith('/cut')) return void response.destroy();
   const echo = JSON.stringify({ url: received.path, headers: received.headers, body: received.text });

@@ -296,7 +296,7 @@ describe('a function of the client', () => {
     expect(messageOf(second).content).toBe('Noon.');
   });
 
-  it('is not offered if function_call is none', async () => {
+  it('is not offered with the function_call none', async () => {
     await using rig = await startRigWith({}, says('I cannot tell.'));
     await rig.chat('What time is it?', { functions, function_call: 'none' });
     expect(rig.offered()).toEqual([]);

@@ -188,7 +188,7 @@ describe('tools that are selected from the deployments', () => {
       ['pets'],
     ],
     [
-      'deployments that meet any of several entries',
+      'deployments that meet any entry',
       ['small', all(equals('id', 'pets')), all(equals('id', 'plants'))],
       ['small', 'pets', 'plants'],
     ],

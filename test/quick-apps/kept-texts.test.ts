@@ -124,7 +124,7 @@ describe('long tool results', () => {
     expect(toldTo(rig)).toEqual(names.map(createContent));
   });
 
-  it('of several replies are all read from the store', async () => {
+  it('from multiple replies are all read from the store', async () => {
     const turns = Array.from({ length: 3 }, () => [callAll(), says('Done.')]).flat();
     await using rig = await start(...turns, says('Welcome.'));
     const messages: object[] = [];
@@ -178,7 +178,7 @@ describe('a run that waits for its client', () => {
   const createResult = (text: string): object => ({ role: 'function', name: 'ring', content: text });
   const text = 'y'.repeat(100_000);
 
-  it('continues with all results: its own and those of the client', async () => {
+  it('continues with all results from its own tools and from the client', async () => {
     const allCalls = [...names.map((name) => [name, {}] as const), ['ring', { text }] as const, ['ring', {}] as const];
     await using rig = await startRinging(calls(...allCalls), says('Done.'));
     const messages = [user('Read and ring.')];

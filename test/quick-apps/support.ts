@@ -63,7 +63,7 @@ interface RigParts {
   readonly replies: readonly Reply[];
   /** Returns the configuration of the model at that endpoint. By default, it has no further fields. */
   readonly model?: (endpoint: string) => object;
-  /** More of the configuration. Its `applications` are added to `app`. */
+  /** Other sections of the configuration. Its `applications` are added to `app`. */
   readonly configuration?: { readonly applications?: object; readonly models?: object } & Record<string, unknown>;
   readonly options?: ServiceOptions;
 }

@@ -81,7 +81,7 @@ describe('the trace of a run', () => {
     expect(parse(second?.received)).toEqual({ content: 'Done.', finish_reason: 'stop' });
   });
 
-  it('contains calls for which no tool was run', async () => {
+  it('contains calls that did not run a tool', async () => {
     await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
     const trace = getTrace(await rig.chat());
     expect(trace.flatMap(({ kind, name, error }) => (kind === 'tool' ? [[name, error]] : []))).toEqual([
@@ -156,7 +156,7 @@ describe('the trace of a run', () => {
     expect([rejected.status, rejected.text.includes('trace')]).toEqual([400, false]);
   });
 
-  it('is contained in each of several choices', async () => {
+  it('is contained in each choice', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
     const { completion } = await rig.chat({ n: 2 });
     expect(completion.choices.map(({ message }) => readTrace(message.custom_content).length)).toEqual([1, 1]);

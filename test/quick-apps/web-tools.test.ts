@@ -87,7 +87,7 @@ describe('an argument', () => {
       { path: '/7' },
     ],
     [
-      'is sent in the body of a DELETE request if its parameter_info says so',
+      'is sent in the body of a DELETE request if its parameter_info names the body',
       { method: 'delete', properties: { a: createParameter('body') } },
       { a: 'x' },
       { method: 'DELETE', path: '/find', text: '{"a":"x"}' },
