@@ -32,8 +32,8 @@ async function startMounted(addin: object = {}) {
 }
 
 function post(service: TestService, path = '/addin/msgapi/v1/messages', headers: Record<string, string> = {}) {
-  const all = { origin, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
-  return service.sendRequest({ path, headers: all, body });
+  const allHeaders = { origin, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
+  return service.sendRequest({ path, headers: allHeaders, body });
 }
 
 describe('the add-in gateway mounted in the service', () => {
@@ -93,8 +93,8 @@ describe('the add-in gateway mounted in the service', () => {
       ['POST', '/addin/msgapi/v1/messages', {}, 400],
     ];
     for (const [method, path, headers, status] of requests) {
-      const all = { ...preflight, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
-      const answer = await service.sendRequest({ method, path, headers: all, body: method === 'POST' ? body : undefined });
+      const allHeaders = { ...preflight, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
+      const answer = await service.sendRequest({ method, path, headers: allHeaders, body: method === 'POST' ? body : undefined });
       expect([path, answer.status]).toEqual([path, status]);
       expect(answer.headers).toMatchObject({ ...cors, 'access-control-allow-headers': 'x-api-key,content-type' });
       if (status >= 400) expect(answer.json).toMatchObject({ type: 'error', error: { type: expect.any(String) } });

@@ -92,12 +92,12 @@ describe('a streamed reply', () => {
   });
 
   it('slows down the upstream if the client does not read', async () => {
-    let written = 0;
+    let writtenLength = 0;
     const piece = 'x'.repeat(64 * 1024);
     await using upstream = await startRawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n');
       const writeMore = (): void => {
-        while (!socket.destroyed && written < 500_000_000 && socket.write(piece)) written += piece.length;
+        while (!socket.destroyed && writtenLength < 500_000_000 && socket.write(piece)) writtenLength += piece.length;
       };
       socket.on('drain', writeMore);
       writeMore();
@@ -110,15 +110,15 @@ describe('a streamed reply', () => {
     let before = -1;
     await vi.waitUntil(
       () => {
-        const isStalled = written === before;
-        before = written;
+        const isStalled = writtenLength === before;
+        before = writtenLength;
         return isStalled;
       },
       { interval: 300, timeout: 15_000 },
     );
-    expect(written).toBeLessThan(64_000_000);
+    expect(writtenLength).toBeLessThan(64_000_000);
     caller.socket.resume();
-    await vi.waitUntil(() => written > before, { interval: 20 });
+    await vi.waitUntil(() => writtenLength > before, { interval: 20 });
     caller.socket.destroy();
   });
 });

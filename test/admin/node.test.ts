@@ -12,7 +12,7 @@ const waitOptions = { interval: 50, timeout: 15_000 };
 let host: ScriptedUpstream;
 let node: TestProcess;
 
-function configuration(more: object = {}): object {
+function configuration(otherSections: object = {}): object {
   return {
     models: {
       demo: { upstreams: [{ protocol: 'demo' }], pricing: { prompt: 0.001 } },
@@ -20,7 +20,7 @@ function configuration(more: object = {}): object {
     },
     applications: { app: quickApp({ temperature: 0, instructions: 'Help.', model: 'demo' }) },
     keys: { [callerKey]: { project: 'test', role: 'admin' } },
-    ...more,
+    ...otherSections,
   };
 }
 

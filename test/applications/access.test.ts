@@ -11,7 +11,7 @@ let host: ScriptedUpstream;
 let service: TestService;
 
 const staff = { 'api-key': 'staff' };
-const other = { 'api-key': 'other' };
+const otherHeaders = { 'api-key': 'other' };
 
 beforeAll(async () => {
   host = await startScriptedUpstream(jsonReply(plainCompletion('from the application')));
@@ -46,8 +46,8 @@ describe('an application of another user', () => {
     for (const name of ['private', 'shared', 'never']) {
       for (const answer of [
         await show(service, pathOf(name), 'other'),
-        await save(service, pathOf(name), quickApp(), other),
-        await remove(service, pathOf(name), other),
+        await save(service, pathOf(name), quickApp(), otherHeaders),
+        await remove(service, pathOf(name), otherHeaders),
       ]) {
         expect([answer.status, answer.error.code]).toEqual([403, 'access_denied']);
         expect(answer.error.message).not.toContain(name);
@@ -66,7 +66,7 @@ describe('an application of another user', () => {
 
   it('can be called only by these roles', async () => {
     expect((await service.chat(getId('shared'), { messages: hello }, staff)).status).toBe(200);
-    expect((await service.chat(getId('shared'), { messages: hello }, other)).error.code).toBe('access_denied');
+    expect((await service.chat(getId('shared'), { messages: hello }, otherHeaders)).error.code).toBe('access_denied');
     expect((await service.chat(getId('private'), { messages: hello }, staff)).error.code).toBe('access_denied');
   });
 
@@ -76,8 +76,8 @@ describe('an application of another user', () => {
     expect([rejected.status, rejected.error.param]).toEqual([400, 'applicationProperties.model']);
     const created = await save(service, pathOf('open', bucketOfProject('staff')), closed, staff);
     expect(created.status).toBe(201);
-    const called = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, other);
-    expect([called.status, called.error.code]).toEqual([403, 'access_denied']);
+    const callResponse = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, otherHeaders);
+    expect([callResponse.status, callResponse.error.code]).toEqual([403, 'access_denied']);
   });
 });
 
@@ -134,41 +134,45 @@ describe('the endpoint of a saved application', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    await using own = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+    await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
     // The host name does not reveal its address. The network guard blocks the address after the lookup.
-    expect((await save(own, pathOf('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
-    const answer = await own.chat(getId('local'), { messages: hello });
+    expect((await save(ownService, pathOf('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
+    const answer = await ownService.chat(getId('local'), { messages: hello });
     expect([answer.status, answer.error.type, reached]).toEqual([500, 'upstream_error', []]);
     server.close();
   });
 
   it('is called again immediately after the configuration allows its address', async () => {
-    await using own = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
+    await using ownService = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
     const before = host.requests.length;
-    await save(own, pathOf('local'), { endpoint: `${host.url}/local` });
-    own.reload({});
-    expect((await own.chat(getId('local'), { messages: hello })).status).toBe(500);
+    await save(ownService, pathOf('local'), { endpoint: `${host.url}/local` });
+    ownService.reload({});
+    expect((await ownService.chat(getId('local'), { messages: hello })).status).toBe(500);
     expect(host.requests).toHaveLength(before);
-    own.reload({ security: { allowPrivateNetworks: ['127.0.0.0/8'] } });
-    expect((await own.chat(getId('local'), { messages: hello })).status).toBe(200);
+    ownService.reload({ security: { allowPrivateNetworks: ['127.0.0.0/8'] } });
+    expect((await ownService.chat(getId('local'), { messages: hello })).status).toBe(200);
   });
 
   it('is paused after failures, and stays paused across a reload', async () => {
     const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
     const configuration = { keys, security: { allowPrivateNetworks: ['127.0.0.1'] } };
-    await using own = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
+    await using ownService = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
     await using failing = await startScriptedUpstream(jsonReply({ error: { message: 'broken' } }, 500));
-    await save(own, pathOf('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
+    await save(ownService, pathOf('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
     const call = async (key = callerKey): Promise<number> =>
-      (await own.chat(getId('failing'), { messages: hello }, { 'api-key': key })).status;
+      (await ownService.chat(getId('failing'), { messages: hello }, { 'api-key': key })).status;
     expect([await call(), await call('other-key'), await call()]).toEqual([500, 500, 503]);
-    own.reload(configuration);
+    ownService.reload(configuration);
     expect([await call(), failing.requests.length]).toEqual([503, 2]);
   });
 
   it('is called without the network guard for a configured application', async () => {
-    await using own = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
-    const { status } = await own.sendRequest({ path: chatPath('configured'), headers: withKey(), body: { messages: hello } });
+    await using ownService = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
+    const { status } = await ownService.sendRequest({
+      path: chatPath('configured'),
+      headers: withKey(),
+      body: { messages: hello },
+    });
     expect(status).toBe(200);
   });
 });

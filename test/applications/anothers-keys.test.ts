@@ -36,14 +36,14 @@ beforeAll(async () => {
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   });
   const openToAll = { userRoles: ['default'] };
-  const saved: [name: string, owner: string, body: object][] = [
+  const applications: [name: string, owner: string, body: object][] = [
     ['notes', 'alice', quickApp({}, { description: canary })],
     ['own', 'alice', { endpoint: `${host.url}/own` }],
     ['published', 'alice', quickApp({}, openToAll)],
     ['shared', 'bob', { endpoint: `${host.url}/shared`, ...openToAll }],
     ['finder', 'bob', quickApp({ applications_as_tools: [anyApplication] }, { ...openToAll, dependencies: ['careful'] })],
   ];
-  for (const [name, owner, body] of saved) {
+  for (const [name, owner, body] of applications) {
     const { status, text } = await save(service, pathOf(name, bucketOfProject(owner)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }

@@ -258,19 +258,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     const rejected = await send('POST', toPath('evaluations'), toCase('Hello'));
     expect([rejected.status, rejected.error.code]).toEqual([503, 'overloaded']);
     for (const { id } of started) await send('POST', `/v1/evaluations/${id}/cancel`);
-    const listed = (await send('GET', toPath('evaluations'))).json as { data: Evaluated[] };
-    expect(listed.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
+    const list = (await send('GET', toPath('evaluations'))).json as { data: Evaluated[] };
+    expect(list.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
   });
 
   it('belongs to the owner, and no other user can read, start, or cancel it', async () => {
     const { id } = await evaluate(toCase('Hello'));
-    const [saved] = ((await send('POST', toPath('cases'), { input: 'Hello', checks: [] })).json as { data: { id: string }[] })
+    const [testCase] = ((await send('POST', toPath('cases'), { input: 'Hello', checks: [] })).json as { data: { id: string }[] })
       .data;
     const requests: [string, string, unknown, number][] = [
       ['GET', toPath('cases'), undefined, 403],
       ['POST', toPath('cases'), { input: 'x', checks: [] }, 403],
-      ['PUT', `/v1/cases/${saved?.id}`, { input: 'x', checks: [] }, 404],
-      ['DELETE', `/v1/cases/${saved?.id}`, undefined, 404],
+      ['PUT', `/v1/cases/${testCase?.id}`, { input: 'x', checks: [] }, 404],
+      ['DELETE', `/v1/cases/${testCase?.id}`, undefined, 404],
       ['GET', toPath('evaluations'), undefined, 403],
       ['POST', toPath('evaluations'), {}, 403],
       ['GET', `/v1/evaluations/${id}`, undefined, 404],
@@ -381,12 +381,12 @@ describe('cases that are invalid', () => {
       /^The table has the unknown column "entry". Known columns: name, input/,
     );
     expect((await add('input,matches\nfine,a\nx,(', 'text/csv')).error.param).toBe('[1].checks[0].pattern');
-    const listed = await service.sendRequest({
+    const list = await service.sendRequest({
       method: 'GET',
       path: `/v1/cases/applications/${ownBucket}/app`,
       headers: { 'api-key': callerKey },
     });
-    expect((listed.json as { data: unknown[] }).data).toEqual([]);
+    expect((list.json as { data: unknown[] }).data).toEqual([]);
   });
 
   it('are rejected beyond a thousand cases', async () => {

@@ -65,15 +65,17 @@ describe('an imported document', () => {
       [{ name: 'Shop', authorization: { type: 'api_key', name: 'x-shop-key', location: 'header' } }],
     ]);
     await using model = await startScriptedUpstream(callCountStock);
-    await using own = await startService({
+    await using ownService = await startService({
       models: { model: { upstreams: [{ endpoint: model.endpoint }] } },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
     });
     const [toolset] = toolsets;
     const toolsetsWithKey = [{ ...toolset, authorization: { ...toolset?.authorization, key: 'sesame' } }];
-    expect((await save(own, pathOf('shop'), quickApp({ model: 'model', web_api_toolset: toolsetsWithKey }))).status).toBe(201);
+    expect((await save(ownService, pathOf('shop'), quickApp({ model: 'model', web_api_toolset: toolsetsWithKey }))).status).toBe(
+      201,
+    );
     const messages = [{ role: 'user', content: 'How many red shoes are there?' }];
-    const { completion } = await own.chat(`applications/${ownBucket}/shop`, { messages });
+    const { completion } = await ownService.chat(`applications/${ownBucket}/shop`, { messages });
     // Parley masks the key that the server echoes.
     expect(completion.choices[0]?.message.content).toBe('{"said":"7 red shoes & socks for ***"}');
   });
@@ -124,8 +126,8 @@ describe('an import is rejected', () => {
   });
 
   it('if the network guard blocks the URL', async () => {
-    await using own = await startService({});
-    const { error } = await importDocument({ url: `${shopUrl}/openapi.json` }, withKey(), own);
+    await using ownService = await startService({});
+    const { error } = await importDocument({ url: `${shopUrl}/openapi.json` }, withKey(), ownService);
     expect(error.message).toContain('127.0.0.1 is or resolves to a blocked address');
   });
 

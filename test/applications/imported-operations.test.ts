@@ -127,7 +127,7 @@ describe('operations with references, alternatives, text, and bytes', () => {
     };
     const operations = expected.map(([name, args]) => [name, args] as const);
     const requests = await callOperations('forge', toolsets, [...operations, ['code-scanning_upload', sarif]]);
-    expect(requests.slice(0, -1).map(toTuple)).toEqual(expected.map(([, , sent]) => sent));
+    expect(requests.slice(0, -1).map(toTuple)).toEqual(expected.map(([, , request]) => request));
     const uploadRequest = requests.at(-1) as Received;
     const form = await new Response(uploadRequest.text, {
       headers: { 'content-type': uploadRequest.headers['content-type'] ?? '' },

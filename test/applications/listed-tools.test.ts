@@ -14,8 +14,8 @@ interface ToolList {
   readonly failure: { readonly reason: string; readonly message: string } | null;
 }
 
-function toToolset(url: string, server: object = {}, more: object = {}): object {
-  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...server }, ...more };
+function toToolset(url: string, server: object = {}, fields: object = {}): object {
+  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...server }, ...fields };
 }
 
 function list(service: Pick<TestService, 'sendRequest'>, body: object, headers = withKey()): Promise<TestResponse> {
@@ -69,9 +69,9 @@ describe.each([
 });
 
 it('the tool list is loaded each time, also from a server that was unresponsive before', async () => {
-  const offered = [...tools];
+  const servedTools = [...tools];
   let isUnresponsive = true;
-  const server = await startSessions(offered, {
+  const server = await startSessions(servedTools, {
     before: () => (isUnresponsive ? new Promise<Response>(() => undefined) : undefined),
   });
   await using service = await startService({ ...configuration, tools: { connectMs: 200, listMs: 200 } });
@@ -80,7 +80,7 @@ it('the tool list is loaded each time, also from a server that was unresponsive 
   isUnresponsive = false;
   service.reload(configuration);
   expect(((await list(service, body)).json as ToolList).tools).toHaveLength(2);
-  offered.pop();
+  servedTools.pop();
   expect(((await list(service, body)).json as ToolList).tools).toHaveLength(1);
   await expect.poll(() => server.sessions.open.size).toBe(0);
 });
@@ -100,15 +100,19 @@ it('the tool list masks credentials that the server echoes', async () => {
 
 it('the tool list counts more than 512 tools, names invalid ones, and drops long schemas before names', async () => {
   const longSchema = { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(20_000) } } };
-  const many = Array.from({ length: 600 }, (_, index) => ({ ...echo, name: `tool-${1000 + index}`, inputSchema: longSchema }));
+  const manyTools = Array.from({ length: 600 }, (_, index) => ({
+    ...echo,
+    name: `tool-${1000 + index}`,
+    inputSchema: longSchema,
+  }));
   const invalidTool = { ...echo, name: 'odd', inputSchema: { type: 'string' } };
-  const server = await startStateless([...many, invalidTool]);
+  const server = await startStateless([...manyTools, invalidTool]);
   await using service = await startService(configuration);
   const { json, text } = await list(service, { toolset: toToolset(server.url) });
-  const listed = json as ToolList;
-  expect(listed).toMatchObject({ count: 600, leftOut: ['odd'], failure: null });
-  expect([listed.tools.length, listed.tools[0]?.name]).toEqual([512, 'tool-1000']);
-  expect([listed.tools[0]?.parameters !== undefined, listed.tools.at(-1)?.parameters]).toEqual([true, undefined]);
+  const toolList = json as ToolList;
+  expect(toolList).toMatchObject({ count: 600, leftOut: ['odd'], failure: null });
+  expect([toolList.tools.length, toolList.tools[0]?.name]).toEqual([512, 'tool-1000']);
+  expect([toolList.tools[0]?.parameters !== undefined, toolList.tools.at(-1)?.parameters]).toEqual([true, undefined]);
   expect(text.length).toBeLessThan(4_000_000);
 });
 
@@ -170,19 +174,19 @@ describe('stored secrets in a tool list request', () => {
 
   it('are sent only if the toolset calls the server that they belong to', async () => {
     const server = await startStateless([echo]);
-    const other = await startStateless([echo]);
+    const otherServer = await startStateless([echo]);
     await using service = await startService(configuration);
-    const stored = toToolset(server.url, { authorization: { type: 'bearer', token: 'canary-token' } });
-    await save(service, pathOf('kept'), quickApp({ mcp_toolset: [stored] }));
+    const storedToolset = toToolset(server.url, { authorization: { type: 'bearer', token: 'canary-token' } });
+    await save(service, pathOf('kept'), quickApp({ mcp_toolset: [storedToolset] }));
     const masked = toToolset(server.url, { authorization: maskedAuthorization });
     expect((await list(service, { toolset: masked, application })).json).toMatchObject({ count: 1, failure: null });
     expect(server.seen.at(-1)?.headers.authorization).toBe('Bearer canary-token');
-    const movedToolset = toToolset(other.url, { authorization: maskedAuthorization });
+    const movedToolset = toToolset(otherServer.url, { authorization: maskedAuthorization });
     for (const body of [{ toolset: movedToolset, application }, { toolset: masked }]) {
       const { status, error } = await list(service, body);
       expect([status, error.param]).toEqual([400, 'toolset.mcp_server_info.authorization.token']);
     }
-    expect(other.seen).toEqual([]);
+    expect(otherServer.seen).toEqual([]);
   });
 
   it('are used only for their owner', async () => {

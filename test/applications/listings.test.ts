@@ -18,8 +18,9 @@ beforeAll(async () => {
   );
   const starters = ['Hello', 'Say hello'];
   await save(service, pathOf('team/mine'), quickApp({ starters }, { displayName: 'Mine', userRoles: ['staff'] }));
-  const stored = await store.find(id);
-  if (stored !== undefined) await store.put({ ...stored, updatedAtMs: stored.createdAtMs + 60_000 }, undefined);
+  const storedApplication = await store.find(id);
+  if (storedApplication !== undefined)
+    await store.put({ ...storedApplication, updatedAtMs: storedApplication.createdAtMs + 60_000 }, undefined);
 });
 
 afterAll(() => service.close());

@@ -52,12 +52,13 @@ it('a version with a deleted document cannot be restored', async () => {
 it('/health reports a configured application until its document is stored', async () => {
   const watch = watchNode();
   const reference = 'files/bucket/late.txt';
-  await using other = await startService(
+  await using otherService = await startService(
     { models, applications: { guide: quickApp({ document_relative_url: reference }, { displayName: 'Guide' }) } },
     { ...documentStores.options, ...watch.options },
   );
-  const state = watch.createState(other);
-  const readDocuments = () => other.sendRequest({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
+  const state = watch.createState(otherService);
+  const readDocuments = () =>
+    otherService.sendRequest({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
   await readDocuments();
   await readDocuments();
   const message = `guide looks things up in ${reference}, which is not stored; upload it`;
@@ -68,8 +69,8 @@ it('/health reports a configured application until its document is stored', asyn
 });
 
 it('a missing document of a saved application is logged once per configuration, not with each call', async () => {
-  await using other = await startService({ models }, documentStores.options);
-  const { documents } = watchNode().createState(other);
+  await using otherService = await startService({ models }, documentStores.options);
+  const { documents } = watchNode().createState(otherService);
   const application = 'applications/bucket/guide';
   const noteAll = (count: number) =>
     Array.from({ length: count }, (_, index) => documents.note(`${application}-${index}`, ['files/bucket/a.txt'])).filter(
@@ -79,7 +80,7 @@ it('a missing document of a saved application is logged once per configuration, 
   expect(noteAll(2)).toEqual([]);
   expect(documents.note(`${application}-0`, ['files/bucket/a.txt', 'files/bucket/b.txt'])).toContain('files/bucket/b.txt');
   expect(documents.reasons).toEqual([]);
-  other.reload({ models, roles: { default: {} } });
+  otherService.reload({ models, roles: { default: {} } });
   expect(noteAll(2)).toHaveLength(2);
   expect(noteAll(2)).toEqual([]);
 });

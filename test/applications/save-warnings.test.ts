@@ -81,10 +81,10 @@ describe('the response to a saved application', () => {
 
   it('has no warnings if there are no issues, and can be saved again with its warnings', async () => {
     expect(await saveAndGetWarnings('fine', {}, { dependencies: ['demo'] })).toBeUndefined();
-    const saved = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
-    expect(saved.json).toHaveProperty('warnings');
+    const response = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
+    expect(response.json).toHaveProperty('warnings');
     expect((await show(service, pathOf('again'))).json).not.toHaveProperty('warnings');
-    expect((await save(service, pathOf('again'), saved.json)).status).toBe(200);
+    expect((await save(service, pathOf('again'), response.json)).status).toBe(200);
   });
 });
 

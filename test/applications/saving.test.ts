@@ -31,8 +31,8 @@ describe('a saved application', () => {
     const { id, etag, createdAt, updatedAt, ...rest } = created.json as StoredApplication;
     expect([created.status, created.headers.etag, rest]).toEqual([201, `"${etag}"`, app]);
     expect([id, createdAt]).toEqual([`applications/${ownBucket}/kind`, updatedAt]);
-    const stored = await show(service, pathOf('kind'));
-    expect([stored.status, stored.headers.etag, stored.json]).toEqual([200, `"${etag}"`, created.json]);
+    const loaded = await show(service, pathOf('kind'));
+    expect([loaded.status, loaded.headers.etag, loaded.json]).toEqual([200, `"${etag}"`, created.json]);
     const answer = await service.chat(id, { messages: hello });
     expect([answer.status, answer.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
   });
@@ -63,8 +63,8 @@ describe('a saved application', () => {
     const { applicationProperties: settings } = app as { applicationProperties: object };
     const body = { ...app, ...nullFields, applicationProperties: { ...settings, ...nullSettings } };
     const { status, json } = await save(service, pathOf('nulls'), body);
-    const { id, etag: _etag, createdAt: _created, updatedAt: _updated, ...saved } = json as StoredApplication;
-    expect([status, saved]).toEqual([201, app]);
+    const { id, etag: _etag, createdAt: _created, updatedAt: _updated, ...storedFields } = json as StoredApplication;
+    expect([status, storedFields]).toEqual([201, app]);
     expect((await service.chat(id, { messages: hello })).status).toBe(200);
     const invalid = quickApp({ instructions: null }, { defaults: { stop: null } });
     expect((await save(service, pathOf('odd'), invalid)).error.param).toBe('applicationProperties.instructions');
@@ -82,8 +82,8 @@ describe('a saved application', () => {
   it('can be saved again with the returned fields', async () => {
     const app = quickApp({}, { displayName: 'Again' });
     const created = await save(service, pathOf('again'), app);
-    const again = await save(service, pathOf('again'), created.json);
-    expect([again.status, again.json]).toMatchObject([200, app]);
+    const repeated = await save(service, pathOf('again'), created.json);
+    expect([repeated.status, repeated.json]).toMatchObject([200, app]);
   });
 
   it('does not exist after it is deleted', async () => {
@@ -137,8 +137,8 @@ describe('a conditional request', () => {
   it('with If-None-Match: * creates and never changes an application', async () => {
     const ifAbsent = { 'if-none-match': '*' };
     expect((await save(service, pathOf('once'), quickApp(), ifAbsent)).status).toBe(201);
-    const again = await save(service, pathOf('once'), quickApp({ temperature: 1 }), ifAbsent);
-    expect([again.status, again.error.code]).toEqual([412, 'precondition_failed']);
+    const repeated = await save(service, pathOf('once'), quickApp({ temperature: 1 }), ifAbsent);
+    expect([repeated.status, repeated.error.code]).toEqual([412, 'precondition_failed']);
     expect((await show(service, pathOf('once'))).json).toMatchObject(quickApp());
   });
 
@@ -263,8 +263,8 @@ describe('an application that cannot be saved', () => {
   });
 
   it('is rejected with the first five of many errors', async () => {
-    const many = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`key${index}`, 1]));
-    const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...many });
+    const unknownFields = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`key${index}`, 1]));
+    const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...unknownFields });
     expect(error.message).toMatch(/^key0 .*key4 is not a known key; and 4 more\.$/);
   });
 
@@ -281,10 +281,11 @@ describe('an application that cannot be saved', () => {
   });
 
   it('is one more than a user may have', async () => {
-    await using own = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
-    for (let index = 0; index < 200; index += 1) expect((await save(own, pathOf(`n${index}`), quickApp())).status).toBe(201);
-    expect((await save(own, pathOf('more'), quickApp())).error.code).toBe('payload_too_large');
-    expect((await save(own, pathOf('n0'), quickApp())).status).toBe(200);
+    await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+    for (let index = 0; index < 200; index += 1)
+      expect((await save(ownService, pathOf(`n${index}`), quickApp())).status).toBe(201);
+    expect((await save(ownService, pathOf('more'), quickApp())).error.code).toBe('payload_too_large');
+    expect((await save(ownService, pathOf('n0'), quickApp())).status).toBe(200);
   });
 
   it('is a request with another method', async () => {

@@ -33,8 +33,8 @@ it('the schema has the same content at its own path, which requires no key', asy
 
 it('the schema by ID requires a key and a known ID', async () => {
   expect((await withoutKey(toSchemaPath(schemaId))).error.code).toBe('missing_credentials');
-  const other = await show(service, toSchemaPath('https://any.example/other'));
-  expect([other.status, other.error.type, other.error.param]).toEqual([404, 'not_found_error', 'id']);
+  const unknown = await show(service, toSchemaPath('https://any.example/other'));
+  expect([unknown.status, unknown.error.type, unknown.error.param]).toEqual([404, 'not_found_error', 'id']);
   const rejected = await show(service, '/v1/application_type_schemas/schema');
   expect([rejected.status, rejected.error.param]).toEqual([400, 'id']);
 });

@@ -77,8 +77,8 @@ describe.each(spellings)('an application saved at %s', (sentPath, otherPath, dec
   });
 
   it('is one application in every encoding, and retains its first ID', async () => {
-    const again = await save(service, pathOf(otherPath), quickApp({}, { displayName: 'Again' }));
-    expect([again.status, again.json]).toMatchObject([200, { id, displayName: 'Again' }]);
+    const repeated = await save(service, pathOf(otherPath), quickApp({}, { displayName: 'Again' }));
+    expect([repeated.status, repeated.json]).toMatchObject([200, { id, displayName: 'Again' }]);
     expect((await show(service, pathOf(sentPath))).json).toMatchObject({ id, displayName: 'Again' });
     expect((await show(service, `/v1/versions/applications/${ownBucket}/${otherPath}?version=1`)).json).toMatchObject({ id });
   });

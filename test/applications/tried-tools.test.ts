@@ -15,19 +15,19 @@ const configuration = { models, security: { allowPrivateNetworks: ['127.0.0.1'] 
 
 const properties = { id: { type: 'integer' }, mode: { type: 'string', const: 'brief', parameter_info: { type: 'query' } } };
 
-function webApi(url: string, more: object = {}, parameters: object = { properties, required: ['id'] }): object {
+function webApi(url: string, fields: object = {}, parameters: object = { properties, required: ['id'] }): object {
   const find = { name: 'find', description: 'Finds an item.', parameters: { type: 'object', ...parameters } };
   const rest_api_method_info = { method_url: `${url}/items/`, method_type: 'get' };
   return {
     type: 'rest-api',
     name: 'Items',
     tools: [{ rest_api_method_info, open_ai_tool: { type: 'function', function: find } }],
-    ...more,
+    ...fields,
   };
 }
 
-function mcpServer(url: string, more: object = {}): object {
-  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...more } };
+function mcpServer(url: string, fields: object = {}): object {
+  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...fields } };
 }
 
 function run(service: Pick<TestService, 'sendRequest'>, body: object, headers = withKey()): Promise<TestResponse> {
@@ -38,12 +38,12 @@ describe('the toolset in a trial run', () => {
   it.each([
     ['/v1/tools/list', [mcpServer('http://127.0.0.1:9/mcp')], {}],
     ['/v1/tools/run', [mcpServer('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
-  ])('has the same fields in the documentation as in the validation for %s', async (path, toolsets, more) => {
+  ])('has the same fields in the documentation as in the validation for %s', async (path, toolsets, fields) => {
     await using service = await startService(configuration);
     const check = new Validators(describeApi()).request({ path, method: 'post' } as Documented, 'application/json');
     for (const toolset of toolsets) {
-      expect(check({ toolset, ...more })).toEqual([]);
-      const body = { toolset: { ...toolset, odd: 1 }, ...more };
+      expect(check({ toolset, ...fields })).toEqual([]);
+      const body = { toolset: { ...toolset, odd: 1 }, ...fields };
       expect(check(body)).not.toEqual([]);
       const { status, error } = await service.sendRequest({ path, headers: withKey(), body });
       expect([status, error.param]).toEqual([400, 'toolset.odd']);
@@ -118,8 +118,8 @@ describe('the trial run of a web API tool', () => {
     const { url, seen } = await startWebServer(() => Response.json({}));
     const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
     await using service = await startService({ ...configuration, keys });
-    const stored = webApi(url, { authorization: { type: 'bearer', token: 'canary-token' } });
-    await save(service, pathOf('kept'), quickApp({ web_api_toolset: [stored] }));
+    const storedToolset = webApi(url, { authorization: { type: 'bearer', token: 'canary-token' } });
+    await save(service, pathOf('kept'), quickApp({ web_api_toolset: [storedToolset] }));
     const application = `applications/${ownBucket}/kept`;
     const toolset = webApi(url, { authorization: { type: 'bearer', token: '***' } });
     const body = { toolset, tool: 'find', arguments: { id: 1 }, application };
@@ -146,8 +146,8 @@ describe.each([
     ];
     const { url } = await start(tools);
     await using service = await startService(configuration);
-    const answered = await run(service, { toolset: mcpServer(url), tool: 'greet', arguments: { name: 'Ada' } });
-    expect(answered.json).toMatchObject({ outcome: 'answered', text: 'Hello Ada', failure: null });
+    const response = await run(service, { toolset: mcpServer(url), tool: 'greet', arguments: { name: 'Ada' } });
+    expect(response.json).toMatchObject({ outcome: 'answered', text: 'Hello Ada', failure: null });
     const failed = await run(service, { toolset: mcpServer(url), tool: 'fail' });
     expect(failed.json).toMatchObject({ outcome: 'failed', text: expect.stringContaining('No such file') });
   });
@@ -185,18 +185,21 @@ describe('a trial run with documents', () => {
   it('searches them as an application of the caller does, without documents of other users', async () => {
     await using documentStores = await TestShelves.open();
     await using service = await startService({ models }, documentStores.options);
-    const own = await documentStores.put('rules.md', 'The library opens at nine.', ownBucket);
+    const ownReference = await documentStores.put('rules.md', 'The library opens at nine.', ownBucket);
     const foreign = await documentStores.put('rules.md', 'The vault opens at ten.', 'another');
-    const search = (references: readonly string[], more: object = {}) => {
-      const toolset = { type: 'documents', document_relative_url: references, ...more };
+    const search = (references: readonly string[], settings: object = {}) => {
+      const toolset = { type: 'documents', document_relative_url: references, ...settings };
       return run(service, { toolset, tool: 'query_document', arguments: { query: 'When does it open?' } });
     };
-    expect((await search([own])).json).toMatchObject({ outcome: 'answered', text: expect.stringContaining('opens at nine') });
+    expect((await search([ownReference])).json).toMatchObject({
+      outcome: 'answered',
+      text: expect.stringContaining('opens at nine'),
+    });
     const rejected = await search([foreign]);
     expect(rejected.json).toMatchObject({ outcome: 'failed', failure: { reason: 'failed' } });
     expect(rejected.text).not.toContain('vault');
     expect((await search([])).json).toMatchObject({ error: { param: 'toolset.document_relative_url' } });
-    expect((await search([own], { retrieval: { maxPassages: 'x' } })).status).toBe(400);
-    expect((await search([own], { retrievl: {} })).json).toMatchObject({ error: { param: 'toolset.retrievl' } });
+    expect((await search([ownReference], { retrieval: { maxPassages: 'x' } })).status).toBe(400);
+    expect((await search([ownReference], { retrievl: {} })).json).toMatchObject({ error: { param: 'toolset.retrievl' } });
   });
 });

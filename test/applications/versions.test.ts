@@ -47,10 +47,10 @@ describe('the versions of an application', () => {
   it('list every saved state, newest first', async () => {
     const first = await save(service, pathOf('team/a b'.replace(' ', '%20')), quickApp({ instructions: 'One.' }));
     await save(service, pathOf('team/a%20b'), quickApp({ instructions: 'Two.' }));
-    const listed = await list('team/a%20b');
-    expect(listed.map(({ version }) => version)).toEqual([2, 1]);
+    const versions = await list('team/a%20b');
+    expect(versions.map(({ version }) => version)).toEqual([2, 1]);
     const created = first.json as { etag: string; createdAt: number };
-    expect(listed.at(-1)).toEqual({ version: 1, etag: created.etag, savedAt: created.createdAt });
+    expect(versions.at(-1)).toEqual({ version: 1, etag: created.etag, savedAt: created.createdAt });
     const firstVersion = await show(service, getVersionsPath('team/a%20b', '?version=1'));
     expect(firstVersion.json).toEqual({ ...(first.json as object), version: 1 });
     const secondVersion = await show(service, getVersionsPath('team/a%20b', '?version=2'));
@@ -111,10 +111,10 @@ describe('a restored version', () => {
     await save(service, pathOf('back'), quickApp({ instructions: 'One.' }));
     const second = await save(service, pathOf('back'), quickApp({ instructions: 'Two.' }, { userRoles: ['staff'] }));
     audited.length = 0;
-    const restored = await restore('back', '?version=1', { 'if-match': second.headers.etag as string });
-    expect([restored.status, restored.headers.etag]).toEqual([200, `"${(restored.json as ListedVersion).etag}"`]);
-    expect(restored.json).toMatchObject(quickApp({ instructions: 'One.' }));
-    expect((await show(service, pathOf('back'))).json).toEqual(restored.json);
+    const response = await restore('back', '?version=1', { 'if-match': second.headers.etag as string });
+    expect([response.status, response.headers.etag]).toEqual([200, `"${(response.json as ListedVersion).etag}"`]);
+    expect(response.json).toMatchObject(quickApp({ instructions: 'One.' }));
+    expect((await show(service, pathOf('back'))).json).toEqual(response.json);
     expect((await list('back')).map(({ version }) => version)).toEqual([3, 2, 1]);
     const staffList = (await show(service, '/openai/applications', 'staff')).json as { data: { id: string }[] };
     expect(staffList.data.map(({ id }) => id)).not.toContain(`applications/${ownBucket}/back`);
@@ -139,34 +139,38 @@ describe('a restored version', () => {
   });
 
   it('is rejected if it has become invalid', async () => {
-    await using own = await startService(configuration);
-    await save(own, pathOf('aged'), quickApp({ model: 'other' }));
-    await save(own, pathOf('aged'), quickApp({ model: 'demo' }));
-    own.reload({ ...configuration, models: { demo: configuration.models.demo } });
-    const answer = await own.sendRequest({ method: 'POST', path: getVersionsPath('aged', '?version=1'), headers: withKey() });
+    await using ownService = await startService(configuration);
+    await save(ownService, pathOf('aged'), quickApp({ model: 'other' }));
+    await save(ownService, pathOf('aged'), quickApp({ model: 'demo' }));
+    ownService.reload({ ...configuration, models: { demo: configuration.models.demo } });
+    const answer = await ownService.sendRequest({
+      method: 'POST',
+      path: getVersionsPath('aged', '?version=1'),
+      headers: withKey(),
+    });
     expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.model']);
   });
 
   it('has its old secrets, which are masked', async () => {
     await using shop = await startScriptedUpstream();
     shop.script(({ response }) => void response.end('found'));
-    await using own = await startService({ ...configuration, security: { allowPrivateNetworks: ['127.0.0.1'] } });
+    await using ownService = await startService({ ...configuration, security: { allowPrivateNetworks: ['127.0.0.1'] } });
     const url = `${shop.url}/items`;
-    await save(own, pathOf('secret'), createSecretApp('canary-of-the-first', url));
-    await save(own, pathOf('secret'), createSecretApp('canary-of-the-second', url));
-    await save(own, pathOf('secret'), { ...quickApp(), displayName: 'Without' });
+    await save(ownService, pathOf('secret'), createSecretApp('canary-of-the-first', url));
+    await save(ownService, pathOf('secret'), createSecretApp('canary-of-the-second', url));
+    await save(ownService, pathOf('secret'), { ...quickApp(), displayName: 'Without' });
     const responses = [
-      await show(own, getVersionsPath('secret', '?version=1')),
-      await own.sendRequest({ method: 'POST', path: getVersionsPath('secret', '?version=1'), headers: withKey() }),
-      await show(own, getVersionsPath('secret')),
-      await show(own, pathOf('secret')),
+      await show(ownService, getVersionsPath('secret', '?version=1')),
+      await ownService.sendRequest({ method: 'POST', path: getVersionsPath('secret', '?version=1'), headers: withKey() }),
+      await show(ownService, getVersionsPath('secret')),
+      await show(ownService, pathOf('secret')),
     ];
     for (const { status, text } of responses) {
       expect(status).toBe(200);
       expect(text).not.toContain('canary');
     }
     expect(responses[0]?.json).toMatchObject(createSecretApp('***', url));
-    await own.chat(`applications/${ownBucket}/secret`, { messages: [{ role: 'user', content: 'Call find' }] });
+    await ownService.chat(`applications/${ownBucket}/secret`, { messages: [{ role: 'user', content: 'Call find' }] });
     expect(shop.requests.map(({ headers }) => headers['x-shop'])).toEqual(['canary-of-the-first']);
   });
 });

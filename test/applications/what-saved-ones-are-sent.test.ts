@@ -49,7 +49,7 @@ const proxyHeaders = {
   'x-any-new-proxy': 'secret',
 };
 
-type SendRequest = (key: string, id: string, more: { query?: string; headers?: Record<string, string> }) => Promise<unknown>;
+type SendRequest = (key: string, id: string, options: { query?: string; headers?: Record<string, string> }) => Promise<unknown>;
 
 const post =
   (toPath: (id: string) => string, body: object): SendRequest =>

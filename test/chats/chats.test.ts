@@ -49,8 +49,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     await send('POST', '/v1/chats/a', { turns: [createTurn('r')] });
     await send('POST', '/v1/chats/b', {});
     expect((await send('DELETE', '/v1/chats/b')).status).toBe(204);
-    const { data, revision: latest, ...more } = await readJson(send('GET', `/v1/chat-changes?since=${revision}`));
-    expect([data, more]).toMatchObject([
+    const { data, revision: latest, ...flags } = await readJson(send('GET', `/v1/chat-changes?since=${revision}`));
+    expect([data, flags]).toMatchObject([
       [
         { id: 'a', title: 'One' },
         { id: 'b', deleted: true },
@@ -109,13 +109,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
 
   it('are accessible only to their user and not to applications', async () => {
     await send('POST', '/v1/chats/own', { title: 'Own' });
-    const other = { 'api-key': 'other-key' };
+    const otherHeaders = { 'api-key': 'other-key' };
     for (const [method, path] of [
       ['GET', '/v1/chats/own'],
       ['DELETE', '/v1/chats/own'],
     ] as const)
-      expect((await send(method, path, undefined, other)).status).toBe(404);
-    expect((await readJson(send('GET', '/v1/chats', undefined, other))).data).toEqual([]);
+      expect((await send(method, path, undefined, otherHeaders)).status).toBe(404);
+    expect((await readJson(send('GET', '/v1/chats', undefined, otherHeaders))).data).toEqual([]);
     const key = await issuePerRequestKey(perRequestKeys);
     expect((await send('GET', '/v1/chats', undefined, { 'api-key': key })).status).toBe(403);
     expect((await send('GET', '/v1/chats', undefined, { 'api-key': 'unknown' })).status).toBe(401);

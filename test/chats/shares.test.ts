@@ -57,10 +57,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
   };
   const notFound = [404, 'share_not_found'];
 
-  const question = (id: string, more: object = {}) => ({ id, parent: '', kind: 'question', atMs: 1, text: id, ...more });
-  const reply = (id: string, parent: string, more: object = {}) => ({
+  const question = (id: string, fields: object = {}) => ({ id, parent: '', kind: 'question', atMs: 1, text: id, ...fields });
+  const reply = (id: string, parent: string, fields: object = {}) => ({
     ...{ id, parent, kind: 'reply', atMs: 2, text: id, state: 'done', deployment: 'demo', custom: {}, stageTimes: {} },
-    ...more,
+    ...fields,
   });
 
   it('contain the visible turns at the time of sharing, without private data, and are readable by any user on any node', async () => {
@@ -73,12 +73,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     const { token, ...created } = await share('a');
     expect(created).toMatchObject({ chat: 'a', title: 'Trip', files: 0, createdAtMs: nowMs, expiresAtMs: nowMs + 30 * dayMs });
     await send('POST', '/v1/chats/a', { title: 'Later', turns: [question('later', { parent: 'r', atMs: 9 })] });
-    const opened = await getAsOther(`/v1/shared-chats/${token}`);
-    expect(opened.json).toMatchObject({ from: 'key:test', title: 'Trip', turns: [{ id: 'q' }, { id: 'r', text: 'r' }] });
-    const [first, ...rest] = (opened.json as { turns: JsonObject[] }).turns;
+    const sharedChat = await getAsOther(`/v1/shared-chats/${token}`);
+    expect(sharedChat.json).toMatchObject({ from: 'key:test', title: 'Trip', turns: [{ id: 'q' }, { id: 'r', text: 'r' }] });
+    const [first, ...rest] = (sharedChat.json as { turns: JsonObject[] }).turns;
     expect([first, rest.length]).toEqual([question('q', { attachments: [] }), 1]);
-    expect(JSON.stringify(opened.json)).not.toMatch(/secret|hidden|later/i);
-    expect(opened.headers['cache-control']).toBe('private, no-store');
+    expect(JSON.stringify(sharedChat.json)).not.toMatch(/secret|hidden|later/i);
+    expect(sharedChat.headers['cache-control']).toBe('private, no-store');
     expect(audited).toContain('chat.shared key:test');
   });
 
@@ -146,8 +146,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     await send('POST', '/v1/chats/named', {
       turns: [question('q', { attachments }), reply('r', 'q', { deployment: 'app', custom: { attachments: replyAttachments } })],
     });
-    const listed = await send('GET', '/v1/chats/named/shared-files');
-    expect(listed.json).toEqual({
+    const list = await send('GET', '/v1/chats/named/shared-files');
+    expect(list.json).toEqual({
       object: 'list',
       data: [
         { path: 'a/mine.txt', title: 'Mine', from: 'question' },
@@ -165,12 +165,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
   it('are listed and revoked only by their owner', async () => {
     await send('POST', '/v1/chats/mine', { title: 'Mine', turns: [question('q')] });
     const { id, token } = await share('mine', { expiresInDays: 7 });
-    const listed = (await send('GET', '/v1/chat-shares')).json as { data: JsonObject[] };
-    expect(listed.data.find((listedShare) => listedShare.id === id)).toEqual({
+    const list = (await send('GET', '/v1/chat-shares')).json as { data: JsonObject[] };
+    expect(list.data.find((listedShare) => listedShare.id === id)).toEqual({
       ...{ id, chat: 'mine', title: 'Mine' },
       ...{ createdAtMs: nowMs, expiresAtMs: nowMs + 7 * dayMs },
     });
-    expect(JSON.stringify(listed)).not.toContain(token);
+    expect(JSON.stringify(list)).not.toContain(token);
     expect((await getAsOther('/v1/chat-shares')).json).toEqual({ object: 'list', data: [] });
     expect(getStatusAndCode(await send('DELETE', `/v1/chat-shares/${id}`, undefined, 'other-key'))).toEqual(notFound);
     expect(getStatusAndCode(await send('POST', '/v1/chats/mine/shares', {}, 'other-key'))).toEqual([404, 'response_not_found']);

@@ -60,8 +60,8 @@ function countCalls(id: string): number {
   return landscape.host.requests.filter(({ path }) => path === `/app/${encodeURIComponent(id)}`).length;
 }
 
-function formatError(target: string, root: string, more = ''): string {
-  return `403 consent_required: ${target} needs your consent before ${root} may use it${more}`;
+function formatError(target: string, root: string, suffix = ''): string {
+  return `403 consent_required: ${target} needs your consent before ${root} may use it${suffix}`;
 }
 
 describe('a call that requires consent, three levels deep in a chain', () => {

@@ -5,7 +5,7 @@ import { watchNode } from '#test/watch-node.ts';
 import { getConsent, required } from './support.ts';
 
 const endpoint = 'http://127.0.0.1:9/';
-const saved = 'applications/bucket/saved';
+const savedId = 'applications/bucket/saved';
 
 /**
  * Starts a service whose dependency graphs feed a node state. `newMessages` collects the messages of new issues.
@@ -29,18 +29,18 @@ it('/health and the log report a missing dependency from the start', async () =>
 });
 
 it('a missing saved application is logged once, when a form is built', async () => {
-  const { service, state, newMessages } = await startWithNodeState({ app: { endpoint, dependencies: [saved, 'lost'] } });
+  const { service, state, newMessages } = await startWithNodeState({ app: { endpoint, dependencies: [savedId, 'lost'] } });
   await using _ = service;
   expect(state.listIssues()).toEqual([]);
   await getConsent(service, 'app');
   await getConsent(service, 'app');
-  const message = `app depends on ${saved}, which does not exist`;
+  const message = `app depends on ${savedId}, which does not exist`;
   expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
   expect(newMessages).toEqual([message]);
 });
 
 it('a missing saved application is no longer an issue after the graph changes', async () => {
-  const { service, state } = await startWithNodeState({ app: { endpoint, dependencies: [saved] } });
+  const { service, state } = await startWithNodeState({ app: { endpoint, dependencies: [savedId] } });
   await using _ = service;
   await getConsent(service, 'app');
   expect(state.listIssues()).toHaveLength(1);
@@ -51,17 +51,19 @@ it('a missing saved application is no longer an issue after the graph changes', 
 
 it('a reload keeps the issues whose dependency is still configured, without building the forms again', async () => {
   const { service, state } = await startWithNodeState({
-    app: { endpoint, dependencies: [saved, `${saved}-2`] },
-    other: { endpoint, dependencies: [`${saved}-3`] },
+    app: { endpoint, dependencies: [savedId, `${savedId}-2`] },
+    other: { endpoint, dependencies: [`${savedId}-3`] },
   });
   await using _ = service;
   for (const id of ['app', 'other']) await getConsent(service, id);
   expect(state.listIssues()).toHaveLength(3);
   state.configurationAccepted([]);
   expect(state.listIssues()).toHaveLength(3);
-  service.reload({ applications: { app: { endpoint, dependencies: [saved, 'lost'] } } });
+  service.reload({ applications: { app: { endpoint, dependencies: [savedId, 'lost'] } } });
   state.configurationAccepted([]);
-  expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message: `app depends on ${saved}, which does not exist` }]);
+  expect(state.listIssues()).toEqual([
+    { code: 'dependency_missing', message: `app depends on ${savedId}, which does not exist` },
+  ]);
   service.reload({ applications: { app: { endpoint } } });
   state.configurationAccepted([]);
   expect(state.listIssues()).toEqual([]);
@@ -69,7 +71,7 @@ it('a reload keeps the issues whose dependency is still configured, without buil
 
 it('at most 100 missing dependencies are stored', async () => {
   const { service, state } = await startWithNodeState({
-    app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${saved}-${index}`) },
+    app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${savedId}-${index}`) },
   });
   await using _ = service;
   await getConsent(service, 'app');

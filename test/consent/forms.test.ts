@@ -70,7 +70,7 @@ describe('the consent form of a deployment', () => {
     for (const spelling of spellings) {
       await deleteConsent(service, 'team/mail%20box');
       await accept(service, spelling);
-      for (const other of spellings) expect(await isAccepted(service, other)).toBe(true);
+      for (const otherSpelling of spellings) expect(await isAccepted(service, otherSpelling)).toBe(true);
       expect((await consents.list('key:test')).map(({ deployment }) => deployment)).toEqual(['team/mail box']);
     }
   });
@@ -210,13 +210,13 @@ describe('the order of checks', () => {
 
   it('is size, credentials, media type, deployment, access, body, form', async () => {
     const key = { 'api-key': callerKey };
-    const plain = { 'content-type': 'text/plain' };
+    const textHeaders = { 'content-type': 'text/plain' };
     const json = { 'content-type': 'application/json' };
     const answers = [
-      await send('none', large, plain),
-      await send('none', '{', { ...plain, 'api-key': 'unknown' }),
-      await send('none', '{', plain),
-      await send('none', '{', { ...key, ...plain }),
+      await send('none', large, textHeaders),
+      await send('none', '{', { ...textHeaders, 'api-key': 'unknown' }),
+      await send('none', '{', textHeaders),
+      await send('none', '{', { ...key, ...textHeaders }),
       await send('none', '{', key),
       await send('none', '{', { ...key, ...json }),
       await send('closed', '{', { ...key, ...json }),

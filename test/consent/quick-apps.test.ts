@@ -81,8 +81,8 @@ it('a quick app calls a tool only with the user’s consent, and its reply repor
 it('a consent becomes outdated when a new deployment meets the conditions of the quick app', async () => {
   await accept(service, 'quick');
   const configuration = toConfiguration() as { applications: object };
-  const more = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: required(true) };
-  service.reload({ ...configuration, applications: { ...configuration.applications, more } });
+  const moreApp = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: required(true) };
+  service.reload({ ...configuration, applications: { ...configuration.applications, more: moreApp } });
   expect(await isAccepted(service, 'quick')).toBe(false);
   expect(await getForm(service, 'quick')).toMatchObject({ more: required(true) });
 });

@@ -69,7 +69,7 @@ export type Applications = Readonly<Record<string, { dependencies?: readonly str
  */
 export async function startLandscape(
   applications: Applications,
-  { more = {}, ...options }: ServiceOptions & { more?: object } = {},
+  { more: otherSections = {}, ...options }: ServiceOptions & { more?: object } = {},
 ): Promise<Landscape> {
   const sideEffects = new Map<string, SideEffect>();
   const host = await startScriptedUpstream((answering) => answerScripted(answering, { url: () => service.url, sideEffects }));
@@ -81,7 +81,7 @@ export async function startLandscape(
     },
     applications: Object.fromEntries(Object.entries(current).map(([id, entry]) => [id, toEntry(host.url, id, entry)])),
     keys: { [callerKey]: { project: 'test' }, other: { project: 'other' }, same: { project: 'test' } },
-    ...more,
+    ...otherSections,
   });
   const service = await startService(toConfiguration(applications), options);
   return {

@@ -130,9 +130,9 @@ describe('the bucket of the sample files', () => {
   ] as const;
 
   beforeAll(async () => {
-    const stored = await files.index.find(files.bucket, 'kept');
-    if (stored === undefined) throw new Error('nothing is stored');
-    await files.index.put({ ...stored, bucket: '~sample', path: 'handbook.md' }, undefined, Number.MAX_SAFE_INTEGER);
+    const storedFile = await files.index.find(files.bucket, 'kept');
+    if (storedFile === undefined) throw new Error('nothing is stored');
+    await files.index.put({ ...storedFile, bucket: '~sample', path: 'handbook.md' }, undefined, Number.MAX_SAFE_INTEGER);
   });
 
   it('can be read with every valid key, including per-request keys', async () => {
@@ -186,7 +186,7 @@ describe('a per-request key', () => {
   });
 
   it('cannot read after its call has ended', async () => {
-    const key = await callWithWork(toBody(toReference('given')), async (given) => given);
+    const key = await callWithWork(toBody(toReference('given')), async (perRequestKey) => perRequestKey);
     const after = await sendAs(key, 'GET', `/v1/${toReference('given')}`);
     expect([after.status, after.error.code]).toEqual([401, 'invalid_api_key']);
   });

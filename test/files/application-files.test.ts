@@ -118,7 +118,7 @@ describe('the storage locations of an application during a call', () => {
       const { bucket, appdata } = await readBuckets(key);
       const results: unknown[] = [];
       for (const location of [appdata, bucket]) {
-        const [stored, read, listed, moved, deleted] = [
+        const [putResponse, getResponse, listing, moveResponse, deleted] = [
           await sendAs(key, 'PUT', `/v1/files/${location}/in/report.txt`, 'made by the application'),
           await sendAs(key, 'GET', `/v1/files/${location}/in/report.txt`),
           await sendAs(key, 'GET', `/v1/metadata/files/${location}/?recursive=true&permissions=true`),
@@ -128,8 +128,8 @@ describe('the storage locations of an application during a call', () => {
           }),
           await sendAs(key, 'DELETE', `/v1/files/${location}/report.txt`),
         ];
-        const { items } = listed.json as { items: { permissions: string[] }[] };
-        results.push([stored.status, read.text, items[0]?.permissions, moved.status, deleted.status]);
+        const { items } = listing.json as { items: { permissions: string[] }[] };
+        results.push([putResponse.status, getResponse.text, items[0]?.permissions, moveResponse.status, deleted.status]);
       }
       return { results, key };
     });
@@ -259,8 +259,8 @@ describe('a file that the reply of an inner call attaches', () => {
           chunk({}, 'stop'),
         )(answering);
       });
-      const streamed = await files.service.stream('second', plainBody, { 'api-key': outer });
-      for (let data = await streamed.next(); data !== undefined; data = await streamed.next())
+      const reader = await files.service.stream('second', plainBody, { 'api-key': outer });
+      for (let data = await reader.next(); data !== undefined; data = await reader.next())
         if (data.includes('streamed.txt')) return (await sendAs(outer, 'GET', `/v1/${url}`)).text;
       return undefined;
     });
@@ -400,12 +400,12 @@ describe('permissions that are granted for a call', () => {
       await sendAs(outer, 'POST', grantPath, createGrant(url, ['READ']));
       return (
         await call({ key: outer, deployment: 'second' }, async (middle) => {
-          const read = async () =>
+          const getResponse = async () =>
             (await call({ key: middle, deployment: 'third' }, (key) => getStatuses(key, [['GET', `/v1/${url}`]]))).done;
-          const before = await read();
+          const before = await getResponse();
           const write = (await sendAs(middle, 'POST', grantPath, createGrant(url, ['WRITE'], 'third'))).status;
           await sendAs(middle, 'POST', grantPath, createGrant(url, ['READ'], 'third'));
-          return [before, write, await read()];
+          return [before, write, await getResponse()];
         })
       ).done;
     });

@@ -177,8 +177,8 @@ describe('the type of a file', () => {
     ],
     ['folder.txt/x', undefined, 'application/octet-stream'],
     ['x.__proto__', undefined, 'application/octet-stream'],
-  ])('of %s, sent as %s, is %s', async (path, sent, storedType) => {
-    const { json } = await files.put(path, '{"a":', sent === undefined ? {} : { 'content-type': sent });
+  ])('of %s, sent as %s, is %s', async (path, requestType, storedType) => {
+    const { json } = await files.put(path, '{"a":', requestType === undefined ? {} : { 'content-type': requestType });
     expect(json).toMatchObject({ contentType: storedType, contentLength: 5 });
     const { headers, text } = await files.get(path);
     expect([headers['content-type'], text]).toEqual([storedType, '{"a":']);
@@ -234,25 +234,25 @@ describe('the routes of files', () => {
   });
 
   it('require a key and reject requests in the documented order of checks', async () => {
-    const other = '/v1/files/other/x';
+    const otherPath = '/v1/files/other/x';
     const headers = { 'content-encoding': 'gzip', 'if-none-match': '*' };
     const tooLarge = { ...headers, 'content-length': String(10 ** 12) };
     const key = { 'api-key': callerKey };
-    for (const [path, sent, code] of [
-      [other, tooLarge, 'payload_too_large'],
-      [other, headers, 'missing_credentials'],
-      [other, { ...headers, 'content-type': 'multipart/form-data' }, 'missing_credentials'],
-      [other, { ...headers, ...key }, 'unsupported_media_type'],
+    for (const [path, requestHeaders, code] of [
+      [otherPath, tooLarge, 'payload_too_large'],
+      [otherPath, headers, 'missing_credentials'],
+      [otherPath, { ...headers, 'content-type': 'multipart/form-data' }, 'missing_credentials'],
+      [otherPath, { ...headers, ...key }, 'unsupported_media_type'],
       ['/v1/files/other/', key, 'file_not_found'],
-      [other, key, 'access_denied'],
+      [otherPath, key, 'access_denied'],
       [`${files.base}/ten`, { ...key, 'if-none-match': '*', 'content-type': 'multipart/form-data' }, 'precondition_failed'],
       [`${files.base}/ten`, { ...key, 'content-type': 'multipart/form-data' }, 'invalid_request'],
     ] as const)
-      expect([path, (await files.service.sendRequest({ method: 'PUT', path, headers: sent, body: 'x' })).error.code]).toEqual([
+      expect([
         path,
-        code,
-      ]);
+        (await files.service.sendRequest({ method: 'PUT', path, headers: requestHeaders, body: 'x' })).error.code,
+      ]).toEqual([path, code]);
     for (const method of ['GET', 'DELETE'])
-      expect((await files.service.sendRequest({ method, path: other })).error.code).toBe('missing_credentials');
+      expect((await files.service.sendRequest({ method, path: otherPath })).error.code).toBe('missing_credentials');
   });
 });

@@ -21,15 +21,15 @@ describeOnEach('concurrent uploads on two nodes', (database) => {
 
   beforeEach(async () => {
     store = await openStore('disk');
-    const start = (each: typeof database.database) =>
-      startFiles({ blobs: store.blobs, index: createFileIndex(each) }, { files: { maxBucketBytes } });
+    const start = (connection: typeof database.database) =>
+      startFiles({ blobs: store.blobs, index: createFileIndex(connection) }, { files: { maxBucketBytes } });
     nodes = [await start(database.database), await start(database.otherDatabase)];
   });
 
   afterEach(async () => {
     for (const { name } of await listStored()) await getNode(0).send('DELETE', name);
     expect(await store.names()).toEqual([]);
-    for (const each of nodes) await each[Symbol.asyncDispose]();
+    for (const node of nodes) await node[Symbol.asyncDispose]();
     await store[Symbol.asyncDispose]();
   });
 

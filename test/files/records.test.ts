@@ -21,8 +21,8 @@ const record = {
 const types = { prompts: 'PROMPT', conversations: 'CONVERSATION' } as const;
 
 function send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<TestResponse> {
-  const sent = { 'api-key': callerKey, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers };
-  return sendRequest(files.url, { method, path, headers: sent, body });
+  const allHeaders = { 'api-key': callerKey, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers };
+  return sendRequest(files.url, { method, path, headers: allHeaders, body });
 }
 
 const toPath = (kind: Kind, path: string): string => `/v1/${kind}/${files.bucket}/${path}`;
@@ -107,8 +107,8 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     expect((await send('GET', toPath(kind, 'kept'))).json).toEqual(record[kind]);
     expect((await send('DELETE', toPath(kind, 'kept'))).status).toBe(204);
     expect((await files.get('kept')).text).toBe('a file');
-    const listed = (await files.metadata('')).json as { items: { resourceType: string }[] };
-    expect(listed.items.every(({ resourceType }) => resourceType === 'FILE')).toBe(true);
+    const list = (await files.metadata('')).json as { items: { resourceType: string }[] };
+    expect(list.items.every(({ resourceType }) => resourceType === 'FILE')).toBe(true);
   });
 
   it('in a folder are listed with the folder, and the last page has no token', async () => {

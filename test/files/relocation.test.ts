@@ -12,7 +12,7 @@ const engines = { SQLite: freshSqlite, PostgreSQL: freshPostgres };
 interface Rig extends AsyncDisposable {
   readonly files: FileService;
   readonly store: TestStore;
-  readonly saved: readonly string[];
+  readonly auditEntries: readonly string[];
 }
 
 /** Starts a service with all records in a database, and with contents on disk or in S3. */
@@ -20,17 +20,17 @@ async function openRig(kind: (typeof storeKinds)[number], fresh: () => Promise<F
   const store = await openStore(kind);
   const freshDatabase = await fresh();
   const { database, close } = await freshDatabase.open();
-  const saved: string[] = [];
+  const auditEntries: string[] = [];
   const applications = createApplicationStore(database);
   const index = createFileIndex(database);
   const limits = { maxBucketBytes: 1000 };
   const noteAudit = ({ action, object }: { action: string; object: string | undefined }) =>
-    void saved.push(`${action} ${object}`);
+    void auditEntries.push(`${action} ${object}`);
   const files = await startFiles({ blobs: store.blobs, index }, { keys, files: limits }, { applications, noteAudit });
   return {
     files,
     store,
-    saved,
+    auditEntries,
     async [Symbol.asyncDispose]() {
       await files[Symbol.asyncDispose]();
       await close();
@@ -69,8 +69,8 @@ describe.each([
     operation: 'move' | 'copy',
     sourceUrl: string,
     destinationUrl: string,
-    more: object = {},
-  ): Promise<TestResponse> => send('POST', `/v1/ops/resource/${operation}`, { sourceUrl, destinationUrl, ...more });
+    fields: object = {},
+  ): Promise<TestResponse> => send('POST', `/v1/ops/resource/${operation}`, { sourceUrl, destinationUrl, ...fields });
   const contents = (...paths: string[]): Promise<(string | number)[]> =>
     Promise.all(
       paths.map(async (path) => {
@@ -85,8 +85,8 @@ describe.each([
       const { status, text } = await relocate('move', toUrl('source'), toUrl('far/away%20(1)'));
       expect([status, text]).toEqual([200, '']);
       expect(await contents('source', 'far/away%20(1)')).toEqual([404, 'the source']);
-      const moved = (await rig.files.metadata('far/away%20(1)')).json;
-      expect(moved).toMatchObject({ name: 'away (1)', createdAt: before.createdAt, contentLength: 10 });
+      const movedEntry = (await rig.files.metadata('far/away%20(1)')).json;
+      expect(movedEntry).toMatchObject({ name: 'away (1)', createdAt: before.createdAt, contentLength: 10 });
       expect(await rig.store.names()).toHaveLength(2);
     });
 
@@ -189,15 +189,19 @@ describe.each([
       await send('PUT', `${base}/${rig.files.bucket}/made`, { ...entry, displayName: 'Second' });
       expect((await relocate('move', toUrl('made', 'applications'), toUrl('in/moved', 'applications'))).status).toBe(200);
       expect((await send('GET', `${base}/${rig.files.bucket}/made`)).status).toBe(404);
-      const moved = await send('GET', `${base}/${rig.files.bucket}/in/moved`);
-      expect(moved.json).toMatchObject({ id: toUrl('in/moved', 'applications'), displayName: 'Second', userRoles: ['staff'] });
+      const movedEntry = await send('GET', `${base}/${rig.files.bucket}/in/moved`);
+      expect(movedEntry.json).toMatchObject({
+        id: toUrl('in/moved', 'applications'),
+        displayName: 'Second',
+        userRoles: ['staff'],
+      });
       const firstVersion = await send('GET', `/v1/versions/applications/${rig.files.bucket}/in/moved?version=1`);
       expect(firstVersion.json).toMatchObject({ displayName: 'First', version: 1 });
-      const listed = (await send('GET', `/v1/metadata/applications/${rig.files.bucket}/?recursive=true`)).json;
-      expect(listed).toMatchObject({
+      const list = (await send('GET', `/v1/metadata/applications/${rig.files.bucket}/?recursive=true`)).json;
+      expect(list).toMatchObject({
         items: [{ name: 'moved', parentPath: 'in', resourceType: 'APPLICATION', nodeType: 'ITEM' }],
       });
-      expect(rig.saved.slice(-2)).toEqual([
+      expect(rig.auditEntries.slice(-2)).toEqual([
         `application.saved ${toUrl('in/moved', 'applications')}`,
         `application.deleted ${toUrl('made', 'applications')}`,
       ]);

@@ -35,12 +35,12 @@ beforeAll(async () => {
     },
     { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
   );
-  const saved: [name: string, owner: string, body: object][] = [
+  const applications: [name: string, owner: string, body: object][] = [
     ['published', 'bob', { endpoint: `${host.url}/published`, userRoles: ['default'] }],
     ['own', 'alice', { endpoint: `${host.url}/own` }],
     ['quick', 'alice', quickApp({ applications_as_tools: [anyApplication] })],
   ];
-  for (const [name, owner, body] of saved) {
+  for (const [name, owner, body] of applications) {
     const { status, text } = await save(service, pathOf(name, getBucket(`key:${owner}`)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }

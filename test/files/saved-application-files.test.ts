@@ -91,7 +91,7 @@ describe('the files of a saved application', () => {
   });
 
   it('grant full access to the application for every caller, and none to other applications of the owner', async () => {
-    const [outer, nested, other] = [await saveApp('a'), await saveApp('a/b'), await saveApp('c')];
+    const [outer, nested, otherApp] = [await saveApp('a'), await saveApp('a/b'), await saveApp('c')];
     const { path } = await store(nested, 'x');
     const access = (id: string) =>
       call(id, async (key) => [
@@ -101,7 +101,7 @@ describe('the files of a saved application', () => {
       ]);
     expect(await access(nested)).toEqual([200, 200, 200]);
     expect(await access(outer)).toEqual([403, 403, 403]);
-    expect(await access(other)).toEqual([403, 403, 403]);
+    expect(await access(otherApp)).toEqual([403, 403, 403]);
     const ownerStatus = await call(
       nested,
       async (key) => (await sendAs(key, 'GET', `/v1/metadata/files/${ownerBucket}/`)).status,

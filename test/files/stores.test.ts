@@ -111,10 +111,10 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     await files.put('x', old);
     const reading = await fetch(`${files.url}${files.base}/x`, { headers: key });
     await files.put('x', 'n'.repeat(10_000_000));
-    const again = await fetch(`${files.url}${files.base}/x`, { headers: key });
+    const secondReading = await fetch(`${files.url}${files.base}/x`, { headers: key });
     await files.send('DELETE', 'x');
     expect((await reading.text()) === old).toBe(true);
-    expect(new Set(await again.text())).toEqual(new Set('n'));
+    expect(new Set(await secondReading.text())).toEqual(new Set('n'));
   });
 
   it('are looked up again if their content is replaced before it is read', async () => {
@@ -190,9 +190,9 @@ describe.each(storeKinds)('%s is unavailable', (kind) => {
     await using files = await startFiles({ blobs: store.blobs });
     await files.put('x', 'one');
     await store.breakDown();
-    const written = await files.put('y', 'two');
-    expect([written.status, written.error.code, written.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-    expect(written.text).not.toMatch(/canary|127\.0\.0\.1|ENOENT|ECONN|tmp/);
+    const putResponse = await files.put('y', 'two');
+    expect([putResponse.status, putResponse.error.code, putResponse.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    expect(putResponse.text).not.toMatch(/canary|127\.0\.0\.1|ENOENT|ECONN|tmp/);
     expect((await files.get('y')).status).toBe(404);
     if (kind === 's3') expect((await files.get('x')).error.code).toBe('overloaded');
     expect((await files.send('DELETE', 'x')).status).toBe(204);

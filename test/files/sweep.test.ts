@@ -79,8 +79,8 @@ describeOnEach('nodes that share an S3 location', (nodes) => {
   it('retain the files of another database, and log a message', async () => {
     await emptyS3();
     await using sqlite = await freshSqlite();
-    await using opened = await sqlite.open();
-    const { database } = opened;
+    await using connection = await sqlite.open();
+    const { database } = connection;
     const foreignName = randomUUID();
     await s3.put(foreignName, 'x');
     expect(await sweepOnce(database, 0)).toEqual([]);

@@ -17,8 +17,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
   const getFirstNode = () => cluster.nodes[0];
   const getSecondNode = () => cluster.nodes[1];
   const createToken = (sub: string) => cluster.issuer.token({ sub, roles: 'maker' });
-  const block = (user: string, more: object = {}) =>
-    askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'PUT', ...more });
+  const block = (user: string, options: object = {}) =>
+    askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'PUT', ...options });
   const unblock = (user: string) => askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'DELETE' });
   const waitForIdentity = (credentials: string, expected: string) =>
     vi.waitFor(async () => expect(await knows(getSecondNode(), credentials)).toBe(expected), withinSecond);
@@ -39,19 +39,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
 
   it('lists the keys of a user without their secrets, page by page', async () => {
     const token = await createToken('ada');
-    const [first, last] = [
+    const [first, second] = [
       await makeKey(getFirstNode(), token, { name: 'first' }),
       await makeKey(getFirstNode(), token, { deployments: ['m'] }),
     ];
-    const other = await makeKey(getFirstNode(), await createToken('bob'));
+    const otherKey = await makeKey(getFirstNode(), await createToken('bob'));
     const { status, json, headers } = await askWith(getSecondNode(), 'admin-key', '/v1/admin/keys?user=ada');
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     const { data, nextToken } = json as { data: readonly Record<string, unknown>[]; nextToken: string | null };
     expect(nextToken).toBeNull();
-    const { key: _key, ...shown } = first;
-    expect(data.map(({ id }) => id).sort()).toEqual([first.id, last.id].sort());
-    expect(data.find(({ id }) => id === first.id)).toEqual({ ...shown, source: 'user', user: 'ada', project: 'corporate' });
-    expect(data.find(({ id }) => id === last.id)).toMatchObject({ deployments: ['m'] });
+    const { key: _key, ...listedKey } = first;
+    expect(data.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
+    expect(data.find(({ id }) => id === first.id)).toEqual({ ...listedKey, source: 'user', user: 'ada', project: 'corporate' });
+    expect(data.find(({ id }) => id === second.id)).toMatchObject({ deployments: ['m'] });
     expect(JSON.stringify(json)).not.toContain(first.key);
     const ids: unknown[] = [];
     for (let next: string | null = ''; next !== null; ) {
@@ -62,36 +62,36 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
       ids.push(...page.data.map(({ id }) => id));
       next = page.nextToken;
     }
-    expect(ids.toSorted()).toEqual([first.id, last.id, other.id].sort());
+    expect(ids.toSorted()).toEqual([first.id, second.id, otherKey.id].sort());
     expect((await askWith(getFirstNode(), 'admin-key', '/v1/admin/keys?owner=ada')).error.message).toContain('owner');
-    for (const { id } of [first, last, other])
+    for (const { id } of [first, second, otherKey])
       await askWith(getFirstNode(), 'admin-key', `/v1/admin/keys/${id}`, { method: 'DELETE' });
   });
 
   it('revokes the key of a user on all nodes within a second', async () => {
-    const made = await makeKey(getFirstNode(), await createToken('ada'));
-    await waitForIdentity(made.key, 'ada');
-    const path = `/v1/admin/keys/${made.id}`;
+    const createdKey = await makeKey(getFirstNode(), await createToken('ada'));
+    await waitForIdentity(createdKey.key, 'ada');
+    const path = `/v1/admin/keys/${createdKey.id}`;
     for (const key of ['auditor-key', 'plain-key']) {
       const denied = await askWith(getFirstNode(), key, path, { method: 'DELETE' });
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
     }
     expect((await askWith(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).status).toBe(204);
-    await waitForIdentity(made.key, '401 invalid_api_key');
+    await waitForIdentity(createdKey.key, '401 invalid_api_key');
     expect((await askWith(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).error.code).toBe('key_not_found');
-    expect(cluster.audited).toContainEqual({ action: 'key.revoked', subject: 'key:office', object: made.id });
+    expect(cluster.audited).toContainEqual({ action: 'key.revoked', subject: 'key:office', object: createdKey.id });
   });
 
   it('rejects every credential of a blocked user on all nodes within a second, until the user is unblocked', async () => {
     const token = await createToken('ada');
-    const made = await makeKey(getFirstNode(), token);
-    await waitForIdentity(made.key, 'ada');
+    const createdKey = await makeKey(getFirstNode(), token);
+    await waitForIdentity(createdKey.key, 'ada');
     const blocked = await block('ada', { body: { reason: 'Left the company' } });
     expect([blocked.status, blocked.json]).toEqual([
       201,
       { user: 'ada', reason: 'Left the company', blockedAt: expect.any(Number), blockedBy: 'key:office' },
     ]);
-    for (const credentials of [token, made.key]) {
+    for (const credentials of [token, createdKey.key]) {
       await waitForIdentity(credentials, blockedCode);
       expect(await chat(getFirstNode(), credentials)).toBe(blockedCode);
     }
@@ -106,7 +106,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     });
     expect((await block('ada')).status).toBe(200);
     expect((await unblock('ada')).status).toBe(204);
-    for (const credentials of [token, made.key]) await waitForIdentity(credentials, 'ada');
+    for (const credentials of [token, createdKey.key]) await waitForIdentity(credentials, 'ada');
     expect((await unblock('ada')).error.code).toBe('user_not_blocked');
     expect(cluster.audited.filter(({ object }) => object === 'ada')).toEqual(
       ['user.blocked', 'user.blocked', 'user.unblocked'].map((action) => ({ action, subject: 'key:office', object: 'ada' })),
@@ -154,7 +154,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const path = '/v1/chat/completions';
     const reading = await openStream(getSecondNode().url, { path, headers, body: { model: 'm', messages, stream: true } });
-    const streamed = reading.readRest();
+    const streamResult = reading.readRest();
     const body = { model: 'm', messages: [{ role: 'user', content: 'Wait' }] };
     const waiting = sendRequest(getSecondNode().url, { path, headers, body });
     const created = await askWith(getSecondNode(), token, '/v1/responses', {
@@ -163,7 +163,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     });
     await vi.waitFor(() => expect(cluster.upstream.requests.length).toBe(before + 3), soon);
     await block('ada');
-    expect((await streamed).error?.code).toBe('user_blocked');
+    expect((await streamResult).error?.code).toBe('user_blocked');
     expect((await waiting).error.code).toBe('user_blocked');
     for (const request of cluster.upstream.requests.slice(before)) expect((await request.closed)?.early).toBe(true);
     await unblock('ada');

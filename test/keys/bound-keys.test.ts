@@ -58,7 +58,7 @@ let key: string;
 const routes = new Set<string>();
 const bucket = getBucket('ada');
 const allowed = `applications/${bucket}/allowed`;
-const other = `applications/${bucket}/other`;
+const otherApplication = `applications/${bucket}/other`;
 
 beforeAll(async () => {
   database = await openResponses('SQLite');
@@ -104,10 +104,11 @@ const toPath = (route: string): string =>
 
 describe('a key that is bound to deployments', () => {
   it('is rejected by every route that does not accept bound keys', async () => {
-    const plain = (route: string) => route.replace(/\([^)]*\)/g, '');
+    const removePattern = (route: string) => route.replace(/\([^)]*\)/g, '');
     const expectedRoutes = new Set([...openRoutes, ...acceptingRoutes]);
     const closedRoutes = [...routes].filter(
-      (route) => !route.startsWith('HEAD ') && !expectedRoutes.has(plain(route)) && /^\S+ \/(v1|openai\/v1)\//.test(route),
+      (route) =>
+        !route.startsWith('HEAD ') && !expectedRoutes.has(removePattern(route)) && /^\S+ \/(v1|openai\/v1)\//.test(route),
     );
     expect(closedRoutes.length).toBeGreaterThan(60);
     const answers: string[] = [];
@@ -120,10 +121,10 @@ describe('a key that is bound to deployments', () => {
   });
 
   it('cannot replace an application that it may call', async () => {
-    const copy = { sourceUrl: other, destinationUrl: allowed, overwrite: true };
+    const copy = { sourceUrl: otherApplication, destinationUrl: allowed, overwrite: true };
     for (const operation of ['copy', 'move'])
       expect((await post(key, `/v1/ops/resource/${operation}`, copy)).error.code).toBe('access_denied');
-    expect((await sendWith(key, 'GET', `/v1/metadata/${other}`)).error.code).toBe('access_denied');
+    expect((await sendWith(key, 'GET', `/v1/metadata/${otherApplication}`)).error.code).toBe('access_denied');
     cluster.upstream.script(jsonReply(plainCompletion('hi')));
     expect(await chat(cluster.nodes[0], key, allowed)).toBe('200');
     expect(JSON.stringify(cluster.upstream.requests.at(-1)?.body)).toContain('of the allowed one');
@@ -145,11 +146,11 @@ describe('a key that is bound to deployments', () => {
 
   it('reads, continues, and deletes only the responses that it stored', async () => {
     cluster.upstream.script(jsonReply(plainCompletion('hi')));
-    const respond = async (credentials: string, more: object = {}): Promise<TestResponse> =>
-      post(credentials, '/v1/responses', { model: 'm', input: 'Hello', ...more });
+    const respond = async (credentials: string, fields: object = {}): Promise<TestResponse> =>
+      post(credentials, '/v1/responses', { model: 'm', input: 'Hello', ...fields });
     const getId = ({ json }: TestResponse): string => (json as { id: string }).id;
     const sibling = (await makeKey(cluster.nodes[0], token, { deployments: ['m'] })).key;
-    const [users, siblings, own] = [getId(await respond(token)), getId(await respond(sibling)), getId(await respond(key))];
+    const [users, siblings, ownId] = [getId(await respond(token)), getId(await respond(sibling)), getId(await respond(key))];
     for (const id of [users, siblings]) {
       for (const [method, path] of [
         ['GET', ''],
@@ -164,15 +165,15 @@ describe('a key that is bound to deployments', () => {
     }
     const items = (await sendWith(token, 'GET', `/v1/responses/${users}/input_items`)).json as { data: { id: string }[] };
     expect((await respond(key, { input: [{ type: 'item_reference', id: items.data[0]?.id }] })).status).toBe(400);
-    expect((await sendWith(key, 'GET', `/v1/responses/${own}`)).status).toBe(200);
-    expect((await sendWith(token, 'GET', `/v1/responses/${own}`)).status).toBe(200);
-    expect((await respond(key, { previous_response_id: own })).status).toBe(200);
-    expect((await sendWith(key, 'DELETE', `/v1/responses/${own}`)).status).toBe(200);
+    expect((await sendWith(key, 'GET', `/v1/responses/${ownId}`)).status).toBe(200);
+    expect((await sendWith(token, 'GET', `/v1/responses/${ownId}`)).status).toBe(200);
+    expect((await respond(key, { previous_response_id: ownId })).status).toBe(200);
+    expect((await sendWith(key, 'DELETE', `/v1/responses/${ownId}`)).status).toBe(200);
   });
 
   it('reads, continues, and deletes only the conversations that it created', async () => {
     const getId = ({ json }: TestResponse): string => (json as { id: string }).id;
-    const [users, own] = [getId(await post(token, '/v1/conversations', {})), getId(await post(key, '/v1/conversations', {}))];
+    const [users, ownId] = [getId(await post(token, '/v1/conversations', {})), getId(await post(key, '/v1/conversations', {}))];
     const item = { items: [{ role: 'user', content: 'Hello' }] };
     const readStatuses = async (id: string): Promise<number[]> => [
       (await sendWith(key, 'GET', `/v1/conversations/${id}`)).status,
@@ -183,13 +184,13 @@ describe('a key that is bound to deployments', () => {
     ];
     cluster.upstream.script(jsonReply(plainCompletion('hi')));
     expect(await readStatuses(users)).toEqual([404, 404, 404, 400, 404]);
-    expect(await readStatuses(own)).toEqual([200, 200, 200, 200, 200]);
+    expect(await readStatuses(ownId)).toEqual([200, 200, 200, 200, 200]);
   });
 
   it('lists and calls only its deployments on each API', async () => {
     cluster.upstream.script(jsonReply(plainCompletion('hi')));
-    const listed = (await sendWith(key, 'GET', '/v1/models')).json as { data: { id: string }[] };
-    expect(listed.data.map(({ id }) => id).sort()).toEqual([allowed, 'app', 'm'].sort());
+    const list = (await sendWith(key, 'GET', '/v1/models')).json as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id).sort()).toEqual([allowed, 'app', 'm'].sort());
     const message = { model: 'm', max_tokens: 9, messages: hello };
     expect((await post(key, '/anthropic/v1/messages', message)).status).toBe(200);
     expect((await post(key, '/anthropic/v1/messages', { ...message, model: 'other' })).status).toBe(403);

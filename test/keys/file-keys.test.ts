@@ -180,12 +180,12 @@ describe('a key of a configuration file with deployments', () => {
       const { json } = await askWith(service, key, '/v1/responses', { method: 'POST', body });
       return (json as { id: string }).id;
     };
-    const [own, foreign] = [await store(robot), await store('key-without-bounds')];
+    const [ownId, foreign] = [await store(robot), await store('key-without-bounds')];
     const read = async (key: string, id: string) => (await askWith(service, key, `/v1/responses/${id}`)).status;
-    expect([await read(robot, own), await read(robot, foreign)]).toEqual([200, 404]);
-    expect(await read('key-without-bounds', own)).toBe(200);
+    expect([await read(robot, ownId), await read(robot, foreign)]).toEqual([200, 404]);
+    expect(await read('key-without-bounds', ownId)).toBe(200);
     configure({ deployments: ['m'], key: 'the-next-key-of-the-robot' });
-    expect(await read('the-next-key-of-the-robot', own)).toBe(200);
+    expect(await read('the-next-key-of-the-robot', ownId)).toBe(200);
   });
 
   it('does not restrict the inner calls of its applications', async () => {

@@ -21,7 +21,7 @@ export interface KeysCluster extends AsyncDisposable {
   readonly upstream: ScriptedUpstream;
   readonly audited: { readonly action: string; readonly subject: string | undefined; readonly object: string | undefined }[];
   /** Reloads both nodes with these sections, or with the initial configuration by default. */
-  configure(more?: object): void;
+  configure(otherSections?: object): void;
 }
 
 /** The response to the creation of a key. Only this response contains the key itself. */
@@ -47,13 +47,13 @@ export async function startKeysCluster(
   const clock = new MovedClock();
   const audited: KeysCluster['audited'] = [];
   const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
-  const configuration = (more: object = {}): object => ({
+  const configuration = (otherSections: object = {}): object => ({
     models: { m: { upstreams, maxRetryAttempts: 1 }, other: { upstreams, maxRetryAttempts: 1 } },
     applications: { app: { endpoint: `${upstream.url}/app` } },
     identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
     roles,
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
-    ...more,
+    ...otherSections,
   });
   const start = () =>
     startService(configuration(), {
@@ -73,8 +73,8 @@ export async function startKeysCluster(
   const nodes = [await start(), await start()] as const;
   return {
     ...{ database: responseDatabase.database, nodes, clock, issuer, upstream, audited },
-    configure(more) {
-      for (const node of nodes) node.reload(configuration(more));
+    configure(otherSections) {
+      for (const node of nodes) node.reload(configuration(otherSections));
     },
     async [Symbol.asyncDispose]() {
       for (const node of nodes) await node.close();
@@ -90,9 +90,9 @@ export function askWith(
   node: { readonly url: string },
   credentials: string,
   path: string,
-  more: object = {},
+  options: object = {},
 ): Promise<TestResponse> {
-  const { method = 'GET', body, headers = {} } = more as { method?: string; body?: object; headers?: Record<string, string> };
+  const { method = 'GET', body, headers = {} } = options as { method?: string; body?: object; headers?: Record<string, string> };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return sendRequest(node.url, { method, path, headers: { authorization: `Bearer ${credentials}`, ...type, ...headers }, body });
 }

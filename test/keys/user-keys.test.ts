@@ -14,8 +14,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
   let count = 0;
   let user: string;
   let token: string;
-  const signIn = (roles: string | readonly string[] = 'maker', more: object = {}) =>
-    cluster.issuer.token({ sub: user, roles, ...more });
+  const signIn = (roles: string | readonly string[] = 'maker', claims: object = {}) =>
+    cluster.issuer.token({ sub: user, roles, ...claims });
   const listKeys = async (credentials: string): Promise<CreatedKey[]> =>
     ((await askWith(cluster.nodes[0], credentials, '/v1/user/keys')).json as { data: CreatedKey[] }).data;
   const post = (credentials: string, body: object, path = '/v1/user/keys') =>
@@ -185,8 +185,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const [firstNode] = cluster.nodes;
     const bound = await makeKey(firstNode, token, { deployments: ['m'] });
     expect([await chat(firstNode, bound.key), await chat(firstNode, bound.key, 'other')]).toEqual(['200', '403 access_denied']);
-    const listed = (await askWith(firstNode, bound.key, '/v1/models')).json as { data: { id: string }[] };
-    expect(listed.data.map(({ id }) => id)).toEqual(['m']);
+    const list = (await askWith(firstNode, bound.key, '/v1/models')).json as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id)).toEqual(['m']);
     const empty = await makeKey(firstNode, token, { deployments: [] });
     expect(await chat(firstNode, empty.key)).toBe('403 access_denied');
     const unbound = await makeKey(firstNode, token);
@@ -270,20 +270,20 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
   it('is rejected while its user has no right to keys, and works again afterwards', async () => {
     const [firstNode, secondNode] = cluster.nodes;
     const created = await makeKey(firstNode, token);
-    const other = await makeKey(firstNode, token);
+    const otherKey = await makeKey(firstNode, token);
     await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
     cluster.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
     for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe('401 invalid_api_key');
     cluster.configure({ roles: { maker: {}, plain: {} } });
     for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe('401 invalid_api_key');
     // Users who lost the right can still list and delete their keys.
-    const otherPath = `/v1/user/keys/${other.id}`;
-    expect((await listKeys(token)).map(({ id }) => id)).toContain(other.id);
+    const otherPath = `/v1/user/keys/${otherKey.id}`;
+    expect((await listKeys(token)).map(({ id }) => id)).toContain(otherKey.id);
     expect((await post(token, {}, `${otherPath}/rotate`)).status).toBe(403);
     expect((await askWith(firstNode, token, otherPath, { method: 'DELETE' })).status).toBe(204);
     cluster.configure();
     for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe(user);
-    expect(await knows(firstNode, other.key)).toBe('401 invalid_api_key');
+    expect(await knows(firstNode, otherKey.key)).toBe('401 invalid_api_key');
     cluster.clock.pass(2_000);
     const seconds = Math.floor(cluster.clock.epochMs() / 1000);
     expect(await knows(firstNode, await signIn('plain', { iat: seconds }))).toBe(user);

@@ -16,11 +16,11 @@ async function startWithSaved(): Promise<LimitedService> {
   const limited = await startLimited(roles);
   const { service, upstream } = limited;
   const access = { userRoles: ['default'] };
-  const saved = [
+  const applications = [
     [greedy, { endpoint: `${upstream.url}/greedy`, ...access }],
     [runsGreedy, quickApp({ model: greedy }, access)],
   ] as const;
-  for (const [id, body] of saved) {
+  for (const [id, body] of applications) {
     const name = id.slice(id.lastIndexOf('/') + 1);
     const { status, text } = await save(service, pathOf(name, bucketOfProject('another')), body, { 'api-key': 'another' });
     if (status !== 201) throw new Error(text);

@@ -63,7 +63,7 @@ describe('a request limit', () => {
     await service.chat('m', { messages: [] });
     await service.chat('m', { messages: hello }, { 'api-key': 'unknown' });
     await chat(service);
-    for (let again = 0; again < 3; again += 1) expect(await getStatus(chat(service))).toBe(429);
+    for (let attempt = 0; attempt < 3; attempt += 1) expect(await getStatus(chat(service))).toBe(429);
     expect(await readUsed(service)).toEqual({ minuteRequestStats: 1, dayRequestStats: 1, minuteTokenStats: 12 });
   });
 

@@ -66,11 +66,11 @@ describe('a remote counter store', () => {
     await using limited = await startLimited(roles, { limitStore });
     const { service, upstream } = limited;
     expect((await chat(service, 'n')).status).toBe(200);
-    await using open = await startService(
+    await using openService = await startService(
       { ...createConfiguration(roles, upstream.endpoint), limits: { onStoreFailure: 'allow' } },
       { limitStore },
     );
-    const { status, headers } = await chat(open);
+    const { status, headers } = await chat(openService);
     expect(status).toBe(200);
     expect(headers).not.toHaveProperty('x-ratelimit-limit-tokens');
   });

@@ -71,8 +71,8 @@ export async function startLimited(roles: object, options: ServiceOptions = {}):
 }
 
 /** Returns a reply that reports this number of prompt and completion tokens. */
-export function replyWithUsage(prompt: number, completion: number, more: object = {}): Reply {
-  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...more };
+export function replyWithUsage(prompt: number, completion: number, fields: object = {}): Reply {
+  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...fields };
   return jsonReply(plainCompletion('hi', { usage }));
 }
 

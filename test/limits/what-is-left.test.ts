@@ -29,7 +29,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1 } } } });
     const { service } = limited;
     await chat(service);
-    for (let again = 0; again < 3; again += 1)
+    for (let attempt = 0; attempt < 3; attempt += 1)
       expect(await readStats(service)).toMatchObject({ minuteRequestStats: { total: 1, used: 1 } });
   });
 

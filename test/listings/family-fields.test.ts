@@ -183,13 +183,13 @@ describe('an item of a listing', () => {
 describe('an application that a user saved', () => {
   it('shows its settings only to its owner, and its starters to other users', async () => {
     const id = `applications/${getBucket('key:p')}/mine`;
-    const saved = await service.sendRequest({
+    const saveResponse = await service.sendRequest({
       method: 'PUT',
       path: `/v1/${id}`,
       headers: withKey('user'),
       body: { ...typed, userRoles: ['staff'] },
     });
-    expect(saved.status).toBe(201);
+    expect(saveResponse.status).toBe(201);
     expect(await readItem(`/openai/applications/${id}`)).toMatchObject({ application_properties: { model: 'chat' } });
     const itemForOther = await readItem(`/openai/applications/${id}`, 'other');
     expect(itemForOther).toMatchObject({ id, application: id, application_type_schema_id: typed.applicationTypeSchemaId });

@@ -176,11 +176,11 @@ describe('a deployment that requires a role', () => {
   });
 
   it('uses a new configuration immediately', async () => {
-    await using own = await startService({ models: { m: { upstreams, userRoles: ['staff'] } } });
-    expect((await own.chat('m', { messages: hello })).status).toBe(403);
-    own.reload({ models: { m: { upstreams }, next: { upstreams } } });
-    expect((await own.chat('m', { messages: hello })).status).toBe(200);
-    const { json } = await own.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
+    await using ownService = await startService({ models: { m: { upstreams, userRoles: ['staff'] } } });
+    expect((await ownService.chat('m', { messages: hello })).status).toBe(403);
+    ownService.reload({ models: { m: { upstreams }, next: { upstreams } } });
+    expect((await ownService.chat('m', { messages: hello })).status).toBe(200);
+    const { json } = await ownService.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
     expect(json).toMatchObject({ data: [{ id: 'm' }, { id: 'next' }] });
   });
 });

@@ -43,9 +43,9 @@ describe('arguments of a tool', () => {
   ])('that violate its schema are not sent: %j', async (args, problem) => {
     await using rig = await startRigWith(booking(), calls(['book', args]), says('Sorry.'));
     const before = api.requests.length;
-    const answered = await rig.chat('Book.');
+    const response = await rig.chat('Book.');
     expect(toldTo(rig)).toEqual([`The tool was not run: ${problem}. Call it again with arguments that follow its schema.`]);
-    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['failed']);
+    expect(stagesOf(response).map(({ status }) => status)).toEqual(['failed']);
     expect(api.requests.length).toBe(before);
   });
 

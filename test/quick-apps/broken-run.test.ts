@@ -51,10 +51,10 @@ describe('a run that fails after tool calls', () => {
 
   it('sends its state before and inside the error, with its usage', async () => {
     await using rig = await startWithTools(...twoTools, brokenReply);
-    const streamed = await (await rig.service.stream('app', { messages: request })).readRest();
-    const states = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
+    const result = await (await rig.service.stream('app', { messages: request })).readRest();
+    const states = result.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
     expect(states).toHaveLength(1);
-    expect(streamed.error).toMatchObject({
+    expect(result.error).toMatchObject({
       custom_content: { state: states[0] },
       usage: { prompt_tokens: 20, completion_tokens: 4, total_tokens: 24 },
       statistics: { usage_per_model: [{ model: 'model', prompt_tokens: 20 }] },
@@ -93,9 +93,9 @@ describe('a run that fails after tool calls', () => {
       says('Enough.'),
     );
     const failed = await sendFailing(rig);
-    const answered = await rig.chat([...request, failedMessage(getState(failed))]);
+    const response = await rig.chat([...request, failedMessage(getState(failed))]);
     expect(rig.model.requests).toHaveLength(3 + 13);
-    expect(stagesOf(answered)).toHaveLength(12);
+    expect(stagesOf(response)).toHaveLength(12);
   });
 });
 

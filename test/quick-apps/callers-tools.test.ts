@@ -57,8 +57,8 @@ describe('tools of the client', () => {
     await using rig = await startRigWith(getOwnTools(), calls(['book', {}]), says('Booked.'));
     const question = [user('Book a seat.')];
     const { custom_content: _custom, ...message } = messageOf(await rig.chat(question, { tools }));
-    const answered = await rig.chat([...question, message, result('call_0', 'Done.')], { tools });
-    expect(messageOf(answered).content).toBe('Booked.');
+    const response = await rig.chat([...question, message, result('call_0', 'Done.')], { tools });
+    expect(messageOf(response).content).toBe('Booked.');
     expect(rig.sent().slice(-2)).toMatchObject([
       { role: 'assistant', tool_calls: [{ id: 'call_0' }] },
       result('call_0', 'Done.'),
@@ -67,11 +67,11 @@ describe('tools of the client', () => {
 
   it('are streamed as one delta per call, then the state, then the end', async () => {
     await using rig = await startRigWith({}, calls(['look_up', { q: 1 }], ['book', {}]));
-    const streamed = await (await rig.service.stream('app', { messages: [user('Go.')], tools })).readRest();
-    const deltas = streamed.deltas();
+    const streamResult = await (await rig.service.stream('app', { messages: [user('Go.')], tools })).readRest();
+    const deltas = streamResult.deltas();
     expect(deltas.filter((delta) => getCallNames(delta) !== undefined).map(getCallNames)).toEqual([['look_up'], ['book']]);
     expect(deltas.filter(({ custom_content: custom }) => custom?.state)).toHaveLength(1);
-    expect(streamed.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['tool_calls']);
+    expect(streamResult.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['tool_calls']);
   });
 
   it('are returned as tool calls together with client tools of the application', async () => {
@@ -117,7 +117,7 @@ describe('results of tools of the client', () => {
     await using rig = await startRigWith({}, calls(['look_up', {}], ['book', {}]), says('Booked.'));
     const question = [user('Book a seat.')];
     const stopped = messageOf(await rig.chat(question, { tools }));
-    const again = messageOf(await rig.chat([...question, stopped, result('call_0', 'Free.')], { tools }));
-    expect([getCallNames(again), rig.model.requests.length]).toEqual([['book'], 1]);
+    const repeated = messageOf(await rig.chat([...question, stopped, result('call_0', 'Free.')], { tools }));
+    expect([getCallNames(repeated), rig.model.requests.length]).toEqual([['book'], 1]);
   });
 });

@@ -85,9 +85,14 @@ function decodeStates(text: string): string {
 const ownId = `applications/${getBucket('key:test')}/mine`;
 
 it('no secret of a quick app appears in replies, stages, states, model requests, listings, exports, errors, or logs', async () => {
-  const saved = await node.sendRequest({ method: 'PUT', path: `/v1/${ownId}`, headers: withKey(), body: quickApp(properties()) });
-  expect(saved.status).toBe(201);
-  const texts: string[] = [saved.text];
+  const saveResponse = await node.sendRequest({
+    method: 'PUT',
+    path: `/v1/${ownId}`,
+    headers: withKey(),
+    body: quickApp(properties()),
+  });
+  expect(saveResponse.status).toBe(201);
+  const texts: string[] = [saveResponse.text];
   for (const id of ['app', ownId]) {
     model.script(
       calls(...allCalls, ['obsolete_told', {}]),
@@ -98,8 +103,8 @@ it('no secret of a quick app appears in replies, stages, states, model requests,
     const reply = await node.chat(id, { messages: [user('Call all.')] });
     expect([reply.status, reply.completion.choices[0]?.message.content]).toEqual([200, 'Done.']);
     expect(reply.completion.choices[0]?.message.custom_content?.stages?.length).toBeGreaterThanOrEqual(allCalls.length + 1);
-    const streamed = await (await node.stream(id, { messages: [user('Call all.')] })).readRest();
-    texts.push(reply.text, streamed.data.join('\n'));
+    const result = await (await node.stream(id, { messages: [user('Call all.')] })).readRest();
+    texts.push(reply.text, result.data.join('\n'));
   }
   const invalid = { ...quickApp(properties()), displayname: canary.slice(0, 3) };
   const paths = [
@@ -120,6 +125,6 @@ it('no secret of a quick app appears in replies, stages, states, model requests,
   for (const text of texts) expect(decodeStates(text)).not.toMatch(canaryPattern);
   // Control: the servers received the secrets and returned them.
   expect(model.requests.map(({ text }) => text).join()).toContain('Basic ***');
-  const sent = api.requests.map(({ path, headers, text }) => JSON.stringify([decodeURIComponent(path), headers, text]));
-  expect(sent.filter((text) => canaryPattern.test(text)).length).toBeGreaterThan(allCalls.length);
+  const requestTexts = api.requests.map(({ path, headers, text }) => JSON.stringify([decodeURIComponent(path), headers, text]));
+  expect(requestTexts.filter((text) => canaryPattern.test(text)).length).toBeGreaterThan(allCalls.length);
 });

@@ -30,8 +30,8 @@ const withOwnOperation = (): object => ({ ...clientTools, ...operationsOf(api, '
 
 const getCalledName = (message: object) => (message as { function_call?: { name: string } }).function_call?.name;
 const result = (name: string, content: string): object => ({ role: 'function', name, content });
-const toolCall = (nth: number, name: string, args: object = {}) => ({
-  ...{ id: `call_${nth}`, type: 'function' },
+const toolCall = (index: number, name: string, args: object = {}) => ({
+  ...{ id: `call_${index}`, type: 'function' },
   function: { name, arguments: JSON.stringify(args) },
 });
 
@@ -76,13 +76,13 @@ describe('a call of a client tool', () => {
 
   it('is streamed completely: the call, the state, and the end', async () => {
     await using rig = await startRigWith(clientTools, calls(['get_weather', { city: 'Oslo' }]));
-    const streamed = await (await rig.service.stream('app', { messages: [user('Weather?')] })).readRest();
-    const deltas = streamed.deltas();
+    const streamResult = await (await rig.service.stream('app', { messages: [user('Weather?')] })).readRest();
+    const deltas = streamResult.deltas();
     expect(deltas.filter(({ function_call }) => function_call)).toEqual([
       { function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
     ]);
     expect(deltas.filter(({ custom_content: custom }) => custom?.state)).toHaveLength(1);
-    expect(streamed.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['function_call']);
+    expect(streamResult.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['function_call']);
   });
 
   it('accepts a result under its name, or with underscores instead of dashes', async () => {
@@ -93,11 +93,11 @@ describe('a call of a client tool', () => {
       calls(['open-door', {}]),
       says('Open.'),
     );
-    const opened = await rig.chat('Open the door.');
-    expect(getCalledName(messageOf(opened))).toBe('open-door');
+    const stopped = await rig.chat('Open the door.');
+    expect(getCalledName(messageOf(stopped))).toBe('open-door');
     // Message names may not contain dashes.
-    const answered = await rig.chat([user('Open the door.'), messageOf(opened), result('open_door', 'It is open.')]);
-    expect(messageOf(answered).content).toBe('Open.');
+    const response = await rig.chat([user('Open the door.'), messageOf(stopped), result('open_door', 'It is open.')]);
+    expect(messageOf(response).content).toBe('Open.');
     expect(rig.sent().at(-1)).toEqual({ role: 'tool', tool_call_id: 'call_0', content: 'It is open.' });
   });
 
@@ -108,9 +108,9 @@ describe('a call of a client tool', () => {
       configuration: { tools: { maxTurns: 3 } },
     });
     const messages = [user('Open all doors.')];
-    for (const nth of [0, 1]) {
+    for (const index of [0, 1]) {
       const stopped = messageOf(await rig.chat(messages));
-      expect([nth, getCalledName(stopped)]).toEqual([nth, 'open-door']);
+      expect([index, getCalledName(stopped)]).toEqual([index, 'open-door']);
       messages.push(stopped, result('open_door', 'Open.'));
     }
     expect(messageOf(await rig.chat(messages)).content).toBe('Enough.');
@@ -123,13 +123,13 @@ describe('several calls in one reply', () => {
     const batch = calls(['get_weather', { city: 'Oslo' }], ['open-door', {}], ['ring', { times: 2 }]);
     await using rig = await startRigWith(clientTools, batch, says('Done.'));
     const messages = [user('Do all three.')];
-    for (const [nth, name] of ['get_weather', 'open-door', 'ring'].entries()) {
-      const answered = await rig.chat(messages);
-      expect(getCalledName(messageOf(answered))).toBe(name);
-      expect([nth, rig.model.requests.length]).toEqual([nth, 1]);
+    for (const [index, name] of ['get_weather', 'open-door', 'ring'].entries()) {
+      const response = await rig.chat(messages);
+      expect(getCalledName(messageOf(response))).toBe(name);
+      expect([index, rig.model.requests.length]).toEqual([index, 1]);
       // Only model calls use tokens.
-      expect(answered.completion.usage?.total_tokens).toBe(nth === 0 ? 12 : 0);
-      messages.push(messageOf(answered), result(name.replace('-', '_'), `${name} is done`));
+      expect(response.completion.usage?.total_tokens).toBe(index === 0 ? 12 : 0);
+      messages.push(messageOf(response), result(name.replace('-', '_'), `${name} is done`));
     }
     expect(messageOf(await rig.chat(messages)).content).toBe('Done.');
     expect(rig.sent().slice(2)).toEqual([
@@ -188,7 +188,7 @@ describe('several calls in one reply', () => {
     const app = { ...withOwnOperation(), client_toolset: [{ name: 'own', description: 'The caller’s.', parameters: [] }] };
     await using rig = await startRigWith(app, says('Hello.'));
     await rig.chat('Hello');
-    expect(rig.offered().map((offered) => [offered.function.name, offered.function.description])).toEqual([
+    expect(rig.offered().map((tool) => [tool.function.name, tool.function.description])).toEqual([
       ['own', 'The caller’s.'],
       [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Does own.'],
     ]);
@@ -248,8 +248,8 @@ describe('a run that the client does not continue', () => {
     await using rig = await startRigWith(clientTools, calls(['open-door', {}]), says('Open.'));
     const { function_call } = messageOf(await rig.chat('Open.'));
     const stateless = { role: 'assistant', function_call };
-    const answered = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
-    expect(messageOf(answered).content).toBe('Open.');
+    const response = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
+    expect(messageOf(response).content).toBe('Open.');
     expect(contents(rig.sent().slice(-2))).toEqual([
       ['assistant', null],
       ['tool', 'It is open.'],

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const names = ['one', 'two', 'three', 'four', 'five', 'six'];
-const getRequestSizes = (rig: Rig): number[] => rig.model.requests.map(({ text: sent }) => Buffer.byteLength(sent));
+const getRequestSizes = (rig: Rig): number[] => rig.model.requests.map(({ text: body }) => Buffer.byteLength(body));
 
 interface Settings {
   readonly app?: object;
@@ -68,8 +68,8 @@ const countShared = (first: readonly unknown[], second: readonly unknown[]): num
 describe('a run with long results', () => {
   it('does not exceed the context window of its model', async () => {
     await using rig = await start(createSixCalls(), { limits: smallModel });
-    const answered = await rig.chat('Read all.');
-    expect(messageOf(answered).content).toBe('Done.');
+    const response = await rig.chat('Read all.');
+    expect(messageOf(response).content).toBe('Done.');
     expect(Math.max(...getRequestSizes(rig))).toBeLessThan(6_000 * 3.5);
     expect(listCleared(rig.sent()).slice(0, 2)).toEqual([true, true]);
     expect(listCleared(rig.sent()).at(-1)).toBe(false);
@@ -83,7 +83,9 @@ describe('a run with long results', () => {
     await using rig = await start(createSixCalls(), { limits: { maxPromptTokens: 30_000 } });
     await rig.chat('Read all.');
     const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
-    const changedTurns = turns.slice(1).filter((turn, nth) => countShared(turns[nth] ?? [], turn) < (turns[nth]?.length ?? 0));
+    const changedTurns = turns
+      .slice(1)
+      .filter((turn, index) => countShared(turns[index] ?? [], turn) < (turns[index]?.length ?? 0));
     expect(changedTurns).toHaveLength(2);
     expect(listCleared(turns.at(-1) ?? [])).toContain(false);
   });
@@ -104,13 +106,13 @@ describe('a run with long results', () => {
 
   it('reports it in a stage, and in the trace for users who may edit the application', async () => {
     await using rig = await start(createSixCalls(), { limits: smallModel });
-    const answered = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
-    const stages = stagesOf(answered).filter(({ name }) => name === 'Conversation shortened');
+    const response = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
+    const stages = stagesOf(response).filter(({ name }) => name === 'Conversation shortened');
     expect(stages[0]).toMatchObject({
       status: 'completed',
       content: expect.stringContaining('The maximum is 5400.'),
     });
-    const trace = getTrace(answered).filter(({ kind }) => kind === 'context');
+    const trace = getTrace(response).filter(({ kind }) => kind === 'context');
     expect(trace).toHaveLength(stages.length);
     expect(JSON.parse(trace[0]?.sent ?? '')).toMatchObject({ most: 5400, refused: false });
     expect(JSON.parse(trace[0]?.received ?? '')).toMatchObject({ cleared_results: expect.any(Number), summarized_messages: 0 });
@@ -144,7 +146,9 @@ describe('a conversation with long results', () => {
       messages.push(messageOf(await rig.chat(messages)));
     }
     const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
-    const changedTurns = turns.slice(1).filter((turn, nth) => countShared(turns[nth] ?? [], turn) < (turns[nth]?.length ?? 0));
+    const changedTurns = turns
+      .slice(1)
+      .filter((turn, index) => countShared(turns[index] ?? [], turn) < (turns[index]?.length ?? 0));
     expect(changedTurns).toHaveLength(3);
     expect(Math.max(...getRequestSizes(rig))).toBeLessThan(30_000 * 4);
   });
@@ -161,7 +165,7 @@ describe('a conversation that exceeds the context window', () => {
 
   it('has its oldest messages summarized once by its model', async () => {
     await using rig = await start([says('Fruit was told of.'), says('Well.'), says('Better.')], { limits: smallModel });
-    const answered = await rig.chat(conversation);
+    const response = await rig.chat(conversation);
     expect(rig.model.requests).toHaveLength(2);
     expect(rig.sent(0)[1]?.content).toContain('user: Apples is told at length.');
     expect(
@@ -174,9 +178,9 @@ describe('a conversation that exceeds the context window', () => {
       '[Summary of the earlier conversation, which was too long to be sent whole:]\n\nFruit was told of.',
     );
     expect(rig.sent(1).at(-1)?.content).toBe('And now?');
-    expect(stagesOf(answered)[0]?.content).toContain('A summary replaces the oldest messages: ');
-    expect(answered.completion.usage?.prompt_tokens).toBe(20);
-    await rig.chat([...conversation, messageOf(answered), user('More.')]);
+    expect(stagesOf(response)[0]?.content).toContain('A summary replaces the oldest messages: ');
+    expect(response.completion.usage?.prompt_tokens).toBe(20);
+    await rig.chat([...conversation, messageOf(response), user('More.')]);
     expect(rig.model.requests).toHaveLength(3);
     expect(rig.sent(2).slice(0, rig.sent(1).length)).toEqual(rig.sent(1));
   });
@@ -185,8 +189,8 @@ describe('a conversation that exceeds the context window', () => {
     await using rig = await start([says('Of fruit.'), says('Well.'), says('Of other fruit.'), says('Well.')], {
       limits: smallModel,
     });
-    const answered = await rig.chat(conversation);
-    await rig.chat([user(repeatText('Grapes')), ...conversation.slice(1), messageOf(answered), user('More.')]);
+    const response = await rig.chat(conversation);
+    await rig.chat([user(repeatText('Grapes')), ...conversation.slice(1), messageOf(response), user('More.')]);
     expect(rig.sent()[1]?.content).toContain('Of other fruit.');
   });
 
@@ -198,9 +202,9 @@ describe('a conversation that exceeds the context window', () => {
 
   it('continues without a summary if the model returns none, and reports it in a stage', async () => {
     await using rig = await start([says(''), says('Well.')], { limits: smallModel });
-    const answered = await rig.chat(conversation);
-    expect(messageOf(answered).content).toBe('Well.');
-    expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
+    const response = await rig.chat(conversation);
+    expect(messageOf(response).content).toBe('Well.');
+    expect(stagesOf(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
   });
 });
 
@@ -223,9 +227,9 @@ function responseEvents(type: string, response: { readonly output: readonly obje
     { type: 'response.output_item.done', output_index, item },
   ]);
   const events = [{ type: 'response.created', response: opening }, ...items, { type, response: { ...opening, ...response } }];
-  return ({ response: sent }) => {
-    sent.writeHead(200, { 'content-type': 'text/event-stream' });
-    sent.end(events.map((event, at) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: at })}`).join(''));
+  return ({ response: serverResponse }) => {
+    serverResponse.writeHead(200, { 'content-type': 'text/event-stream' });
+    serverResponse.end(events.map((event, at) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: at })}`).join(''));
   };
 }
 
@@ -235,8 +239,8 @@ describe('a model that rejects a conversation as too long', () => {
 
   it('receives a shorter request once', async () => {
     await using rig = await start([...names.slice(0, 3).map((name) => calls([name, {}])), tooLong(), says('Done.')], {});
-    const answered = await rig.chat('Read.');
-    expect(messageOf(answered).content).toBe('Done.');
+    const response = await rig.chat('Read.');
+    expect(messageOf(response).content).toBe('Done.');
     expect(listCleared(rig.sent(3))).toEqual([false, false, false]);
     expect(listCleared(rig.sent(4))).toEqual([true, true, false]);
     expect(rig.offered(4).at(-1)?.function.name).toBe('read_result');
@@ -294,7 +298,7 @@ describe('a model that rejects a conversation as too long', () => {
 it('the prompts of OpenAI models are counted with their tokenizer', async () => {
   // The estimate for other models exceeds the limit.
   const spaced = '{"a":"b"},'.repeat(2_500);
-  const plain = eventsReply(delta({ role: 'assistant' }), text('Fine.'), finish());
+  const plainReply = eventsReply(delta({ role: 'assistant' }), text('Fine.'), finish());
   const model = (name: string) => (endpoint: string) => ({
     upstreams: [{ endpoint, model: name }],
     limits: { maxPromptTokens: 14_000 },
@@ -303,7 +307,7 @@ it('the prompts of OpenAI models are counted with their tokenizer', async () => 
     ['gpt-4o', 1],
     ['unknown', 2],
   ] as const) {
-    await using rig = await startRig({ app: {}, replies: [plain], model: model(name) });
+    await using rig = await startRig({ app: {}, replies: [plainReply], model: model(name) });
     await rig.chat([user(spaced), { role: 'assistant', content: 'Yes.' }, user('And?')]);
     expect(rig.model.requests).toHaveLength(requests);
   }

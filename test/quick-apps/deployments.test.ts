@@ -23,7 +23,7 @@ const createOther = (fields: object = {}) => ({ endpoint: `${host.url}/other`, .
 const usesTools = (...ids: readonly unknown[]) => ({ applications_as_tools: ids });
 const buildRig = (app: object, replies: RigParts['replies'], configuration: Configuration = {}): Promise<Rig> =>
   startRig({ app, replies, configuration });
-const listOfferedNames = (rig: Rig) => rig.offered().map((offered) => offered.function.name);
+const listOfferedNames = (rig: Rig) => rig.offered().map((tool) => tool.function.name);
 
 describe('a deployment as a tool', () => {
   it('is offered with its description, and receives only the question', async () => {
@@ -31,7 +31,7 @@ describe('a deployment as a tool', () => {
     await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'What is new?' }]), says('Done.')], {
       applications,
     });
-    const answered = await rig.chat('Ask the other.');
+    const response = await rig.chat('Ask the other.');
     expect(rig.offered(0)[0]?.function).toMatchObject({
       name: 'other',
       description: 'Asks the application Other. Knows pets.',
@@ -41,7 +41,7 @@ describe('a deployment as a tool', () => {
     expect(request?.body).toEqual({ messages: [user('What is new?')], stream: true, stream_options: { include_usage: true } });
     expect(request?.headers['api-key']).not.toBe('caller-key');
     expect(toldTo(rig)).toEqual(['from the other']);
-    expect(stagesOf(answered)).toMatchObject([{ name: 'other', status: 'completed' }]);
+    expect(stagesOf(response)).toMatchObject([{ name: 'other', status: 'completed' }]);
   });
 
   it('has its open stage closed if its reply ends successfully', async () => {
@@ -69,12 +69,12 @@ describe('a deployment as a tool', () => {
     const applications = { other: createOther(), second: createOther() };
     const replies = [calls(['other', { query: 'a' }], ['second', { query: 'b' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other', 'second'), replies, { applications });
-    const answered = await rig.chat('Ask both.');
-    const stages = stagesOf(answered);
+    const response = await rig.chat('Ask both.');
+    const stages = stagesOf(response);
     expect(stages.map(({ name }) => name).sort()).toEqual(['Looking', 'Looking', 'other', 'second']);
     expect(new Set(stages.map(({ index }) => index)).size).toBe(4);
     expect(stages.filter(({ name }) => name === 'Looking')).toMatchObject([{ content: 'here' }, { content: 'here' }]);
-    expect(messageOf(answered).custom_content?.attachments).toEqual([
+    expect(messageOf(response).custom_content?.attachments).toEqual([
       { index: 0, title: 'Found', data: 'x' },
       { index: 1, title: 'Found', data: 'x' },
     ]);
@@ -98,14 +98,14 @@ describe('a deployment as a tool', () => {
     const applications = { inner: quickApp({ ...usesTools('second'), instructions: 'You are the inner one.' }) };
     const replies = [calls(['inner', { query: 'a' }]), calls(['second', { query: 'b' }]), says('From within.'), says('Done.')];
     await using rig = await buildRig(usesTools('inner'), replies, { models, applications });
-    const answered = await rig.chat('Ask.');
+    const response = await rig.chat('Ask.');
     expect(rig.sent(1)[0]?.content).toBe('You are the inner one.');
     expect(toldTo(rig)).toEqual(['From within.']);
-    expect(stagesOf(answered).map(({ name, status }) => [name, status])).toEqual([
+    expect(stagesOf(response).map(({ name, status }) => [name, status])).toEqual([
       ['inner', 'completed'],
       ['second', 'completed'],
     ]);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(messageOf(response).content).toBe('Done.');
   });
 
   it('requires a question, and reports that it is missing', async () => {
@@ -130,12 +130,12 @@ describe('a deployment as a tool', () => {
     );
     const replies = [calls(['other', { query: 'a' }]), calls(['other', { query: 'b' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() } });
-    const answered = await rig.chat('Ask.');
+    const response = await rig.chat('Ask.');
     expect(toldTo(rig)).toEqual([
       expect.stringContaining('no more today'),
       'The tool failed: other asked for a function of its caller, which a tool does not have.',
     ]);
-    expect([messageOf(answered).content, ...stagesOf(answered).map(({ status }) => status)]).toEqual([
+    expect([messageOf(response).content, ...stagesOf(response).map(({ status }) => status)]).toEqual([
       'Done.',
       'failed',
       'failed',
@@ -167,33 +167,33 @@ describe('tools that are selected from the deployments', () => {
   });
   const equals = (property_name: string, value: unknown) => ({ condition_type: 'eq', property_name, const: value });
   const matches = (property_name: string, expression: string) => ({ condition_type: 'match', property_name, expression });
-  const all = (...conditions: object[]) => ({ conditions });
+  const matchAll = (...conditions: object[]) => ({ conditions });
 
   it.each<[string, readonly unknown[], string[]]>([
     ['named deployments in their order, each once', ['plants', 'small', 'plants'], ['plants', 'small']],
     ['no deployments that are missing, closed, or cannot chat', ['nothing', 'closed', 'vectors', 'pets'], ['pets']],
-    ['deployments with an ID', [all(equals('id', 'pets'))], ['pets']],
-    ['deployments with a display name', [all(equals('display_name', 'Small one'))], ['small']],
-    ['deployments without a display name, by their ID', [all(equals('display_name', 'pets'))], ['pets']],
-    ['deployments with a match anywhere in the description', [all(matches('description', 'plant'))], ['plants']],
-    ['deployments with a match of the complete ID', [all(matches('id', '^p.*s$'))], ['pets', 'plants']],
-    ['applications, by true', [all(equals('application', true))], ['pets', 'plants']],
-    ['applications, by the word', [all(equals('application', 'application'))], ['pets', 'plants']],
-    ['models, by false', [all(equals('application', false))], ['model', 'small']],
-    ['models, by the word', [all(equals('application', 'model'))], ['model', 'small']],
-    ['applications, by an expression', [all(matches('application', '^app'))], ['pets', 'plants']],
+    ['deployments with an ID', [matchAll(equals('id', 'pets'))], ['pets']],
+    ['deployments with a display name', [matchAll(equals('display_name', 'Small one'))], ['small']],
+    ['deployments without a display name, by their ID', [matchAll(equals('display_name', 'pets'))], ['pets']],
+    ['deployments with a match anywhere in the description', [matchAll(matches('description', 'plant'))], ['plants']],
+    ['deployments with a match of the complete ID', [matchAll(matches('id', '^p.*s$'))], ['pets', 'plants']],
+    ['applications, by true', [matchAll(equals('application', true))], ['pets', 'plants']],
+    ['applications, by the word', [matchAll(equals('application', 'application'))], ['pets', 'plants']],
+    ['models, by false', [matchAll(equals('application', false))], ['model', 'small']],
+    ['models, by the word', [matchAll(equals('application', 'model'))], ['model', 'small']],
+    ['applications, by an expression', [matchAll(matches('application', '^app'))], ['pets', 'plants']],
     [
       'deployments that meet all conditions of one entry',
-      [all(equals('application', true), matches('description', 'pets'))],
+      [matchAll(equals('application', true), matches('description', 'pets'))],
       ['pets'],
     ],
     [
       'deployments that meet any entry',
-      ['small', all(equals('id', 'pets')), all(equals('id', 'plants'))],
+      ['small', matchAll(equals('id', 'pets')), matchAll(equals('id', 'plants'))],
       ['small', 'pets', 'plants'],
     ],
-    ['no deployments, by an expression with catastrophic backtracking', [all(matches('description', '(a+)+$'))], []],
-    ['no deployments, if none meets all conditions', [all(equals('application', true), equals('application', false))], []],
+    ['no deployments, by an expression with catastrophic backtracking', [matchAll(matches('description', '(a+)+$'))], []],
+    ['no deployments, if none meets all conditions', [matchAll(equals('application', true), equals('application', false))], []],
   ])('are %s', async (_description, tools, names) => {
     await using rig = await buildRig(usesTools(...tools), [says('Hello.')], { models, applications: applications() });
     await rig.chat('Hello');
@@ -202,7 +202,10 @@ describe('tools that are selected from the deployments', () => {
 
   it('include deployments with a required role if the caller has it', async () => {
     const keys = { 'caller-key': { project: 'test' }, staff: { project: 'staff', role: 'staff' } };
-    await using rig = await buildRig(usesTools('closed', all(equals('application', false))), [says('Hello.')], { models, keys });
+    await using rig = await buildRig(usesTools('closed', matchAll(equals('application', false))), [says('Hello.')], {
+      models,
+      keys,
+    });
     await rig.chat('Hello', {}, { 'api-key': 'staff' });
     expect(listOfferedNames(rig)).toEqual(['closed', 'model', 'small']);
   });
@@ -229,7 +232,7 @@ describe('tools that are selected from the deployments', () => {
       options: watch.options,
     });
     const state = watch.createState(rig.service);
-    for (let nth = 0; nth < 2; nth += 1) await rig.chat('Hello');
+    for (let index = 0; index < 2; index += 1) await rig.chat('Hello');
     // A configuration warning reports the other missing one.
     const message = `app depends on ${missingId}, which does not exist`;
     expect([listOfferedNames(rig), watch.log]).toEqual([['pets'], [message]]);
@@ -284,7 +287,7 @@ describe('the usage of inner calls', () => {
     await using rig = await buildRig({}, [says('Hello.')], { roles });
     // Each call uses 12 tokens.
     const statuses: number[] = [];
-    for (let nth = 0; nth < 4; nth += 1) statuses.push((await rig.chat('Hello')).status);
+    for (let index = 0; index < 4; index += 1) statuses.push((await rig.chat('Hello')).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
@@ -292,17 +295,17 @@ describe('the usage of inner calls', () => {
     const roles = { default: { limits: { other: { requestDay: 1 } } } };
     const replies = [calls(['other', { query: 'a' }]), calls(['other', { query: 'b' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() }, roles });
-    const answered = await rig.chat('Ask twice.');
+    const response = await rig.chat('Ask twice.');
     expect(toldTo(rig)).toEqual(['from the other', expect.stringMatching(/limit of 1 requests per day on other is used up/)]);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(messageOf(response).content).toBe('Done.');
   });
 });
 
 describe('an application that calls itself', () => {
   it('is stopped after three returns, and the innermost model receives the error', async () => {
     await using rig = await buildRig(usesTools('app'), [callToolOnce]);
-    const answered = await rig.chat('Go round.');
-    expect(answered.status).toBe(200);
+    const response = await rig.chat('Go round.');
+    expect(response.status).toBe(200);
     const sentMessages = rig.model.requests.flatMap(({ body }) => body.messages as { role: string; content: string }[]);
     const depth = sentMessages.filter(({ role, content }) => role === 'tool' && /returns to app more than 3 times/.test(content));
     expect(depth).toHaveLength(1);
@@ -322,11 +325,11 @@ describe('an application that calls itself', () => {
     const applications = { other: createOther({ displayName: 'The mailbox', features: { consentRequired: true } }) };
     await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'a' }]), says('Done.')], { applications });
     const before = host.requests.length;
-    const answered = await rig.chat('Ask.');
+    const response = await rig.chat('Ask.');
     expect(toldTo(rig)).toEqual([
       expect.stringMatching(/: The mailbox needs your consent before app may use it\. GET \/v1\/consent\/app/),
     ]);
-    expect([stagesOf(answered)[0]?.status, host.requests.length]).toEqual(['failed', before]);
+    expect([stagesOf(response)[0]?.status, host.requests.length]).toEqual(['failed', before]);
   });
 });
 

@@ -4,8 +4,8 @@ import { quickApp, says, startRig } from './support.ts';
 describe('a quick app with the required properties only', () => {
   it('sends its instructions and its temperature to the model', async () => {
     await using rig = await startRig({ app: {}, replies: [says('Hello ', 'to you.')] });
-    const answered = await rig.chat('Hello', { temperature: 2, max_tokens: 50, user: 'u', stop: ['x'] });
-    expect(answered.completion.choices).toEqual([
+    const response = await rig.chat('Hello', { temperature: 2, max_tokens: 50, user: 'u', stop: ['x'] });
+    expect(response.completion.choices).toEqual([
       { index: 0, message: { role: 'assistant', content: 'Hello to you.' }, finish_reason: 'stop' },
     ]);
     expect(rig.model.requests[0]?.body).toEqual({

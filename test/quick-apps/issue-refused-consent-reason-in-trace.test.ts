@@ -10,11 +10,11 @@ it("the trace contains the same reason as the tool message and the stage if a to
       keys: { 'caller-key': { project: 'test', role: 'admin' } },
     },
   });
-  const answered = await rig.chat([user('Do it.')], {}, { 'x-parley-trace': 'true' });
+  const response = await rig.chat([user('Do it.')], {}, { 'x-parley-trace': 'true' });
   const reason =
     /^The tool failed: leaf needs your consent before app may use it\. GET \/v1\/consent\/app returns the form to accept\.$/;
   const [toolMessage] = toldTo(rig);
   expect(toolMessage).toMatch(reason);
-  expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(toolMessage)) }]);
-  expect(getTrace(answered).find(({ kind }) => kind === 'tool')?.error).toBe(toolMessage);
+  expect(stagesOf(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(toolMessage)) }]);
+  expect(getTrace(response).find(({ kind }) => kind === 'tool')?.error).toBe(toolMessage);
 });

@@ -54,8 +54,8 @@ describe('the reply of a web API', () => {
       replies: [calls(['items', {}]), calls(['items', {}]), says('Done.')],
     });
     await rig.chat('Read.');
-    const [refused, page] = toldTo(rig);
-    expect(refused).toBe('HTTP 429: Slow down.\n\n[The server says beside it: Retry-After: 30 s.]');
+    const [rateLimited, page] = toldTo(rig);
+    expect(rateLimited).toBe('HTTP 429: Slow down.\n\n[The server says beside it: Retry-After: 30 s.]');
     expect(page).toMatch(
       /, or searches it\.\]\n\n\[The server says beside it: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
     );
@@ -91,11 +91,11 @@ describe('a result that is too long', () => {
   it('can be read by the model from the offset of the truncation', async () => {
     const offset = 39_000;
     await using rig = await start([calls(['json', {}]), readResult({ offset }), says('Done.')]);
-    const answered = await rig.chat('Read.');
+    const response = await rig.chat('Read.');
     const page = toldTo(rig).at(-1) ?? '';
     expect(contents['/json']?.slice(offset)).toContain(page.split('\n\n[Characters')[0]);
     expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+; go on with offset \d+\.\]$/);
-    expect(stagesOf(answered)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
+    expect(stagesOf(response)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
     expect(rig.offered(0).map(({ function: { name } }) => name)).not.toContain('read_result');
   });
 
@@ -107,11 +107,11 @@ describe('a result that is too long', () => {
       says('Done.'),
     ]);
     await rig.chat('Read.');
-    const [, found, none] = toldTo(rig);
-    expect(found).toMatch(
+    const [, match, noMatch] = toldTo(rig);
+    expect(match).toMatch(
       /^Offset \d+: …[\s\S]*line 2999 of the log…\n\n\[Found 1 times in \d+ characters, shown in 1 places\.\]$/,
     );
-    expect(none).toBe(`[Nothing in the ${contents['/lines']?.length} characters of the result matches "nowhere".]`);
+    expect(noMatch).toBe(`[Nothing in the ${contents['/lines']?.length} characters of the result matches "nowhere".]`);
   });
 
   it('can be read in later runs of the conversation on any node, without another tool call', async () => {

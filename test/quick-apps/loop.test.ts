@@ -28,12 +28,12 @@ describe('calls of one reply', () => {
       response.end(`from ${received.path}`);
     });
     await using rig = await startRigWith(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
-    const answered = await rig.chat('Do both.');
+    const answer = await rig.chat('Do both.');
     expect(rig.sent().slice(-2)).toEqual([
       { role: 'tool', tool_call_id: 'call_0', content: 'from /one' },
       { role: 'tool', tool_call_id: 'call_1', content: 'from /two' },
     ]);
-    expect(stagesOf(answered).map(({ index, name, status }) => [index, name, status])).toEqual([
+    expect(stagesOf(answer).map(({ index, name, status }) => [index, name, status])).toEqual([
       [0, 'one', 'completed'],
       [1, 'two', 'completed'],
     ]);
@@ -42,10 +42,10 @@ describe('calls of one reply', () => {
   it('do not affect each other or the run if one fails', async () => {
     api.script(({ received, response }) => void response.writeHead(received.path === '/one' ? 500 : 200).end('said'));
     await using rig = await startRigWith(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
-    const answered = await rig.chat('Do both.');
+    const answer = await rig.chat('Do both.');
     expect(toldTo(rig)).toEqual(['HTTP 500: said', 'said']);
-    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['failed', 'completed']);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(stagesOf(answer).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(messageOf(answer).content).toBe('Done.');
   });
 
   it.each([
@@ -55,10 +55,10 @@ describe('calls of one reply', () => {
   ])('with the arguments %s are not run, and the model receives the reason', async (args, message) => {
     const before = api.requests.length;
     await using rig = await startRigWith(tools('one'), calls(['one', args]), calls(['one', {}]), says('Done.'));
-    const answered = await rig.chat('Do it.');
+    const response = await rig.chat('Do it.');
     expect(toldTo(rig)).toEqual([expect.stringContaining(message), 'from /one']);
     expect(api.requests).toHaveLength(before + 1);
-    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(stagesOf(response).map(({ status }) => status)).toEqual(['failed', 'completed']);
   });
 
   it('of an unknown tool return an error to the model', async () => {
@@ -82,12 +82,12 @@ describe('calls of one reply', () => {
 describe('a run', () => {
   it('calls its model at most 15 times, the last time without tools and with a note about it', async () => {
     await using rig = await startRigWith(tools('one'), ...Array.from({ length: 14 }, () => calls(['one', {}])), says('Enough.'));
-    const answered = await rig.chat('Go on and on.');
+    const response = await rig.chat('Go on and on.');
     expect(rig.model.requests.map(({ body }) => Array.isArray(body.tools))).toEqual([...Array(14).fill(true), false]);
     expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[No more tools can be called in this run/);
     expect(toldTo(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));
-    expect([messageOf(answered).content, answered.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
-    expect(stagesOf(answered)).toHaveLength(14);
+    expect([messageOf(response).content, response.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
+    expect(stagesOf(response)).toHaveLength(14);
   });
 
   it('ends with an answer even if its model requests tools that are no longer offered', async () => {
@@ -96,9 +96,9 @@ describe('a run', () => {
       replies: [calls(['one', {}])],
       configuration: { tools: { maxTurns: 3 } },
     });
-    const answered = await rig.chat('Go on.');
-    expect(messageOf(answered).content).toBe('The run ended after 3 calls of the model without an answer.');
-    expect([rig.model.requests.length, answered.completion.choices[0]?.finish_reason]).toEqual([3, 'stop']);
+    const response = await rig.chat('Go on.');
+    expect(messageOf(response).content).toBe('The run ended after 3 calls of the model without an answer.');
+    expect([rig.model.requests.length, response.completion.choices[0]?.finish_reason]).toEqual([3, 'stop']);
   });
 
   it('reports the sum of the usage of its calls', async () => {
@@ -112,10 +112,10 @@ describe('a run', () => {
   it('streams role, text, stages, state, end, and usage with statistics in this order', async () => {
     await using rig = await startRigWith(tools('one'), calls('Let me see.', ['one', {}]), says('Done.'));
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] });
-    const streamed = await stream.readRest();
-    expect(streamed.isDone).toBe(true);
-    expect(streamed.content()).toBe('Let me see.\n\nDone.');
-    const kinds = streamed.chunks.map(({ choices: [choice], usage: used, statistics }) => {
+    const result = await stream.readRest();
+    expect(result.isDone).toBe(true);
+    expect(result.content()).toBe('Let me see.\n\nDone.');
+    const kinds = result.chunks.map(({ choices: [choice], usage: used, statistics }) => {
       if (used) return statistics ? 'usage and statistics' : 'usage';
       if (choice?.finish_reason) return choice.finish_reason;
       const { role, content, custom_content: custom } = choice?.delta ?? {};
@@ -153,9 +153,9 @@ describe('a run', () => {
       answering.head();
       answering.destroyConnection();
     });
-    const streamed = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
-    expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_unavailable', true]);
-    const stages = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.stages ?? []);
+    const result = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
+    expect([result.error?.code, result.isDone]).toEqual(['upstream_unavailable', true]);
+    const stages = result.deltas().flatMap(({ custom_content: custom }) => custom?.stages ?? []);
     expect(stages.at(-1)?.status).toBe('completed');
   });
 });
@@ -170,7 +170,7 @@ describe('a client that disconnects', () => {
     );
     const before = api.requests.length;
     const stream = await rig.service.stream('app', { messages: [user('Do all.')] });
-    const toolRequests = await Promise.all([0, 1, 2].map((nth) => api.request(before + nth)));
+    const toolRequests = await Promise.all([0, 1, 2].map((index) => api.request(before + index)));
     await expectClosedOnDisconnect(toolRequests, () => stream.disconnect());
     expect(rig.model.requests).toHaveLength(1);
   });
@@ -201,7 +201,7 @@ describe('tool names', () => {
     const app = { ...tools('same'), web_api_toolset_alternative: tools('same').web_api_toolset };
     await using rig = await startRigWith(app, says('Hello.'));
     await rig.chat('Hello');
-    const [first = '', second = ''] = rig.offered().map((offered) => offered.function.name);
+    const [first = '', second = ''] = rig.offered().map((tool) => tool.function.name);
     expect([first, second]).toEqual(['same', expect.stringMatching(/^same_[0-9a-f]{8}$/)]);
     rig.model.script(calls([second, {}]), says('Done.'));
     await rig.chat('Call the second.');
@@ -215,12 +215,12 @@ describe('an unavailable toolset', () => {
       { type: 'mcp', name: 'Far away', mcp_server_info: { url: 'https://mcp.example/', protocol: 'streamable_http' } },
     ];
     await using rig = await startRigWith({ ...tools('one'), mcp_toolset }, calls(['one', {}]), says('Done.'));
-    const answered = await rig.chat('Do it.');
-    expect(stagesOf(answered).map(({ name, status }) => [name, status])).toEqual([
+    const response = await rig.chat('Do it.');
+    expect(stagesOf(response).map(({ name, status }) => [name, status])).toEqual([
       ['Far away', 'failed'],
       ['one', 'completed'],
     ]);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(messageOf(response).content).toBe('Done.');
   });
 });
 
@@ -294,9 +294,9 @@ it('a run accepts model replies that are not streamed', async () => {
     replyWith({ content: null, tool_calls: [call] }, 'tool_calls'),
     replyWith({ content: 'Done.' }, 'stop'),
   );
-  const answered = await rig.chat('Do it.');
-  expect([messageOf(answered).content, toldTo(rig)]).toEqual(['Done.', ['from /one']]);
-  expect(answered.completion.usage?.total_tokens).toBe(4);
+  const response = await rig.chat('Do it.');
+  expect([messageOf(response).content, toldTo(rig)]).toEqual(['Done.', ['from /one']]);
+  expect(response.completion.usage?.total_tokens).toBe(4);
 });
 
 it('stages, attachments, and controls of the model are relayed under new indices', async () => {
@@ -310,10 +310,10 @@ it('stages, attachments, and controls of the model are relayed under new indices
       usage(1, 1),
     );
   await using rig = await startRigWith(tools('one'), calls(['one', {}]), replyWithStage('inner'));
-  const answered = await rig.chat('Do it.');
-  expect(stagesOf(answered).map(({ index, name, status }) => [index, name, status])).toEqual([
+  const response = await rig.chat('Do it.');
+  expect(stagesOf(response).map(({ index, name, status }) => [index, name, status])).toEqual([
     [0, 'one', 'completed'],
     [1, 'inner', 'completed'],
   ]);
-  expect(messageOf(answered).custom_content?.controls).toEqual([{ index: 0, label: 'inner' }]);
+  expect(messageOf(response).custom_content?.controls).toEqual([{ index: 0, label: 'inner' }]);
 });

@@ -67,8 +67,8 @@ describe('the sample application of the default configuration', () => {
     [1, 'opening_hours', 'opens 10:00, closes 21:00'],
     [2, 'book_status', '2 of 3 copies are in, on shelf F-27'],
     [3, 'query_document', '4 euros an hour'],
-  ])('answers its starter %i with the tool %s', async (nth, name, expected) => {
-    const { content, custom_content: custom } = await chat('sample', (await readStarters('sample'))[nth] ?? '');
+  ])('answers its starter %i with the tool %s', async (index, name, expected) => {
+    const { content, custom_content: custom } = await chat('sample', (await readStarters('sample'))[index] ?? '');
     expect(content).toContain(expected);
     const stages = custom?.stages?.filter((stage) => stage.name === name);
     expect(stages).toEqual([
@@ -88,8 +88,8 @@ describe('the sample application of the default configuration', () => {
     expect(answer.custom_content?.stages?.map(({ name }) => name)).not.toContain('query_document');
     const summary = await chat('sample', 'What is in this file?', [note]);
     expect(summary.content).toMatch(/This is how note.md begins:|> Bring a cake/);
-    const other = await chat('sample', 'How long may I keep a borrowed book?', [note]);
-    expect(other.content).toContain('Books may be kept for three weeks');
+    const otherAnswer = await chat('sample', 'How long may I keep a borrowed book?', [note]);
+    expect(otherAnswer.content).toContain('Books may be kept for three weeks');
   });
 
   it('requires consent before one application calls another', async () => {

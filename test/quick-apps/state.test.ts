@@ -89,24 +89,24 @@ describe('the maximum size of a state', () => {
 
   it('applies to long results: the oldest are truncated first, which their text shows', async () => {
     const replies = [...Array.from({ length: 12 }, () => calls(['read', {}])), says('Done.'), says('Welcome.')];
-    await using own = await startRig({ app: operationsOf(api, 'read'), replies });
-    const answered = messageOf(await own.chat('Read.'));
-    expect(getStateLength(answered)).toBeLessThan(90_000);
-    await own.chat([user('Read.'), answered, user('Thanks.')]);
-    const results = own.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
+    await using ownRig = await startRig({ app: operationsOf(api, 'read'), replies });
+    const response = messageOf(await ownRig.chat('Read.'));
+    expect(getStateLength(response)).toBeLessThan(90_000);
+    await ownRig.chat([user('Read.'), response, user('Thanks.')]);
+    const results = ownRig.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
     expect(results[0]).toBe(`${'x'.repeat(500)}\n[The rest was left out of what is remembered.]`);
     expect([results.length, results.at(-1)?.length]).toEqual([12, 39_000]);
   });
 
   it('applies to content that cannot be truncated: the state then contains only the answer', async () => {
-    const long = { text: 'y'.repeat(100_000) };
-    const replies = [...Array.from({ length: 6 }, () => calls(['read', long])), says('Done.'), says('Welcome.')];
-    await using own = await startRig({ app: operationsOf(api, 'read'), replies });
-    const answered = messageOf(await own.chat('Read.'));
-    expect(getStateLength(answered)).toBeLessThan(1000);
-    await own.chat([user('Read.'), answered, user('Thanks.')]);
+    const longArguments = { text: 'y'.repeat(100_000) };
+    const replies = [...Array.from({ length: 6 }, () => calls(['read', longArguments])), says('Done.'), says('Welcome.')];
+    await using ownRig = await startRig({ app: operationsOf(api, 'read'), replies });
+    const response = messageOf(await ownRig.chat('Read.'));
+    expect(getStateLength(response)).toBeLessThan(1000);
+    await ownRig.chat([user('Read.'), response, user('Thanks.')]);
     expect(
-      own
+      ownRig
         .sent()
         .slice(1)
         .map(({ content }) => content),
@@ -115,10 +115,10 @@ describe('the maximum size of a state', () => {
 
   it('does not apply to a run that waits for its client and must continue', async () => {
     const batch = calls(['ring', { text: 'y'.repeat(400_000) }]);
-    await using own = await startRig({ app, replies: [batch, says('Done.')] });
-    const waiting = messageOf(await own.chat([question]));
+    await using ownRig = await startRig({ app, replies: [batch, says('Done.')] });
+    const waiting = messageOf(await ownRig.chat([question]));
     expect(getStateLength(waiting)).toBeGreaterThan(400_000);
-    expect(messageOf(await own.chat([question, waiting, result])).content).toBe('Done.');
+    expect(messageOf(await ownRig.chat([question, waiting, result])).content).toBe('Done.');
   });
 });
 
@@ -136,13 +136,13 @@ describe('a control of the model', () => {
   });
 
   it('is relayed, and the choice of the user is checked against its schema', async () => {
-    await using own = await startRig({ app: {}, replies: [offerReply, says('Ordered.')] });
-    const offered = messageOf(await own.chat('A shirt.'));
-    expect(offered.custom_content).toMatchObject({ controls: [{ index: 0, label: 'Size', schema }] });
-    const send = (last: object) => own.chat([user('A shirt.'), offered, last]);
+    await using ownRig = await startRig({ app: {}, replies: [offerReply, says('Ordered.')] });
+    const offer = messageOf(await ownRig.chat('A shirt.'));
+    expect(offer.custom_content).toMatchObject({ controls: [{ index: 0, label: 'Size', schema }] });
+    const send = (last: object) => ownRig.chat([user('A shirt.'), offer, last]);
     expect((await send(createChoice('Colour', {}))).error).toMatchObject({ code: 'control_not_offered' });
     expect((await send(createChoice('Size', { size: 'XL' }))).error).toMatchObject({ code: 'control_not_offered' });
     expect(messageOf(await send(createChoice('Size', { size: 'L' }))).content).toBe('Ordered.');
-    expect(own.sent()[2]).toMatchObject({ role: 'assistant', content: 'Which size?' });
+    expect(ownRig.sent()[2]).toMatchObject({ role: 'assistant', content: 'Which size?' });
   });
 });

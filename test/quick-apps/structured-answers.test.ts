@@ -22,9 +22,9 @@ const start = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(opera
 describe('a run with tools and a response_format', () => {
   it('returns only the structured answer, with earlier text in a stage', async () => {
     await using rig = await start(calls('I look it up.', ['weather', {}]), says('{"deg', 'rees":7}'));
-    const answered = await rig.chat('How warm?', { response_format });
-    expect(messageOf(answered).content).toBe('{"degrees":7}');
-    expect(stagesOf(answered)).toMatchObject([
+    const response = await rig.chat('How warm?', { response_format });
+    expect(messageOf(response).content).toBe('{"degrees":7}');
+    expect(stagesOf(response)).toMatchObject([
       { name: 'Text before tool calls', content: 'I look it up.', status: 'completed' },
       { name: 'weather', status: 'completed' },
     ]);
@@ -33,9 +33,9 @@ describe('a run with tools and a response_format', () => {
 
   it('calls its model once more without tools if the answer has another format', async () => {
     await using rig = await start(calls(['weather', {}]), says('It has 7 degrees.'), says('```json\n{"degrees":7}\n```'));
-    const answered = await rig.chat('How warm?', { response_format });
-    expect(messageOf(answered).content).toBe('{"degrees":7}');
-    expect(answered.completion.usage).toMatchObject({ prompt_tokens: 30 });
+    const response = await rig.chat('How warm?', { response_format });
+    expect(messageOf(response).content).toBe('{"degrees":7}');
+    expect(response.completion.usage).toMatchObject({ prompt_tokens: 30 });
     expect(rig.offered()).toEqual([]);
     expect(rig.sent().slice(-2)).toEqual([
       { role: 'assistant', content: 'It has 7 degrees.' },
@@ -55,10 +55,10 @@ describe('a run with tools and a response_format', () => {
 
   it('streams the complete answer at the end', async () => {
     await using rig = await start(calls('Wait.', ['weather', {}]), says('{"degrees":', '7}'));
-    const streamed = await (
+    const result = await (
       await rig.service.stream('app', { messages: [{ role: 'user', content: 'How warm?' }], response_format })
     ).readRest();
-    expect(streamed.deltas().flatMap(({ content }) => content ?? [])).toEqual(['{"degrees":7}']);
+    expect(result.deltas().flatMap(({ content }) => content ?? [])).toEqual(['{"degrees":7}']);
   });
 
   it('returns any JSON object if no schema is configured', async () => {

@@ -52,9 +52,9 @@ export interface Rig extends AsyncDisposable {
   /** Sends a request to the application `app` without streaming. */
   chat(messages: readonly object[] | string, fields?: object, headers?: Record<string, string>): Promise<TestResponse>;
   /** Returns the messages of the nth request to the model, by default of the last one. */
-  sent(nth?: number): SentMessage[];
+  sent(index?: number): SentMessage[];
   /** Returns the tools that the model was offered. */
-  offered(nth?: number): OfferedTool[];
+  offered(index?: number): OfferedTool[];
 }
 
 interface RigParts {
@@ -75,17 +75,17 @@ export function startRigWith(app: object, ...replies: readonly Reply[]): Promise
 
 export async function startRig({ app, replies, model: toModel, configuration = {}, options }: RigParts): Promise<Rig> {
   const model = await startScriptedUpstream(...replies);
-  const { applications = {}, models = {}, ...more } = configuration;
+  const { applications = {}, models = {}, ...otherSections } = configuration;
   const service = await startService(
     {
       models: { model: toModel?.(model.endpoint) ?? { upstreams: [{ endpoint: model.endpoint }] }, ...models },
       applications: { app: quickApp(app), ...applications },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
-      ...more,
+      ...otherSections,
     },
     options,
   );
-  const getBody = (nth: number) => model.requests.at(nth)?.body ?? {};
+  const getBody = (index: number) => model.requests.at(index)?.body ?? {};
   return {
     service,
     model,
@@ -93,8 +93,8 @@ export async function startRig({ app, replies, model: toModel, configuration = {
       const messages = typeof input === 'string' ? [user(input)] : input;
       return service.chat('app', { messages, ...fields }, headers);
     },
-    sent: (nth = -1) => getBody(nth).messages as SentMessage[],
-    offered: (nth = -1) => (getBody(nth).tools ?? []) as OfferedTool[],
+    sent: (index = -1) => getBody(index).messages as SentMessage[],
+    offered: (index = -1) => (getBody(index).tools ?? []) as OfferedTool[],
     async [Symbol.asyncDispose]() {
       await service.close();
       await model.close();
@@ -107,7 +107,7 @@ export function user(content: string): object {
 }
 
 export function says(...texts: string[]): Reply {
-  return eventsReply(delta({ role: 'assistant', content: '' }), ...texts.map((each) => text(each)), finish(), usage(10, 2));
+  return eventsReply(delta({ role: 'assistant', content: '' }), ...texts.map((content) => text(content)), finish(), usage(10, 2));
 }
 
 type RequestedCall = readonly [name: string, args: unknown];

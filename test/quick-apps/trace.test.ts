@@ -47,7 +47,7 @@ async function startTraceRig(app: object, replies: readonly Reply[], application
   };
 }
 
-const getStreamTrace = (streamed: Streamed) => streamed.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
+const getStreamTrace = (result: Streamed) => result.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
 const parse = (json = 'null') => JSON.parse(json) as JsonObject;
 
 describe('the trace of a run', () => {
@@ -56,8 +56,8 @@ describe('the trace of a run', () => {
       calls(['one', { a: 1 }], ['two', {}]),
       says('Done.'),
     ]);
-    const answered = await rig.chat({ seed: 7 });
-    const trace = getTrace(answered);
+    const response = await rig.chat({ seed: 7 });
+    const trace = getTrace(response);
     expect(trace.map(({ index, kind, turn, name }) => [index, kind, turn, name])).toEqual([
       [0, 'model', 1, 'model'],
       [1, 'tool', 1, expect.stringMatching(/one|two/)],
@@ -73,8 +73,8 @@ describe('the trace of a run', () => {
       finish_reason: 'tool_calls',
       tool_calls: [{ id: 'call_0' }, { id: 'call_1' }],
     });
-    const one = trace.find(({ name }) => name === 'one');
-    expect([parse(one?.sent), parse(one?.received)]).toEqual([{ a: 1 }, { text: 'from /one', failed: false }]);
+    const toolItem = trace.find(({ name }) => name === 'one');
+    expect([parse(toolItem?.sent), parse(toolItem?.received)]).toEqual([{ a: 1 }, { text: 'from /one', failed: false }]);
     expect(parse(second?.sent)).toEqual({
       ...{ messages_before: 2, messages: (sentSecond?.messages as object[] | undefined)?.slice(2), temperature: 0.25, seed: 7 },
     });
@@ -115,9 +115,9 @@ describe('the trace of a run', () => {
   it('is streamed during the run, and does not change the other chunks', async () => {
     await using rig = await startTraceRig(operationsOf(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);
-    const streamed = await stream.readRest();
+    const result = await stream.readRest();
     rig.model.script(calls('Let me see.', ['one', {}]), says('Done.'));
-    const plain = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
+    const plainResult = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
     const listKinds = ({ chunks }: Streamed) =>
       chunks.map(({ choices: [choice], usage, statistics }) => {
         const { trace, ...custom } = (choice?.delta.custom_content ?? {}) as JsonObject;
@@ -125,12 +125,12 @@ describe('the trace of a run', () => {
         const parts = [choice?.delta.role, choice?.delta.content, choice?.finish_reason, ...Object.keys(custom)];
         return [...parts, usage && 'usage', statistics && 'statistics'].filter(Boolean).join();
       });
-    expect(listKinds(streamed).filter((kind) => kind !== 'trace')).toEqual(listKinds(plain));
-    expect(listKinds(streamed).at(0)).toBe('assistant');
-    const positions = listKinds(streamed).flatMap((kind, index) => (kind === 'trace' ? [index] : []));
-    expect(positions.at(0)).toBeLessThan(listKinds(streamed).indexOf('\n\nDone.'));
-    expect(positions.at(-1)).toBeLessThan(listKinds(streamed).indexOf('stop'));
-    expect(streamed.isDone).toBe(true);
+    expect(listKinds(result).filter((kind) => kind !== 'trace')).toEqual(listKinds(plainResult));
+    expect(listKinds(result).at(0)).toBe('assistant');
+    const positions = listKinds(result).flatMap((kind, index) => (kind === 'trace' ? [index] : []));
+    expect(positions.at(0)).toBeLessThan(listKinds(result).indexOf('\n\nDone.'));
+    expect(positions.at(-1)).toBeLessThan(listKinds(result).indexOf('stop'));
+    expect(result.isDone).toBe(true);
   });
 
   it('contains errors, and does not hide them from the client', async () => {
@@ -142,9 +142,9 @@ describe('the trace of a run', () => {
     };
     await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', {}]), brokenReply]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);
-    const streamed = await stream.readRest();
-    expect(streamed.error?.code).toBe('upstream_failed');
-    const [, tool, second] = getStreamTrace(streamed);
+    const result = await stream.readRest();
+    expect(result.error?.code).toBe('upstream_failed');
+    const [, tool, second] = getStreamTrace(result);
     expect(parse(tool?.received)).toEqual({ text: 'HTTP 500: broken', failed: true });
     expect([second?.turn, parse(second?.received).content]).toEqual([2, 'Half']);
     expect(second?.error).toMatch(/failed/);
@@ -165,8 +165,8 @@ describe('the trace of a run', () => {
   it('can be sent back with its message, and is not sent to the model', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
     const message = messageOf(await rig.chat());
-    const again = await rig.chat({ messages: [user('Do it.'), message, user('Again.')] });
-    expect(again.status).toBe(200);
+    const repeated = await rig.chat({ messages: [user('Do it.'), message, user('Again.')] });
+    expect(repeated.status).toBe(200);
     expect(JSON.stringify(rig.model.requests.at(-1)?.body)).not.toContain('duration_ms');
   });
 
@@ -177,9 +177,9 @@ describe('the trace of a run', () => {
       status: 'failed',
     };
     await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', hostile]), says('Done.')]);
-    const answered = await rig.chat();
-    expect(answered.status).toBe(200);
-    expect(parse(getTrace(answered)[1]?.sent).items).toEqual(hostile.items);
+    const response = await rig.chat();
+    expect(response.status).toBe(200);
+    expect(parse(getTrace(response)[1]?.sent).items).toEqual(hostile.items);
   });
 });
 
@@ -189,8 +189,8 @@ describe('the size of a trace', () => {
       calls(...Array.from({ length: 12 }, () => ['one', { x: 'y'.repeat(50_000) }] as const)),
     );
     await using rig = await startTraceRig(operationsOf(api, 'one'), [...replies, says('Done.')]);
-    const answered = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
-    const trace = getTrace(answered);
+    const response = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
+    const trace = getTrace(response);
     expect(trace).toHaveLength(6 + 5 * 12);
     const longest = Math.max(...trace.flatMap(({ sent, received }) => [sent.length, received.length]));
     expect(longest).toBeLessThan(65_000);
@@ -217,7 +217,7 @@ describe('a secret', () => {
 });
 
 describe('access to a trace', () => {
-  const isTraced = (answered: TestResponse) => [answered.status, answered.text.includes('"trace"')];
+  const isTraced = (response: TestResponse) => [response.status, response.text.includes('"trace"')];
 
   it('of a configured application requires the role admin', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
@@ -230,8 +230,8 @@ describe('access to a trace', () => {
     for (const value of ['false', '1', 'TRUE', '', 'true, true']) {
       expect(isTraced(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
     }
-    const plain = await rig.service.chat('app', { messages: [user('Do it.')] });
-    expect(isTraced(plain)).toEqual([200, false]);
+    const plainResponse = await rig.service.chat('app', { messages: [user('Do it.')] });
+    expect(isTraced(plainResponse)).toEqual([200, false]);
     expect(isTraced(await rig.service.chat('model', { messages: [user('Do it.')] }, traceHeaders))).toEqual([200, false]);
   });
 
@@ -239,8 +239,13 @@ describe('access to a trace', () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
     const id = `applications/${bucketOfProject('plain')}/mine`;
     const entry = quickApp({}, { userRoles: ['admin'] });
-    const saved = await rig.service.sendRequest({ method: 'PUT', path: `/v1/${id}`, headers: withKey('plain'), body: entry });
-    expect(saved.status).toBe(201);
+    const saveResponse = await rig.service.sendRequest({
+      method: 'PUT',
+      path: `/v1/${id}`,
+      headers: withKey('plain'),
+      body: entry,
+    });
+    expect(saveResponse.status).toBe(201);
     const send = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traceHeaders, 'api-key': key });
     expect(isTraced(await send('plain'))).toEqual([200, true]);
     expect(isTraced(await send('caller-key'))).toEqual([200, false]);
@@ -273,11 +278,11 @@ describe('access to a trace', () => {
       says('From inside.'),
       says('Done.'),
     );
-    const answered = await rig.chat();
+    const answer = await rig.chat();
     expect(innerReplies.map(isTraced)).toEqual([[200, false]]);
-    expect(getTrace(answered).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    expect(getTrace(answer).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],
     ]);
-    expect(JSON.stringify(getTrace(answered))).not.toContain('canary-of-the-inner');
+    expect(JSON.stringify(getTrace(answer))).not.toContain('canary-of-the-inner');
   });
 });

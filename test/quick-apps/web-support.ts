@@ -43,7 +43,7 @@ export function toolset(tool: object, authorization: unknown = null): object {
 export interface CallResult {
   readonly rig: Rig;
   readonly request: Received | undefined;
-  readonly answered: Awaited<ReturnType<Rig['chat']>>;
+  readonly response: Awaited<ReturnType<Rig['chat']>>;
 }
 
 /**
@@ -58,8 +58,8 @@ async function callOnce(
   const before = api.requests.length;
   const rig = await startRig({ app, replies: [calls(['find', args]), says('Done.')], configuration });
   try {
-    const answered = await rig.chat('Find it.');
-    return { rig, request: api.requests[before], answered };
+    const response = await rig.chat('Find it.');
+    return { rig, request: api.requests[before], response };
   } finally {
     await rig[Symbol.asyncDispose]();
   }

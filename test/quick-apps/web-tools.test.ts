@@ -26,7 +26,7 @@ describe('a tool of a web API', () => {
   });
 
   it('returns the reply of the API to the model, and a stage shows it', async () => {
-    const { rig, answered } = await call(toolset(operation({ properties: { q: {} } })), { q: 'x' });
+    const { rig, response } = await call(toolset(operation({ properties: { q: {} } })), { q: 'x' });
     expect(rig.sent().slice(2)).toEqual([
       {
         role: 'assistant',
@@ -35,7 +35,7 @@ describe('a tool of a web API', () => {
       },
       { role: 'tool', tool_call_id: 'call_0', content: '{"ok":true}' },
     ]);
-    expect(stagesOf(answered)).toMatchObject([
+    expect(stagesOf(response)).toMatchObject([
       {
         index: 0,
         name: 'find',
@@ -43,7 +43,7 @@ describe('a tool of a web API', () => {
         content: expect.stringMatching(/"q": "x".*\{"ok":true\}.*_\d+\.\d\d s_/s),
       },
     ]);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(messageOf(response).content).toBe('Done.');
   });
 });
 
@@ -142,7 +142,12 @@ describe('a constant', () => {
 });
 
 describe('the obsolete format', () => {
-  const parameter = (name: string, more: object = {}) => ({ name, description: `${name}.`, parameter_type: 'string', ...more });
+  const parameter = (name: string, fields: object = {}) => ({
+    name,
+    description: `${name}.`,
+    parameter_type: 'string',
+    ...fields,
+  });
   const createObsoleteToolset = (parameters: readonly object[], auth_info: unknown = null, method_type = 'post') => ({
     web_api_toolset: [
       {
@@ -198,7 +203,7 @@ describe('the obsolete format', () => {
   it('can be combined with the REST format under another key', async () => {
     const alternative = { web_api_toolset_alternative: (toolset(operation()) as { web_api_toolset: object }).web_api_toolset };
     const { rig } = await call({ ...createObsoleteToolset([parameter('shop')]), ...alternative }, {});
-    const names = rig.offered(0).map((offered) => offered.function.name);
+    const names = rig.offered(0).map((tool) => tool.function.name);
     expect([names[0], names[1]]).toEqual(['find', expect.stringMatching(/^find_[0-9a-f]{8}$/)]);
   });
 });
@@ -258,10 +263,10 @@ describe('an authorization', () => {
       client_secret: 'canary',
       token_url: 'http://127.0.0.1:9/token',
     };
-    const { rig, request, answered } = await call(toolset(operation(), authorization), {});
-    expect([request, messageOf(answered).content, stagesOf(answered)[0]?.status]).toEqual([undefined, 'Done.', 'failed']);
+    const { rig, request, response } = await call(toolset(operation(), authorization), {});
+    expect([request, messageOf(response).content, stagesOf(response)[0]?.status]).toEqual([undefined, 'Done.', 'failed']);
     expect(toldTo(rig)).toEqual([expect.stringContaining('no token was given')]);
-    expect(answered.text).not.toContain('canary');
+    expect(response.text).not.toContain('canary');
   });
 
   it('takes precedence over arguments and constants, and the model cannot read it', async () => {
@@ -286,32 +291,32 @@ describe('the reply of an API', () => {
     ['a broken connection', (answering) => answering.destroyConnection(), /^The tool failed: /, 'failed'],
   ])('is sent to the model: %s', async (_description, reply, expected, status) => {
     api.script(reply);
-    const { rig, answered } = await call(toolset(operation()), {});
+    const { rig, response } = await call(toolset(operation()), {});
     expect(toldTo(rig)).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)]);
-    expect([stagesOf(answered)[0]?.status, messageOf(answered).content]).toEqual([status, 'Done.']);
+    expect([stagesOf(response)[0]?.status, messageOf(response).content]).toEqual([status, 'Done.']);
   });
 
   it('is awaited no longer than the configured timeout', async () => {
     api.script(() => undefined);
-    const { rig, answered } = await call(toolset(operation()), {}, { tools: { timeoutMs: 300 } });
+    const { rig, response } = await call(toolset(operation()), {}, { tools: { timeoutMs: 300 } });
     expect(toldTo(rig)).toEqual([expect.stringMatching(/0\.3 s|in time/)]);
-    expect(stagesOf(answered)[0]?.status).toBe('failed');
+    expect(stagesOf(response)[0]?.status).toBe('failed');
   });
 
   it('is attached for the user if it is not text', async () => {
     const bytes = Buffer.from([137, 80, 78, 71, 0, 255]);
     api.script(({ response }) => void response.writeHead(200, { 'content-type': 'image/png' }).end(bytes));
-    const { rig, answered } = await call(toolset(operation()), {});
+    const { rig, response } = await call(toolset(operation()), {});
     expect(toldTo(rig)).toEqual(['The reply is image/png, 6 bytes. The user was shown it.']);
     const attachment = { index: 0, type: 'image/png', title: 'Reply (image/png)', data: bytes.toString('base64') };
-    expect(stagesOf(answered)[0]?.attachments).toEqual([attachment]);
-    expect(messageOf(answered).custom_content?.attachments).toEqual([attachment]);
+    expect(stagesOf(response)[0]?.attachments).toEqual([attachment]);
+    expect(messageOf(response).custom_content?.attachments).toEqual([attachment]);
   });
 
   it('is truncated for the model at 40 kB, and complete in the stage', async () => {
     const content = `ä${'x'.repeat(50_000)}`;
     api.script(({ response }) => void response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(content));
-    const { rig, answered } = await call(toolset(operation()), {});
+    const { rig, response } = await call(toolset(operation()), {});
     const [toolMessage] = toldTo(rig);
     const end = toolMessage?.indexOf('\n\n') ?? 0;
     expect(toolMessage?.slice(0, end)).toBe(content.slice(0, end));
@@ -319,6 +324,6 @@ describe('the reply of an API', () => {
       `[Cut here: the result has 50002 bytes, of which these are the first ${end + 1}. read_result with id`,
     );
     expect(Buffer.byteLength(toolMessage ?? '')).toBeGreaterThan(39_900);
-    expect(stagesOf(answered)[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: content }]);
+    expect(stagesOf(response)[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: content }]);
   });
 });
