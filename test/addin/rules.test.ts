@@ -3,7 +3,6 @@ import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstre
 import type { TestResponse } from '#test/send-request.ts';
 import { messagesPath, origin, startGateway } from './support.ts';
 
-/** Returns the CORS headers of a response. */
 function getCorsHeaders({ headers }: TestResponse): Record<string, unknown> {
   const names = Object.keys(headers).filter((name) => name.startsWith('access-control-') || name === 'vary');
   return Object.fromEntries(names.map((name) => [name, headers[name]]));

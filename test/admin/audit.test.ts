@@ -6,18 +6,18 @@ interface Page {
   readonly nextToken: string | null;
 }
 
-let house: AdminHouse;
+let admin: AdminHouse;
 const actions = ['consent.accepted', 'consent.withdrawn', 'consented', 'application.saved', 'consent.accepted'];
 
 beforeAll(async () => {
-  house = await startAdminHouse();
-  await house.journal.appendAudit(actions.map((action, index) => audit(1000 + Math.floor(index / 2), action)));
+  admin = await startAdminHouse();
+  await admin.journal.appendAudit(actions.map((action, index) => audit(1000 + Math.floor(index / 2), action)));
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 async function read(query: string): Promise<Page> {
-  return (await house.get(`/v1/admin/audit?${query}`)).json as Page;
+  return (await admin.get(`/v1/admin/audit?${query}`)).json as Page;
 }
 
 /** Returns every page of a query in order. */
@@ -34,7 +34,7 @@ async function readAll(query: string): Promise<readonly Page[]> {
 
 describe('the audit log', () => {
   it('returns the action, its object, its user, and its time', async () => {
-    const { json } = await house.get('/v1/admin/audit?limit=1');
+    const { json } = await admin.get('/v1/admin/audit?limit=1');
     expect(json).toEqual({
       object: 'list',
       data: [
@@ -76,11 +76,11 @@ describe('the audit log', () => {
     [`token=${Buffer.from('1 a\0b').toString('base64url')}`, 'token'],
     ['limit=501', 'limit'],
   ])('rejects the query %s', async (query, param) => {
-    const { status, error } = await house.get(`/v1/admin/audit?${query}`);
+    const { status, error } = await admin.get(`/v1/admin/audit?${query}`);
     expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
   });
 });
 
 it('/v1/admin/state returns the state that the node reports', async () => {
-  expect((await house.get('/v1/admin/state')).json).toEqual(report);
+  expect((await admin.get('/v1/admin/state')).json).toEqual(report);
 });

@@ -6,7 +6,7 @@ interface Calls {
   readonly nextToken: string | null;
 }
 
-let house: AdminHouse;
+let admin: AdminHouse;
 /** Cache usage, service tier, and session that the upstream reports. */
 const reportedFields = {
   cacheReadTokens: 4,
@@ -17,8 +17,8 @@ const reportedFields = {
 };
 
 beforeAll(async () => {
-  house = await startAdminHouse();
-  await house.journal.appendUsage([
+  admin = await startAdminHouse();
+  await admin.journal.appendUsage([
     usage('2026-03-01', { id: '1', requestId: 'first' }),
     usage('2026-03-02', { id: '2', subject: 'key:user', project: 'shop', outcome: 'failed', status: 502, cost: 0 }),
     usage('2026-03-03', { id: '3', deployment: 'app', subject: 'key:user', cost: 0 }),
@@ -29,12 +29,12 @@ beforeAll(async () => {
   ]);
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 const march = 'from=2026-03-01&to=2026-03-31';
 
 async function read(query: string, path = '/v1/admin/calls', key?: string): Promise<Calls> {
-  const { status, json, headers } = await house.get(`${path}?${march}&${query}`, key);
+  const { status, json, headers } = await admin.get(`${path}?${march}&${query}`, key);
   expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
   return json as Calls;
 }
@@ -85,7 +85,7 @@ describe('call records', () => {
       await listOwnIds('project=lab'),
       await listOwnIds('outcome=failed'),
     ]).toEqual(['432', '432', '432', '2']);
-    const denied = await house.get('/v1/admin/calls', 'user-key');
+    const denied = await admin.get('/v1/admin/calls', 'user-key');
     expect([denied.status, denied.error?.code]).toEqual([403, 'access_denied']);
   });
 
@@ -97,7 +97,7 @@ describe('call records', () => {
     ['project=a&project=b', 'project'],
     ['from=2026-02-30', 'from'],
   ])('cannot be queried with %s', async (query, param) => {
-    const { status, error } = await house.get(`/v1/admin/calls?${query}`);
+    const { status, error } = await admin.get(`/v1/admin/calls?${query}`);
     expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
   });
 });

@@ -11,16 +11,16 @@ interface Usage {
   readonly isCut: boolean;
 }
 
-let house: AdminHouse;
+let admin: AdminHouse;
 
 beforeAll(async () => {
-  house = await startAdminHouse();
+  admin = await startAdminHouse();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 async function read(query: string, path = '/v1/admin/usage', key?: string): Promise<Usage> {
-  const { status, json, text } = await house.get(`${path}?${query}`, key);
+  const { status, json, text } = await admin.get(`${path}?${query}`, key);
   expect([status, text]).toEqual([200, expect.any(String)]);
   return json as Usage;
 }
@@ -29,7 +29,7 @@ const march = 'from=2026-03-01&to=2026-03-31';
 
 describe('usage', () => {
   beforeAll(async () => {
-    await house.journal.appendUsage([
+    await admin.journal.appendUsage([
       usage('2026-03-01'),
       usage('2026-03-01', { subject: 'bob', project: 'shop', outcome: 'failed', cost: 0 }),
       usage('2026-03-31', { deployment: 'app', cost: 0, promptTokens: 30, completionTokens: 10 }),
@@ -106,14 +106,14 @@ describe('usage', () => {
 
   it('is available to each user for their own calls only', async () => {
     const subject = 'key:user';
-    await house.journal.appendUsage([usage('2026-03-02', { subject }), usage('2026-03-02', { subject, deployment: 'app' })]);
+    await admin.journal.appendUsage([usage('2026-03-02', { subject }), usage('2026-03-02', { subject, deployment: 'app' })]);
     const { data, total } = await read(`${march}&by=day,deployment`, '/v1/user/usage', 'user-key');
     expect(data.map(({ deployment, calls }) => [deployment, calls])).toEqual([
       ['app', 1],
       ['model', 1],
     ]);
     expect(total).toMatchObject({ calls: 2, cost: 2 });
-    const rejected = await house.get('/v1/user/usage?by=user', 'user-key');
+    const rejected = await admin.get('/v1/user/usage?by=user', 'user-key');
     expect(rejected.error).toMatchObject({ code: 'invalid_request', param: 'by' });
   });
 
@@ -136,28 +136,28 @@ describe('usage', () => {
     ['limit=1e3', 'limit'],
     ['limit=1;drop%20table%20usage_records', 'limit'],
   ])('rejects the query %s', async (query, param) => {
-    const { status, error } = await house.get(`/v1/admin/usage?${query}`);
+    const { status, error } = await admin.get(`/v1/admin/usage?${query}`);
     expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
   });
 
   it('is never cached', async () => {
     for (const path of ['/v1/admin/usage', '/v1/admin/audit', '/v1/admin/state', '/v1/user/usage', '/v1/admin/usage?by=x'])
-      expect((await house.get(path)).headers['cache-control']).toBe('no-store');
+      expect((await admin.get(path)).headers['cache-control']).toBe('no-store');
   });
 });
 
 describe('a key without the administrator role', () => {
-  beforeEach(() => house.service.reload({ keys: { 'user-key': { project: 'user', roles: ['staff', 'Admin', 'admins'] } } }));
+  beforeEach(() => admin.service.reload({ keys: { 'user-key': { project: 'user', roles: ['staff', 'Admin', 'admins'] } } }));
 
   it.each(['usage', 'usage?by=x', 'audit', 'audit?token=x', 'state'])(
     'cannot read %s, and its query is not validated',
     async (path) => {
-      const { status, error } = await house.get(`/v1/admin/${path}`, 'user-key');
+      const { status, error } = await admin.get(`/v1/admin/${path}`, 'user-key');
       expect([status, error]).toEqual([
         403,
         { type: 'permission_error', code: 'access_denied', param: null, message: expect.stringContaining('role admin') },
       ]);
-      expect((await house.get(`/v1/admin/${path}`)).status).toBe(401);
+      expect((await admin.get(`/v1/admin/${path}`)).status).toBe(401);
     },
   );
 });

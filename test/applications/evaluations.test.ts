@@ -206,7 +206,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     await service.chat('rare', { messages: [{ role: 'user', content: 'Hello' }] });
     const limited = await send('POST', toPath('evaluations'), toCase('Hello'));
     const { id } = limited.json as Evaluated;
-    // The minute limit holds the call, so the evaluation is canceled instead of waiting.
+    // The minute limit holds the call. The test cancels the evaluation instead of waiting.
     const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`);
     expect(cancelled.json).toMatchObject({ status: 'cancelled', total: 1, passed: 0, errors: 0 });
   });
@@ -396,7 +396,7 @@ describe('cases that are invalid', () => {
     expect((await add(createCases(1))).error.message).toMatch(/more than 1000 cases/);
   });
 
-  it('make an evaluation fail to start, like a missing version or an invalid parameter', async () => {
+  it('prevent the start of an evaluation if they are missing, as do a missing version and invalid parameters', async () => {
     await save(service, pathOf('empty'), quickApp());
     const start = (body: unknown) =>
       service.sendRequest({

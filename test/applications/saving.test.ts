@@ -280,7 +280,7 @@ describe('an application that cannot be saved', () => {
     expect((await save(service, pathOf('faulty'), large)).error.code).toBe('payload_too_large');
   });
 
-  it('is one more than a user may have', async () => {
+  it('is rejected if the user already has 200 applications', async () => {
     await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
     for (let index = 0; index < 200; index += 1)
       expect((await save(ownService, pathOf(`n${index}`), quickApp())).status).toBe(201);
@@ -288,7 +288,7 @@ describe('an application that cannot be saved', () => {
     expect((await save(ownService, pathOf('n0'), quickApp())).status).toBe(200);
   });
 
-  it('is a request with another method', async () => {
+  it('is rejected with 405 if the method is POST', async () => {
     const answer = await service.sendRequest({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
     expect([answer.status, answer.headers.allow]).toEqual([405, expect.stringContaining('PUT')]);
   });

@@ -28,7 +28,6 @@ const applications: Applications = {
   toString: { requires: true },
 };
 
-/** Counts lookups. */
 class WatchedStore extends MemoryConsentStore {
   lookups = 0;
 

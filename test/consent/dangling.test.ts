@@ -7,9 +7,7 @@ import { getConsent, required } from './support.ts';
 const endpoint = 'http://127.0.0.1:9/';
 const savedId = 'applications/bucket/saved';
 
-/**
- * Starts a service whose dependency graphs feed a node state. `newMessages` collects the messages of new issues.
- */
+/** Starts a service whose dependency graphs feed a node state. `newMessages` collects the messages of new issues. */
 async function startWithNodeState(applications: object) {
   const watch = watchNode();
   const service = await startService({ applications }, watch.options);

@@ -115,9 +115,7 @@ interface AnswerOptions {
   readonly sideEffects: ReadonlyMap<string, SideEffect>;
 }
 
-/**
- * Replies `done` as a model. An application calls the first ID in its message and replies with the outcome.
- */
+/** Replies `done` as a model. An application calls the first ID in its message and replies with the outcome. */
 async function answerScripted({ received, response }: Answering, { url, sideEffects }: AnswerOptions): Promise<void> {
   response.setHeader('content-type', 'application/json');
   if (received.path.endsWith('/embeddings')) {

@@ -63,7 +63,7 @@ describe('a conditional read', () => {
     ['if-match', () => '"other"', 412],
     ['if-match', () => `W/${etag}`, 412],
     ['if-match', () => '', 412],
-  ])('with %s (%#) returns the file, 304, or 412', async (name, value, status) => {
+  ])('returns the file, 304, or 412 for its condition: %s (%#)', async (name, value, status) => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await files.send(method, 'ten', { [name]: value() });
       expect([method, answer.status]).toEqual([method, status]);

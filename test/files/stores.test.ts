@@ -184,8 +184,8 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
   });
 });
 
-describe.each(storeKinds)('%s is unavailable', (kind) => {
-  it('and file requests return 503 without details', async () => {
+describe.each(storeKinds)('an unavailable %s store', (kind) => {
+  it('makes requests for contents return 503 without details, while deletions succeed', async () => {
     await using store = await openStore(kind);
     await using files = await startFiles({ blobs: store.blobs });
     await files.put('x', 'one');

@@ -78,7 +78,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     await remove(otherKey);
   });
 
-  it('makes a call fail whose reply has not started', async () => {
+  it('ends a call whose reply has not started', async () => {
     const created = await makeKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const before = cluster.upstream.requests.length;
@@ -95,7 +95,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     cluster.upstream.script(talkOn);
   });
 
-  it('makes its background response fail', async () => {
+  it('ends its background response', async () => {
     const created = await makeKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const response = await askWith(cluster.nodes[1], created.key, '/v1/responses', {
@@ -130,7 +130,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     await askWith(cluster.nodes[1], token, `${path}/cancel`, { method: 'POST' });
   });
 
-  it('makes its evaluation fail', async () => {
+  it('ends its evaluation', async () => {
     const created = await makeKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const [, node] = cluster.nodes;

@@ -107,7 +107,7 @@ describe('a key of a configuration file with expiresAt', () => {
     expect((await upstream.requests[before]?.closed)?.early).toBe(true);
   });
 
-  it('makes its background response fail when it expires', async () => {
+  it('ends its background response when it expires', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     upstream.script(talkOn);
     const body = { model: 'm', input: 'Go on', background: true };

@@ -6,7 +6,7 @@ import { askWith, type CreatedKey, chat, type KeysCluster, knows, makeKey, start
 vi.setConfig({ testTimeout: 30_000 });
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Nodes apply a change within a second. Slow machines need more time. */
+/** Nodes apply a change within a second, but slow machines need more time. */
 const soon = { timeout: 5_000, interval: 20 };
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) => {

@@ -44,7 +44,7 @@ async function readReserved({ service }: LimitedService, window = 'monthTokenSta
   return stats[window]?.reserved;
 }
 
-// The tests run concurrently, because calls without quota wait a second for it.
+// The tests run concurrently, because calls that wait for quota take a second.
 describe.concurrent('a limit of 50 calls with 500 concurrent calls, on a node that does not know their size', () => {
   it('admits 50 by tokens', async () => {
     await using limited = await startLimited(byMonth(600));

@@ -139,7 +139,7 @@ describe('a feature with a configured endpoint', () => {
   );
 });
 
-describe('a feature that Parley serves', () => {
+describe('a feature without a configured endpoint', () => {
   it('returns an empty configuration for an application', async () => {
     const { status, json } = await get('/v1/deployments/plain/configuration');
     expect([status, json]).toEqual([200, {}]);

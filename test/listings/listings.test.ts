@@ -61,7 +61,7 @@ describe('a listing', () => {
     ['/v1/chat/completions', { model: 'nope' }],
     ['/v1/embeddings', { model: 'nope', input: 'x' }],
     ['/msgapi/v1/messages', { model: 'nope', max_tokens: 1 }],
-  ])('is at /v1/models, as the error for an unknown deployment at %s says', async (path, fields) => {
+  ])('is named in the error for an unknown deployment at %s', async (path, fields) => {
     const { status, error } = await service.sendRequest({ path, headers: withKey('user'), body: { messages: hello, ...fields } });
     expect([status, error.message]).toEqual([404, 'There is no deployment nope. GET /v1/models lists yours.']);
   });

@@ -313,7 +313,7 @@ describe('a function of the client', () => {
     ]);
   });
 
-  it('or a client tool can be forced with tool_choice, and other tools cannot', async () => {
+  it('and client tools are the only tools that tool_choice can force', async () => {
     await using rig = await startRigWith(withOwnOperation(), says('1'), says('2'), says('3'));
     const choices = [
       { type: 'function', function: { name: 'ring' } },

@@ -296,7 +296,7 @@ describe('a model that rejects a conversation as too long', () => {
 });
 
 it('the prompts of OpenAI models are counted with their tokenizer', async () => {
-  // The estimate for other models exceeds the limit.
+  // Control: for a model without a known tokenizer, the estimate exceeds the limit.
   const spaced = '{"a":"b"},'.repeat(2_500);
   const plainReply = eventsReply(delta({ role: 'assistant' }), text('Fine.'), finish());
   const model = (name: string) => (endpoint: string) => ({

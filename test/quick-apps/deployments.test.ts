@@ -233,7 +233,7 @@ describe('tools that are selected from the deployments', () => {
     });
     const state = watch.createState(rig.service);
     for (let index = 0; index < 2; index += 1) await rig.chat('Hello');
-    // A configuration warning reports the other missing one.
+    // A configuration warning already reports `unknown`.
     const message = `app depends on ${missingId}, which does not exist`;
     expect([listOfferedNames(rig), watch.log]).toEqual([['pets'], [message]]);
     expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
@@ -301,8 +301,8 @@ describe('the usage of inner calls', () => {
   });
 });
 
-describe('an application that calls itself', () => {
-  it('is stopped after three returns, and the innermost model receives the error', async () => {
+describe('a chain of inner calls', () => {
+  it('ends after three returns to the same application, and the innermost model receives the error', async () => {
     await using rig = await buildRig(usesTools('app'), [callToolOnce]);
     const response = await rig.chat('Go round.');
     expect(response.status).toBe(200);
@@ -313,7 +313,7 @@ describe('an application that calls itself', () => {
     expect(rig.model.requests).toHaveLength(8);
   });
 
-  it('through another application is stopped too', async () => {
+  it('also ends if it returns through another application', async () => {
     const applications = { ping: quickApp(usesTools('pong')), pong: quickApp(usesTools('ping')) };
     await using rig = await buildRig(usesTools('ping'), [callToolOnce], { applications });
     expect((await rig.chat('Go round.')).status).toBe(200);
@@ -321,7 +321,7 @@ describe('an application that calls itself', () => {
     expect(text).toContain('more than 3 times');
   });
 
-  it('or a tool that needs consent reports the missing consent to the model', async () => {
+  it('reports a missing consent to the model', async () => {
     const applications = { other: createOther({ displayName: 'The mailbox', features: { consentRequired: true } }) };
     await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'a' }]), says('Done.')], { applications });
     const before = host.requests.length;

@@ -157,7 +157,7 @@ describe('a stored text', () => {
     expect(index.all).toEqual([file]);
   });
 
-  it('is not sent to a user who names it in a message', async () => {
+  it('is not sent to the model if a user names it in a message', async () => {
     await using rig = await start(callAll(), says('Done.'), says('Welcome.'));
     await readAll(rig);
     const [file] = index.all;
