@@ -106,7 +106,7 @@ describe('a saved application', () => {
     ]);
   });
 
-  it('can have a path of several segments, and its ID has the encoding of the request', async () => {
+  it('can have a path of several segments, and its ID retains the encoding', async () => {
     await save(service, pathOf('team%2Fa%20b/c%25'), quickApp());
     const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as StoredApplication;
     expect(id).toBe(`applications/${ownBucket}/team%2Fa%20b/c%25`);
@@ -204,13 +204,13 @@ describe('a secret', () => {
 
 const property = 'applicationProperties';
 const invalidBodies: readonly (readonly [description: string, body: unknown, param: string | null])[] = [
-  ['no object', [], null],
+  ['an array instead of an object', [], null],
   ['no fields', {}, 'endpoint'],
   ['an unknown key', { ...quickApp(), displayname: 'x' }, 'displayname'],
-  ['a wrong type', quickApp({}, { displayName: 1 }), 'displayName'],
-  ['a misspelt feature', quickApp({}, { features: { consentrequired: true } }), 'features.consentrequired'],
+  ['a field with a wrong type', quickApp({}, { displayName: 1 }), 'displayName'],
+  ['a misspelled feature', quickApp({}, { features: { consentrequired: true } }), 'features.consentrequired'],
   [
-    'a misspelt feature of an endpoint',
+    'a misspelled feature of an endpoint',
     { endpoint: 'https://a.example', features: { consentRequird: true } },
     'features.consentRequird',
   ],

@@ -64,7 +64,7 @@ describe('a multipart form', () => {
       'text/markdown',
     ],
     [
-      'fields in other cases',
+      'header names in another case',
       `--B\r\nCONTENT-TYPE:text/css\r\ncontent-disposition:FORM-DATA;NAME=file\r\n\r\none\r\n--B--\r\n`,
       'one',
       'text/css',
@@ -140,7 +140,7 @@ describe('a multipart form', () => {
           part('name="b"; filename="b"', 'b') +
           part('name="file"', 'one', 'text/css'),
       ],
-      ['the first of two named file', part('name="file"', 'one', 'text/css') + part('name="file"; filename="y"', 'two')],
+      ['the first of two parts named file', part('name="file"', 'one', 'text/css') + part('name="file"; filename="y"', 'two')],
       [
         'the first part with a filename',
         part('name="meta"', 'abc') +

@@ -90,7 +90,7 @@ describe('a run with long results', () => {
     expect(listCleared(turns.at(-1) ?? [])).toContain(false);
   });
 
-  it('is sent completely if the strategy is off or the context window is large', async () => {
+  it('is sent completely with the strategy off, or if the context window is large', async () => {
     for (const settings of [
       { limits: smallModel, app: { context: { strategy: 'off' } } },
       { limits: { maxPromptTokens: 200_000 } },

@@ -56,9 +56,9 @@ describe('the state of a run', () => {
   it.each<[string, unknown]>([
     ['empty', {}],
     ['a number', { parley_run: 1 }],
-    ['with an additional key', { parley_run: '' }],
-    ['two dots only', undefined],
-    ['in pieces', { parley_run: '..' }],
+    ['without a signature', { parley_run: '' }],
+    ['a valid state with an additional key', undefined],
+    ['only the separators of its parts', { parley_run: '..' }],
   ])('is rejected if it is %s', async (_description, state) => {
     await expectRejected(withState(state ?? { parley_run: signed, more: true }));
   });
