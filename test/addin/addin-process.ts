@@ -8,12 +8,12 @@ export interface AddinProcess extends AsyncDisposable {
   readonly url: string;
   readonly output: { readonly stdout: string };
   readonly ended: Promise<number | null>;
-  /** Resolves when stdout has what is looked for. */
-  said(pattern: RegExp): Promise<void>;
+  /** Resolves when stdout matches the pattern. Rejects if the process ends first. */
+  waitForOutput(pattern: RegExp): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** `parley addin` in a process of its own, once it listens. */
+/** Starts `parley addin` as a separate process, and waits until it listens. */
 export async function startAddinProcess(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -26,25 +26,25 @@ export async function startAddinProcess(
   });
   const output = { stdout: '' };
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const said = (pattern: RegExp): Promise<void> =>
+  const waitForOutput = (pattern: RegExp): Promise<void> =>
     new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         if (pattern.test(output.stdout)) resolve();
       };
-      child.stdout.on('data', look);
+      child.stdout.on('data', check);
       void ended.then(() => reject(new Error(`ended before ${pattern}: ${output.stdout}`)));
-      look();
+      check();
     });
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text;
   });
   const greeting = /base URL is (\S+)\/msgapi/;
-  await said(greeting);
+  await waitForOutput(greeting);
   return {
     url: greeting.exec(output.stdout)?.[1] ?? '',
     output,
     ended,
-    said,
+    waitForOutput,
     kill: (signal) => void child.kill(signal),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { jsonReply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
+import { messagesPath, origin, RawCaller, sendRaw, startGateway, startRawUpstream } from './support.ts';
 
 const bounds = { maxBytes: 300_000, wholeBytes: 1_000 };
 
@@ -14,73 +14,76 @@ function toPost(length: number): string {
 }
 
 describe('a body', () => {
-  it.each([0, 1, 999, 1_000, 1_001, 70_000, 300_000])('of %i bytes goes up whole, of known length or in chunks', async (size) => {
-    const body = Array.from({ length: size }, (_, at) => String.fromCharCode(32 + (at % 90))).join('');
-    await using upstream = await startScriptedUpstream(jsonReply({}));
-    await using gateway = await startGateway(upstream.url, { bounds });
-    expect((await gateway.post({}, body)).status).toBe(200);
-    expect((await gateway.post({ 'transfer-encoding': 'chunked' }, body)).status).toBe(200);
-    for (const { text, headers } of upstream.requests) {
-      expect(digest(text)).toBe(digest(body));
-      expect(headers.connection).toBeUndefined();
-      expect(headers.host).toBe(new URL(upstream.url).host);
-    }
-    expect(upstream.requests[0]?.headers['content-length']).toBe(String(size));
-  });
+  it.each([0, 1, 999, 1_000, 1_001, 70_000, 300_000])(
+    'of %i bytes is forwarded completely, with a known length or in chunks',
+    async (size) => {
+      const body = Array.from({ length: size }, (_, at) => String.fromCharCode(32 + (at % 90))).join('');
+      await using upstream = await startScriptedUpstream(jsonReply({}));
+      await using gateway = await startGateway(upstream.url, { bounds });
+      expect((await gateway.post({}, body)).status).toBe(200);
+      expect((await gateway.post({ 'transfer-encoding': 'chunked' }, body)).status).toBe(200);
+      for (const { text, headers } of upstream.requests) {
+        expect(digest(text)).toBe(digest(body));
+        expect(headers.connection).toBeUndefined();
+        expect(headers.host).toBe(new URL(upstream.url).host);
+      }
+      expect(upstream.requests[0]?.headers['content-length']).toBe(String(size));
+    },
+  );
 
-  it('that is large goes up as it comes, with the same fields', async () => {
+  it('that is large is forwarded while it arrives, with the same headers', async () => {
     await using upstream = await startRawUpstream(() => undefined);
     await using gateway = await startGateway(upstream.url, { bounds });
     const caller = new RawCaller(gateway.url);
     caller.send(
       `POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nx-api-key: k\r\nX-Own: 1\r\nX-Own: 2\r\nContent-Length: 5000\r\n\r\nthe first`,
     );
-    await vi.waitUntil(() => upstream.heard[0]?.endsWith('the first'), { interval: 10 });
-    expect(upstream.heard[0]?.replace(new URL(upstream.url).port, 'PORT')).toBe(
+    await vi.waitUntil(() => upstream.received[0]?.endsWith('the first'), { interval: 10 });
+    expect(upstream.received[0]?.replace(new URL(upstream.url).port, 'PORT')).toBe(
       `POST ${messagesPath} HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nx-api-key: \r\nX-Real-IP: 127.0.0.1\r\n` +
         'X-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Proto: http\r\nApi-Key: k\r\nX-Own: 1\r\nX-Own: 2\r\nContent-Length: 5000\r\n\r\nthe first',
     );
     caller.socket.destroy();
   });
 
-  it('that is large goes up no faster than the service takes it', async () => {
+  it('that is large is forwarded no faster than the upstream reads it', async () => {
     const size = 200_000_000;
     await using upstream = await startRawUpstream(() => undefined);
     upstream.onConnection((socket) => socket.pause());
     await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, wholeBytes: 1_000 } });
     const caller = new RawCaller(gateway.url);
     caller.send(toPost(size));
-    let taken = 0;
+    let sentLength = 0;
     const piece = 'x'.repeat(64 * 1024);
-    const more = (): void => {
-      while (taken < size && caller.socket.write(piece)) taken += piece.length;
+    const writeMore = (): void => {
+      while (sentLength < size && caller.socket.write(piece)) sentLength += piece.length;
     };
-    caller.socket.on('drain', more);
-    more();
+    caller.socket.on('drain', writeMore);
+    writeMore();
     let before = -1;
     await vi.waitUntil(
       () => {
-        const stands = taken === before;
-        before = taken;
-        return stands;
+        const isStalled = sentLength === before;
+        before = sentLength;
+        return isStalled;
       },
       { interval: 300, timeout: 15_000 },
     );
-    expect(taken).toBeLessThan(64_000_000);
+    expect(sentLength).toBeLessThan(64_000_000);
     caller.socket.destroy();
   });
 
-  it('that says it is too large is refused before it came', async () => {
+  it('is rejected before it arrives if its declared length is too large', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url, { bounds });
-    const text = await askRaw(gateway.url, toPost(300_001));
+    const text = await sendRaw(gateway.url, toPost(300_001));
     expect(text).toMatch(/^HTTP\/1.1 413 /);
     expect(text).toMatch(/request_too_large/);
     expect(text).toMatch(new RegExp(`Access-Control-Allow-Origin: ${origin}`));
     expect(upstream.requests).toEqual([]);
   });
 
-  it('that turns out too large is refused, and the service is let go', async () => {
+  it('is rejected when it exceeds the maximum size, and the upstream connection closes', async () => {
     await using upstream = await startRawUpstream(() => undefined);
     await using gateway = await startGateway(upstream.url, { bounds });
     const { status, json } = await gateway.post({ 'transfer-encoding': 'chunked' }, 'x'.repeat(300_001));
@@ -88,7 +91,7 @@ describe('a body', () => {
     await vi.waitUntil(() => upstream.openCount() === 0, { interval: 10 });
   });
 
-  it('that never comes whole never goes up where it is small', async () => {
+  it('that is small and incomplete is never forwarded', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using gateway = await startGateway(upstream.url, { bounds });
     const caller = new RawCaller(gateway.url);
@@ -100,16 +103,16 @@ describe('a body', () => {
   });
 });
 
-describe('an answer in the middle of an upload', () => {
-  it('is passed down, and the connection serves on once the rest has come', async () => {
+describe('a reply during an upload', () => {
+  it('is relayed, and the connection serves the next request after the rest of the body', async () => {
     const early = 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 4\r\n\r\nnope';
     const size = 16_000_000;
-    const refused = Promise.withResolvers<void>();
+    const shouldReject = Promise.withResolvers<void>();
     await using upstream = await startRawUpstream(() => undefined);
     upstream.onConnection((socket) =>
       socket.once('data', async () => {
         socket.pause();
-        await refused.promise;
+        await shouldReject.promise;
         socket.write(early);
       }),
     );
@@ -118,12 +121,12 @@ describe('an answer in the middle of an upload', () => {
     caller.send(toPost(size).replace('Connection: close\r\n', ''));
     caller.send(`${'x'.repeat(size)}OPTIONS / HTTP/1.1\r\nHost: g\r\n\r\n`);
     await vi.waitUntil(() => upstream.openCount() === 1, { interval: 10 });
-    refused.resolve();
+    shouldReject.resolve();
     await caller.until(/nope[\s\S]*204 No Content/);
     caller.socket.destroy();
   });
 
-  it('is an error of the gateway where the service cannot be reached', async () => {
+  it('is an error of the gateway if the upstream cannot be reached', async () => {
     await using gateway = await startGateway('http://127.0.0.1:9', { bounds });
     const { status, headers } = await gateway.post({}, 'x'.repeat(50_000));
     expect([status, headers['access-control-allow-origin']]).toEqual([502, origin]);
@@ -131,22 +134,22 @@ describe('an answer in the middle of an upload', () => {
 
   it.each([
     [
-      'breaks the connection where the reply breaks off',
+      'breaks the client connection if the reply of the upstream breaks off',
       'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello',
       /hello$/,
       'closed',
     ],
-    ['is 502 where there is none', '', /^HTTP\/1.1 502 /, 'closed'],
-  ])('%s', async (_name, reply, expected, kind) => {
+    ['is a 502 error if the upstream closes without a reply', '', /^HTTP\/1.1 502 /, 'closed'],
+  ])('%s', async (_title, reply, expected, kind) => {
     await using upstream = await startRawUpstream((socket) => socket.end(reply));
     await using gateway = await startGateway(upstream.url, { bounds });
-    const text = await askRaw(gateway.url, toPost(50_000) + 'x'.repeat(50_000));
+    const text = await sendRaw(gateway.url, toPost(50_000) + 'x'.repeat(50_000));
     expect(text).toMatch(expected);
     await vi.waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]?.error?.kind).toBe(kind);
   });
 
-  it('is 504 where the service takes too long', async () => {
+  it('is a 504 error if the upstream takes too long', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using gateway = await startGateway(upstream.url, {
       bounds,
@@ -155,7 +158,7 @@ describe('an answer in the middle of an upload', () => {
     expect((await gateway.post({}, 'x'.repeat(50_000))).status).toBe(504);
   });
 
-  it('streams back as any other does', async () => {
+  it('is streamed to the client like any other reply', async () => {
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.bytes('data: one\n\n');

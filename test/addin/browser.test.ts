@@ -7,7 +7,7 @@ import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstre
 import { startAddinProcess } from './addin-process.ts';
 import { messagesPath, startGateway, startHeldUpstream } from './support.ts';
 
-/** A server of nothing but an empty page: the add-in's own origin. */
+/** Serves an empty page as the origin of the add-in. */
 const pages = createServer((_request, response) => response.end('<!doctype html><title>add-in</title>'));
 let browser: Browser;
 let pageOrigin = '';
@@ -23,7 +23,7 @@ afterAll(async () => {
   pages.close();
 });
 
-/** A fresh browser window on a page of the add-in's origin. */
+/** Opens a page of the add-in's origin in a new browser context. */
 async function openPage() {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
@@ -31,23 +31,23 @@ async function openPage() {
   return { context, page, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** What a page sees that calls as an add-in does: with credentials and header fields that need a preflight. */
+/** Calls the URL from a page as an add-in does: with credentials, and with headers that require a preflight. */
 function call(page: Page, url: string) {
   return page.evaluate(async (target) => {
     try {
       const headers = { 'x-api-key': 'the-key', 'content-type': 'application/json', 'msgapi-version': '2023-06-01' };
       const response = await fetch(target, { method: 'POST', credentials: 'include', headers, body: '{"stream":true}' });
       return { status: response.status, text: await response.text() };
-    } catch (thrown) {
-      return { status: 0, text: String(thrown) };
+    } catch (error) {
+      return { status: 0, text: String(error) };
     }
   }, url);
 }
 
 describe('a page of another origin in a browser', () => {
-  it('reads a stream as it comes, its key and credentials sent', async () => {
-    const goOn = Promise.withResolvers<void>();
-    await using upstream = await startHeldUpstream(goOn.promise);
+  it('reads a stream while it arrives, and sends its key and credentials', async () => {
+    const continueStream = Promise.withResolvers<void>();
+    await using upstream = await startHeldUpstream(continueStream.promise);
     await using gateway = await startGateway(upstream.url);
     await using window = await openPage();
     const first = await window.page.evaluate(async (target) => {
@@ -58,7 +58,7 @@ describe('a page of another origin in a browser', () => {
       return (await reader?.read())?.value;
     }, gateway.url + messagesPath);
     expect(first).toBe('data: one\n\n');
-    goOn.resolve();
+    continueStream.resolve();
     const rest = await window.page.evaluate(async () => {
       const { reader } = globalThis as unknown as { reader: ReadableStreamDefaultReader<string> };
       const read = [await reader.read(), await reader.read()];
@@ -74,16 +74,16 @@ describe('a page of another origin in a browser', () => {
     });
   });
 
-  it('reads errors: of the service, of the gateway, of a path that is not served, and the list of models', async () => {
+  it('reads upstream errors, gateway errors, 404 responses, and the list of models', async () => {
     await using upstream = await startScriptedUpstream(refusal(429));
     await using gateway = await startGateway(upstream.url);
-    await using cut = await startGateway(`http://127.0.0.1:${await freePort()}`);
+    await using unconnected = await startGateway(`http://127.0.0.1:${await freePort()}`);
     await using window = await openPage();
     expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({
       status: 429,
       text: expect.stringMatching(/upstream says 429/),
     });
-    expect(await call(window.page, cut.url + messagesPath)).toMatchObject({ status: 502 });
+    expect(await call(window.page, unconnected.url + messagesPath)).toMatchObject({ status: 502 });
     expect(await call(window.page, `${gateway.url}/v1/messages`)).toMatchObject({ status: 404 });
     const list = await window.page.evaluate(
       async (target) => (await fetch(target, { credentials: 'include' })).json() as Promise<unknown>,
@@ -92,7 +92,7 @@ describe('a page of another origin in a browser', () => {
     expect(list).toEqual({ data: [], object: 'list', has_more: false });
   });
 
-  it('brings no cookies to the service and gets none from it', async () => {
+  it('sends no cookies to the upstream and receives none from it', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}, 200, { 'set-cookie': 'theirs=1; Path=/' }));
     await using gateway = await startGateway(upstream.url);
     await using window = await openPage();
@@ -103,16 +103,16 @@ describe('a page of another origin in a browser', () => {
   });
 
   it.each([
-    ['reaches nothing where its origin is not on the list', false],
-    ['reaches the service where it is', true],
-  ])('%s', async (_name, isListed) => {
+    ['is rejected if its origin is not on the allowlist', false],
+    ['is served if its origin is on the allowlist', true],
+  ])('%s', async (_title, isListed) => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url, {
       allowedOrigins: ['https://addin.example', ...(isListed ? [pageOrigin] : [])],
     });
     await using window = await openPage();
     expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({ status: isListed ? 200 : 0 });
-    // A simple request is sent without a preflight: the browser only withholds its answer.
+    // The browser sends a simple request without a preflight, and only withholds its response from the page.
     await window.page.evaluate(
       (target) => fetch(target, { method: 'POST', mode: 'no-cors', body: 'x' }),
       gateway.url + messagesPath,
@@ -120,7 +120,7 @@ describe('a page of another origin in a browser', () => {
     expect(upstream.requests).toHaveLength(isListed ? 2 : 0);
   });
 
-  it('sees a stream that breaks off as broken, not as ended', async () => {
+  it('receives an error if a stream breaks off', async () => {
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.bytes('data: one\n\n');
@@ -134,7 +134,7 @@ describe('a page of another origin in a browser', () => {
     });
   });
 
-  it('leaves: the service’s work ends', async () => {
+  it('cancels the upstream request when it closes', async () => {
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.bytes('data: one\n\n');
@@ -148,7 +148,7 @@ describe('a page of another origin in a browser', () => {
     await reading;
   });
 
-  it('calls over HTTPS', async () => {
+  it('can call the gateway over HTTPS', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({ id: 'reply' }));
     const file = (name: string): string => new URL(`../process/fixtures/${name}.pem`, import.meta.url).pathname;
     const flags = ['--upstream', upstream.url, '--tls-cert', file('first-cert'), '--tls-key', file('first-key')];

@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { askRaw, type GatewayOptions, messagesPath, startGateway, startRawUpstream } from './support.ts';
+import { type GatewayOptions, messagesPath, sendRaw, startGateway, startRawUpstream } from './support.ts';
 
 const emptyReply = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}';
 
-/** The request as the service reads it, for a request as a caller writes it; the port of the service stands as PORT. */
-async function sentUp(request: string, options: GatewayOptions = {}): Promise<string> {
+/** Returns the request that the upstream receives for a raw request, with the upstream's port replaced by PORT. */
+async function forward(request: string, options: GatewayOptions = {}): Promise<string> {
   await using upstream = await startRawUpstream((socket) => socket.end(emptyReply));
   await using gateway = await startGateway(upstream.url, options);
-  await askRaw(gateway.url, request);
-  return (upstream.heard[0] ?? '').replace(new URL(upstream.url).port, 'PORT');
+  await sendRaw(gateway.url, request);
+  return (upstream.received[0] ?? '').replace(new URL(upstream.url).port, 'PORT');
 }
 
 function toHead(...fields: string[]): string {
   return `${[`GET ${messagesPath} HTTP/1.1`, 'Host: gateway.example', 'Connection: close', ...fields].join('\r\n')}\r\n\r\n`;
 }
 
-describe('what the service is sent', () => {
-  it('is exactly this: HTTP/1.1, its own Host, no Connection field', async () => {
+describe('a request to the upstream', () => {
+  it('uses HTTP/1.1 with the Host of the upstream and no Connection header', async () => {
     const fields = ['x-api-key: k', 'Content-Type: application/json', 'Content-Length: 2', 'msgapi-version: 2023-06-01'];
     const request = `POST ${messagesPath}?a=b HTTP/1.1\r\nHost: gateway.example\r\nConnection: close\r\n${fields.join('\r\n')}\r\n\r\n{}`;
-    expect(await sentUp(request)).toBe(
+    expect(await forward(request)).toBe(
       `POST ${messagesPath}?a=b HTTP/1.1\r\n` +
         'Host: 127.0.0.1:PORT\r\n' +
         'x-api-key: \r\nX-Real-IP: 127.0.0.1\r\nX-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Proto: http\r\nApi-Key: k\r\n' +
@@ -28,7 +28,7 @@ describe('what the service is sent', () => {
     );
   });
 
-  it('has version, cache policy and every other end-to-end field unchanged, repeated ones too', async () => {
+  it('contains every end-to-end header unchanged, including repeated headers', async () => {
     const fields = [
       'msgapi-version: 2023-06-01',
       'X-CORE-CACHE-POLICY: cache-priority',
@@ -40,27 +40,34 @@ describe('what the service is sent', () => {
       'Origin: https://addin.example',
       'X-Own: caf\xe9',
     ];
-    const head = (await sentUp(toHead(...fields))).split('\r\n');
+    const head = (await forward(toHead(...fields))).split('\r\n');
     expect(head).toEqual(expect.arrayContaining(fields));
   });
 
-  it('has no field of one connection, none named by Connection, and no cookie', async () => {
+  it('contains no hop-by-hop headers, no headers that Connection names, and no cookies', async () => {
     const fields = ['Keep-Alive: 5', 'Proxy-Connection: x', 'Proxy-Authorization: Basic eA', 'TE: trailers', 'Trailer: x'];
-    const more = ['Upgrade: websocket', 'Connection: X-Named, upgrade', 'X-Named: 1', 'Cookie: a=b', 'Cookie2: c', 'X-Kept: 1'];
-    const head = await sentUp(toHead(...fields, ...more, 'Authorization: Bearer t'));
+    const moreFields = [
+      'Upgrade: websocket',
+      'Connection: X-Named, upgrade',
+      'X-Named: 1',
+      'Cookie: a=b',
+      'Cookie2: c',
+      'X-Kept: 1',
+    ];
+    const head = await forward(toHead(...fields, ...moreFields, 'Authorization: Bearer t'));
     expect(head).toContain('X-Kept: 1');
     expect(head).not.toMatch(/^(keep-alive|proxy-|te|trailer|upgrade|connection|x-named|cookie|authorization)/im);
   });
 
-  it('cannot lose what the gateway sets through Connection', async () => {
-    const head = await sentUp(toHead('Connection: Api-Key, X-Real-IP, Host', 'x-api-key: k'));
+  it('retains the headers of the gateway even if Connection names them', async () => {
+    const head = await forward(toHead('Connection: Api-Key, X-Real-IP, Host', 'x-api-key: k'));
     expect(head).toMatch(/^Host: 127.0.0.1:PORT\r$/m);
     expect(head).toMatch(/^Api-Key: k\r$/m);
     expect(head).toMatch(/^X-Real-IP: 127.0.0.1\r$/m);
   });
 });
 
-describe('the caller’s address', () => {
+describe('the client address in forwarded headers', () => {
   const spoofed = [
     'X-Real-IP: 6.6.6.6',
     'X-Forwarded-For: 6.6.6.6',
@@ -69,27 +76,27 @@ describe('the caller’s address', () => {
     'Forwarded: for=6.6.6.6',
   ];
 
-  it('is that of the connection, whatever the caller says', async () => {
-    const head = await sentUp(toHead(...spoofed));
+  it('is the address of the connection, and forwarded headers of the client are ignored', async () => {
+    const head = await forward(toHead(...spoofed));
     expect(head).not.toMatch(/6\.6\.6\.6|evil|https/);
     expect(head).toMatch(/X-Real-IP: 127.0.0.1\r\nX-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Proto: http\r\n/);
   });
 
-  it('is what a trusted proxy says: the nearest that is none itself', async () => {
-    const trusting = { trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] };
-    const told = 'X-Forwarded-For: 6.6.6.6, 203.0.113.7, 10.0.0.1';
-    expect(await sentUp(toHead(told, 'X-Forwarded-Proto: https'), trusting)).toMatch(
+  it('is the nearest untrusted address if a trusted proxy reports it', async () => {
+    const options = { trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] };
+    const forwardedFor = 'X-Forwarded-For: 6.6.6.6, 203.0.113.7, 10.0.0.1';
+    expect(await forward(toHead(forwardedFor, 'X-Forwarded-Proto: https'), options)).toMatch(
       /X-Real-IP: 203.0.113.7\r\nX-Forwarded-For: 6.6.6.6, 203.0.113.7, 10.0.0.1, 127.0.0.1\r\nX-Forwarded-Proto: https\r\n/,
     );
-    expect(await sentUp(toHead('X-Forwarded-For: junk', 'X-Forwarded-Proto: gopher'), trusting)).toMatch(
+    expect(await forward(toHead('X-Forwarded-For: junk', 'X-Forwarded-Proto: gopher'), options)).toMatch(
       /X-Real-IP: junk\r\nX-Forwarded-For: junk, 127.0.0.1\r\nX-Forwarded-Proto: http\r\n/,
     );
-    expect(await sentUp(toHead(), trusting)).toMatch(/X-Real-IP: 127.0.0.1\r\nX-Forwarded-For: 127.0.0.1\r\n/);
+    expect(await forward(toHead(), options)).toMatch(/X-Real-IP: 127.0.0.1\r\nX-Forwarded-For: 127.0.0.1\r\n/);
   });
 });
 
-describe('what the caller is sent', () => {
-  it('has the fields of the reply, but no cookie and none of one connection', async () => {
+describe('a response to the client', () => {
+  it('contains the headers of the reply, without cookies and hop-by-hop headers', async () => {
     const reply =
       'HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\nX-Request-Id: r1\r\nSet-Cookie: a=b\r\nSet-Cookie: c=d\r\nSet-Cookie2: e\r\n' +
       'Connection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nProxy-Authenticate: Basic\r\nContent-Length: 5\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\nhello';
@@ -108,10 +115,10 @@ describe('what the caller is sent', () => {
   });
 });
 
-describe('an allow-list of origins', () => {
+describe('an allowlist of origins', () => {
   const allowedOrigins = ['https://addin.example', 'null'];
 
-  it('lets its own through', async () => {
+  it('admits requests from its origins', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url, { allowedOrigins });
     for (const origin of allowedOrigins) {
@@ -121,16 +128,16 @@ describe('an allow-list of origins', () => {
   });
 
   it.each(['https://evil.example', 'https://addin.example.evil.example', 'http://addin.example', 'https://addin.example:8443'])(
-    'keeps %s out: no Allow-Origin, and nothing forwarded',
+    'rejects %s without Allow-Origin, and does not forward the request',
     async (origin) => {
       await using upstream = await startScriptedUpstream(jsonReply({}));
       await using gateway = await startGateway(upstream.url, { allowedOrigins });
-      const refused = await gateway.post({ origin });
-      expect([refused.status, refused.json]).toMatchObject([403, { type: 'error', error: { type: 'permission_error' } }]);
+      const rejected = await gateway.post({ origin });
+      expect([rejected.status, rejected.json]).toMatchObject([403, { type: 'error', error: { type: 'permission_error' } }]);
       const list = await gateway.ask({ method: 'GET', path: '/msgapi/v1/models', headers: { origin } });
       const preflight = await gateway.ask({ method: 'OPTIONS', path: messagesPath, headers: { origin } });
       expect([list.status, preflight.status]).toEqual([403, 204]);
-      for (const { headers } of [refused, list, preflight]) {
+      for (const { headers } of [rejected, list, preflight]) {
         expect(headers).not.toHaveProperty('access-control-allow-origin');
         expect(headers).toMatchObject({ 'access-control-allow-credentials': 'true', vary: 'Origin' });
       }
@@ -138,7 +145,7 @@ describe('an allow-list of origins', () => {
     },
   );
 
-  it('does not stand against callers that are no pages', async () => {
+  it('does not apply to clients without an Origin header', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url, { allowedOrigins: [] });
     expect((await gateway.ask({ path: messagesPath, body: '{}' })).status).toBe(200);

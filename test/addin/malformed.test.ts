@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { askRaw, messagesPath, RawCaller, startGateway } from './support.ts';
+import { messagesPath, RawCaller, sendRaw, startGateway } from './support.ts';
 
 const corsLines = [
   'Access-Control-Allow-Credentials: true',
@@ -9,33 +9,33 @@ const corsLines = [
   'Vary: Origin',
 ];
 
-describe('what is no request', () => {
+describe('a malformed request', () => {
   it.each([
     ['bytes of another protocol', 400, '\x16\x03\x01\x02\x00\r\n\r\n'],
-    ['a request line that is none', 400, 'hello\r\n\r\n'],
+    ['an invalid request line', 400, 'hello\r\n\r\n'],
     [
-      'two framings',
+      'both Content-Length and Transfer-Encoding',
       400,
       `POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     ],
     ['two lengths', 400, `POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
-    ['a field with a bare line feed', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\nApi-Key: b\r\n\r\n`],
-    ['a folded field', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\r\n Api-Key: b\r\n\r\n`],
-    ['a field with a NUL', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\x00b\r\n\r\n`],
-    ['a field with a control character', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\x01b\r\n\r\n`],
-    ['a head beyond all bounds', 431, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
-    ['a proxy’s request', 404, 'CONNECT service.example:443 HTTP/1.1\r\nHost: service.example:443\r\n\r\n'],
-  ])('such as %s is answered %i with the rest of the CORS set, and the connection closed', async (_name, status, request) => {
+    ['a header with a bare line feed', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\nApi-Key: b\r\n\r\n`],
+    ['a folded header', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\r\n Api-Key: b\r\n\r\n`],
+    ['a header with a NUL byte', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\x00b\r\n\r\n`],
+    ['a header with a control character', 400, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: a\x01b\r\n\r\n`],
+    ['headers over the size limit', 431, `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['a CONNECT request', 404, 'CONNECT service.example:443 HTTP/1.1\r\nHost: service.example:443\r\n\r\n'],
+  ])('with %s returns %i with the other CORS headers and closes the connection', async (_description, status, request) => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
-    const text = await askRaw(gateway.url, request);
+    const text = await sendRaw(gateway.url, request);
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     for (const line of corsLines) expect(text).toContain(line);
     expect(text).toMatch(/\{"type":"error","error":\{"type":"\w+","message":"[^"]+"\}\}$/);
     expect(upstream.requests).toEqual([]);
   });
 
-  it('in the middle of a kept connection leaves earlier answers whole', async () => {
+  it('on a reused connection does not affect earlier responses', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({ id: 'whole' }));
     await using gateway = await startGateway(upstream.url);
     const caller = new RawCaller(gateway.url);
@@ -47,21 +47,21 @@ describe('what is no request', () => {
   });
 });
 
-describe('an odd request', () => {
-  it('without Host is served: the service gets its own', async () => {
+describe('an unusual request', () => {
+  it('without Host is served, and the upstream receives its own Host', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
-    expect(await askRaw(gateway.url, `GET ${messagesPath} HTTP/1.0\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
-    expect(await askRaw(gateway.url, `GET ${messagesPath} HTTP/1.1\r\nConnection: close\r\n\r\n`)).toMatch(
+    expect(await sendRaw(gateway.url, `GET ${messagesPath} HTTP/1.0\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(await sendRaw(gateway.url, `GET ${messagesPath} HTTP/1.1\r\nConnection: close\r\n\r\n`)).toMatch(
       /^HTTP\/1.1 200 OK\r\n/,
     );
     for (const { headers } of upstream.requests) expect(headers.host).toBe(new URL(upstream.url).host);
   });
 
-  it('that expects what nobody knows is served, with the CORS set', async () => {
+  it('with an unknown expectation is served with the CORS headers', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
-    const text = await askRaw(
+    const text = await sendRaw(
       gateway.url,
       `GET ${messagesPath} HTTP/1.1\r\nHost: g\r\nExpect: miracles\r\nConnection: close\r\n\r\n`,
     );
@@ -70,7 +70,7 @@ describe('an odd request', () => {
     expect(upstream.requests[0]?.headers.expect).toBeUndefined();
   });
 
-  it('that asks for an upgrade is served without one', async () => {
+  it('for an upgrade is served without one', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
     const fields =

@@ -15,29 +15,29 @@ const cors = {
   vary: 'Origin',
 };
 
-/** The service with a model of a scripted upstream, and the gateway as it is configured. */
+/** Starts a service with a model of a scripted upstream, and the gateway with these settings. */
 async function startMounted(addin: object = {}) {
   const upstream = await startScriptedUpstream(eventsReply(...plainReply('Hello')));
-  const configurationOf = (settings: object) => ({
+  const createConfiguration = (settings: object) => ({
     models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
     addin: { enabled: true, ...settings },
   });
-  const service = await startService(configurationOf(addin));
+  const service = await startService(createConfiguration(addin));
   const close = async (): Promise<void> => {
     await service.close();
     await upstream.close();
   };
-  const reload = (settings: object): void => service.reload(configurationOf(settings));
+  const reload = (settings: object): void => service.reload(createConfiguration(settings));
   return { service, upstream, reload, [Symbol.asyncDispose]: close };
 }
 
 function post(service: TestService, path = '/addin/msgapi/v1/messages', headers: Record<string, string> = {}) {
-  const all = { origin, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
-  return service.sendRequest({ path, headers: all, body });
+  const allHeaders = { origin, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
+  return service.sendRequest({ path, headers: allHeaders, body });
 }
 
-describe('the gateway mounted in the service', () => {
-  it('hands messages to the service with the key of x-api-key', async () => {
+describe('the add-in gateway mounted in the service', () => {
+  it('forwards messages to the service with the key from x-api-key', async () => {
     await using mounted = await startMounted();
     const { status, headers, json } = await post(mounted.service);
     expect([status, headers]).toMatchObject([200, cors]);
@@ -45,13 +45,13 @@ describe('the gateway mounted in the service', () => {
     expect((await post(mounted.service, '/msgapi/v1/messages')).status).toBe(401);
   });
 
-  it('streams, each event as it comes', async () => {
+  it('streams each event as soon as it arrives', async () => {
     await using mounted = await startMounted();
-    const goOn = Promise.withResolvers<void>();
+    const continueStream = Promise.withResolvers<void>();
     mounted.upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'before' }));
-      await goOn.promise;
+      await continueStream.promise;
       await answering.events(text(', after'), finish());
       answering.done();
     });
@@ -64,16 +64,16 @@ describe('the gateway mounted in the service', () => {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let read = '';
     while (!read.includes('before')) read += (await reader?.read())?.value ?? '';
-    goOn.resolve();
+    continueStream.resolve();
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) read += piece.value;
     expect(read).toMatch(/after[\s\S]*message_stop/);
   });
 
-  it('puts the CORS set on every response', async () => {
+  it('adds the CORS headers to every response', async () => {
     await using mounted = await startMounted();
     const { service, upstream } = mounted;
     upstream.script(refusal(400));
-    const asked: [string, string, Record<string, string>, number][] = [
+    const requests: [string, string, Record<string, string>, number][] = [
       ['OPTIONS', '/addin/msgapi/v1/messages', {}, 204],
       ['OPTIONS', '/addin', {}, 204],
       ['GET', '/addin/msgapi/v1/models', {}, 200],
@@ -92,16 +92,16 @@ describe('the gateway mounted in the service', () => {
       ['POST', '/addin/msgapi/v1/messages', { 'content-type': 'text/plain' }, 415],
       ['POST', '/addin/msgapi/v1/messages', {}, 400],
     ];
-    for (const [method, path, headers, status] of asked) {
-      const all = { ...preflight, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
-      const answer = await service.sendRequest({ method, path, headers: all, body: method === 'POST' ? body : undefined });
+    for (const [method, path, headers, status] of requests) {
+      const allHeaders = { ...preflight, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
+      const answer = await service.sendRequest({ method, path, headers: allHeaders, body: method === 'POST' ? body : undefined });
       expect([path, answer.status]).toEqual([path, status]);
       expect(answer.headers).toMatchObject({ ...cors, 'access-control-allow-headers': 'x-api-key,content-type' });
       if (status >= 400) expect(answer.json).toMatchObject({ type: 'error', error: { type: expect.any(String) } });
     }
   });
 
-  it('leaves other paths of the service as they are', async () => {
+  it('adds no CORS headers to other paths of the service', async () => {
     await using mounted = await startMounted();
     for (const path of ['/v1/models', '/addins/msgapi/v1/models', '/msgapi/v1/models']) {
       const { headers } = await mounted.service.sendRequest({ method: 'GET', path, headers: { origin, 'api-key': callerKey } });
@@ -109,7 +109,7 @@ describe('the gateway mounted in the service', () => {
     }
   });
 
-  it('takes a bearer token as the key, and no cookie', async () => {
+  it('accepts a bearer token as the key, and ignores cookies', async () => {
     await using mounted = await startMounted();
     const { status } = await post(mounted.service, undefined, {
       'x-api-key': '',
@@ -125,7 +125,7 @@ describe('the gateway mounted in the service', () => {
     expect((await client.messages.create(body)).content).toMatchObject([{ text: 'Hello' }]);
   });
 
-  it('is as the configuration has it, from the next request on when that changes', async () => {
+  it('applies a changed configuration from the next request on', async () => {
     const models = [{ id: 'm', display_name: 'M' }];
     await using mounted = await startMounted({ prefix: '/office/add-in', models, allowedOrigins: [origin] });
     const { service, reload } = mounted;

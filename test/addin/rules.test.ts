@@ -3,13 +3,12 @@ import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstre
 import type { TestResponse } from '#test/send-request.ts';
 import { messagesPath, origin, startGateway } from './support.ts';
 
-/** The CORS fields of an answer. */
-function corsOf({ headers }: TestResponse): Record<string, unknown> {
+function getCorsHeaders({ headers }: TestResponse): Record<string, unknown> {
   const names = Object.keys(headers).filter((name) => name.startsWith('access-control-') || name === 'vary');
   return Object.fromEntries(names.map((name) => [name, headers[name]]));
 }
 
-const wholeSet = {
+const corsHeaders = {
   'access-control-allow-origin': origin,
   'access-control-allow-credentials': 'true',
   'access-control-allow-methods': 'GET, POST, OPTIONS',
@@ -18,7 +17,7 @@ const wholeSet = {
 };
 
 describe('rule 1: paths', () => {
-  it('forwards what is under /msgapi/v1/, with its query', async () => {
+  it('forwards requests under /msgapi/v1/ with their query', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({ id: 'reply' }));
     await using gateway = await startGateway(upstream.url);
     for (const path of [messagesPath, '/msgapi/v1/messages/count_tokens?beta=true&x=%2F', '/msgapi/v1/models/a%20b']) {
@@ -27,7 +26,7 @@ describe('rule 1: paths', () => {
     }
   });
 
-  it('puts the path of the service’s base address before it', async () => {
+  it('prefixes the path of the upstream base URL', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(`${upstream.url}/base/`);
     await gateway.post();
@@ -69,33 +68,33 @@ describe('rule 1: paths', () => {
     '/msgapi%2fv1/messages',
     'http://other.example/msgapi/v1/messages',
     '*',
-  ])('answers %s with 404 and forwards nothing', async (path) => {
+  ])('returns 404 for %s and does not forward the request', async (path) => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await gateway.ask({ method, path, headers: { origin } });
-      expect([answer.status, corsOf(answer)]).toEqual([404, wholeSet]);
+      expect([answer.status, getCorsHeaders(answer)]).toEqual([404, corsHeaders]);
       expect(answer.json).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
     }
     expect(upstream.requests).toEqual([]);
   });
 
-  it.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE', 'PROPFIND'])('answers %s with 405', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE', 'PROPFIND'])('returns 405 for %s', async (method) => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
     const answer = await gateway.ask({ method, path: messagesPath, headers: { origin } });
-    expect([answer.status, answer.headers.allow, corsOf(answer)]).toEqual([405, 'GET, POST, OPTIONS', wholeSet]);
+    expect([answer.status, answer.headers.allow, getCorsHeaders(answer)]).toEqual([405, 'GET, POST, OPTIONS', corsHeaders]);
     expect(upstream.requests).toEqual([]);
   });
 });
 
-describe('rule 2: the CORS set', () => {
+describe('rule 2: the CORS headers', () => {
   const requested = { 'access-control-request-headers': 'X-Api-Key,content-type, msgapi-version' };
 
-  it('is on every response: preflight, reply, error, list, and what is refused', async () => {
+  it('are on every response: preflight, reply, error, list, and rejection', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}), refusal(429), refusal(500));
     await using gateway = await startGateway(upstream.url);
-    const asked = [
+    const requests = [
       { method: 'OPTIONS', path: messagesPath },
       { path: messagesPath, body: '{}' },
       { path: messagesPath, body: '{}' },
@@ -105,18 +104,18 @@ describe('rule 2: the CORS set', () => {
       { method: 'PUT', path: messagesPath },
     ];
     const statuses: number[] = [];
-    for (const asking of asked) {
-      const answer = await gateway.ask({ ...asking, headers: { origin, ...requested } });
+    for (const request of requests) {
+      const answer = await gateway.ask({ ...request, headers: { origin, ...requested } });
       statuses.push(answer.status);
-      expect(corsOf(answer)).toEqual({
-        ...wholeSet,
+      expect(getCorsHeaders(answer)).toEqual({
+        ...corsHeaders,
         'access-control-allow-headers': requested['access-control-request-headers'],
       });
     }
     expect(statuses).toEqual([204, 200, 429, 500, 200, 404, 405]);
   });
 
-  it('replaces what the service set', async () => {
+  it('replace those of the upstream', async () => {
     await using upstream = await startScriptedUpstream(
       jsonReply({}, 200, {
         'Access-Control-Allow-Origin': '*',
@@ -127,35 +126,38 @@ describe('rule 2: the CORS set', () => {
       }),
     );
     await using gateway = await startGateway(upstream.url);
-    expect(corsOf(await gateway.post())).toEqual({ ...wholeSet, vary: 'Origin, Accept-Encoding' });
+    expect(getCorsHeaders(await gateway.post())).toEqual({ ...corsHeaders, vary: 'Origin, Accept-Encoding' });
   });
 
-  it('echoes "null", and gives no Allow-Origin to a caller without an Origin', async () => {
+  it('echo the origin "null", and omit Allow-Origin for a client without an Origin', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
-    expect(corsOf(await gateway.post({ origin: 'null' }))).toEqual({ ...wholeSet, 'access-control-allow-origin': 'null' });
-    const { 'access-control-allow-origin': _none, ...rest } = wholeSet;
-    expect(corsOf(await gateway.ask({ path: messagesPath, body: '{}' }))).toEqual(rest);
+    expect(getCorsHeaders(await gateway.post({ origin: 'null' }))).toEqual({
+      ...corsHeaders,
+      'access-control-allow-origin': 'null',
+    });
+    const { 'access-control-allow-origin': _none, ...rest } = corsHeaders;
+    expect(getCorsHeaders(await gateway.ask({ path: messagesPath, body: '{}' }))).toEqual(rest);
   });
 });
 
 describe('rule 3: the preflight', () => {
-  it.each([messagesPath, '/', '/elsewhere', '/msgapi/v1/../x', '*'])('is 204 without a body at %s', async (path) => {
+  it.each([messagesPath, '/', '/elsewhere', '/msgapi/v1/../x', '*'])('returns 204 without a body for %s', async (path) => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
     const answer = await gateway.ask({ method: 'OPTIONS', path, headers: { origin } });
-    expect([answer.status, answer.text, answer.headers['content-length'], corsOf(answer)]).toEqual([
+    expect([answer.status, answer.text, answer.headers['content-length'], getCorsHeaders(answer)]).toEqual([
       204,
       '',
       undefined,
-      wholeSet,
+      corsHeaders,
     ]);
     expect(upstream.requests).toEqual([]);
   });
 });
 
 describe('rule 4: the key', () => {
-  const key = async (headers: Record<string, string>) => {
+  const forwardKey = async (headers: Record<string, string>) => {
     await using upstream = await startScriptedUpstream(jsonReply({}));
     await using gateway = await startGateway(upstream.url);
     await gateway.ask({ path: messagesPath, headers, body: '{}' });
@@ -163,22 +165,22 @@ describe('rule 4: the key', () => {
     return { apiKey, xApiKey, authorization };
   };
 
-  it('goes up as Api-Key, and x-api-key empty', async () => {
-    expect(await key({ 'x-api-key': 'k1' })).toEqual({ apiKey: 'k1', xApiKey: '', authorization: undefined });
-    expect(await key({ 'X-API-KEY': 'k1', 'Api-Key': 'other' })).toMatchObject({ apiKey: 'k1', xApiKey: '' });
+  it('is forwarded as Api-Key, with an empty x-api-key', async () => {
+    expect(await forwardKey({ 'x-api-key': 'k1' })).toEqual({ apiKey: 'k1', xApiKey: '', authorization: undefined });
+    expect(await forwardKey({ 'X-API-KEY': 'k1', 'Api-Key': 'other' })).toMatchObject({ apiKey: 'k1', xApiKey: '' });
   });
 
-  it('is a bearer token where x-api-key is absent or empty; Authorization never goes up', async () => {
-    const none = { xApiKey: '', authorization: undefined };
-    expect(await key({ authorization: 'Bearer k2' })).toEqual({ apiKey: 'k2', ...none });
-    expect(await key({ authorization: 'bearer k2', 'x-api-key': '' })).toEqual({ apiKey: 'k2', ...none });
-    expect(await key({ authorization: 'Bearer k2', 'x-api-key': 'k1' })).toEqual({ apiKey: 'k1', ...none });
-    expect(await key({ authorization: 'Basic dTpw' })).toEqual({ apiKey: undefined, ...none });
-    expect(await key({})).toEqual({ apiKey: undefined, ...none });
+  it('is the bearer token if x-api-key is absent or empty, and Authorization is never forwarded', async () => {
+    const noCredentials = { xApiKey: '', authorization: undefined };
+    expect(await forwardKey({ authorization: 'Bearer k2' })).toEqual({ apiKey: 'k2', ...noCredentials });
+    expect(await forwardKey({ authorization: 'bearer k2', 'x-api-key': '' })).toEqual({ apiKey: 'k2', ...noCredentials });
+    expect(await forwardKey({ authorization: 'Bearer k2', 'x-api-key': 'k1' })).toEqual({ apiKey: 'k1', ...noCredentials });
+    expect(await forwardKey({ authorization: 'Basic dTpw' })).toEqual({ apiKey: undefined, ...noCredentials });
+    expect(await forwardKey({})).toEqual({ apiKey: undefined, ...noCredentials });
   });
 
-  it('is what a caller sent as Api-Key where there is nothing else', async () => {
-    expect(await key({ 'Api-Key': 'k3' })).toMatchObject({ apiKey: 'k3', xApiKey: '' });
+  it('is the Api-Key of the client if no other credentials exist', async () => {
+    expect(await forwardKey({ 'Api-Key': 'k3' })).toMatchObject({ apiKey: 'k3', xApiKey: '' });
   });
 });
 
@@ -199,13 +201,13 @@ describe('rule 6: the models', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('may be none', async () => {
+  it('can be an empty list', async () => {
     await using gateway = await startGateway('http://127.0.0.1:9');
     const { text } = await gateway.ask({ method: 'GET', path: '/msgapi/v1/models' });
     expect(text).toBe('{"data":[],"object":"list","has_more":false}');
   });
 
-  it('are nothing but that list: other paths and methods beside it go to the service', async () => {
+  it('do not affect other paths and methods, which are forwarded', async () => {
     await using upstream = await startScriptedUpstream(refusal(404));
     await using gateway = await startGateway(upstream.url, { models });
     await gateway.ask({ method: 'GET', path: '/msgapi/v1/models/gpt' });

@@ -24,8 +24,8 @@ const events = [
   { type: 'message_stop' },
 ];
 
-/** Answers as the messages surface does. */
-const speaksMessages: Reply = ({ received, response }) => {
+/** Replies like the Messages API, with a stream if the request asks for one. */
+const replyWithMessage: Reply = ({ received, response }) => {
   if (received.body.stream !== true) {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(message));
@@ -36,10 +36,10 @@ const speaksMessages: Reply = ({ received, response }) => {
   response.end();
 };
 
-const asked = { model: 'm', max_tokens: 10, messages: [{ role: 'user' as const, content: 'Hi' }] };
+const messageRequest = { model: 'm', max_tokens: 10, messages: [{ role: 'user' as const, content: 'Hi' }] };
 
-/** The stock client as an add-in uses it. */
-function clientOf(url: string, credentials: { apiKey: string } | { authToken: string } = { apiKey: 'the-key' }): Anthropic {
+/** Creates the Anthropic client as an add-in uses it. */
+function createClient(url: string, credentials: { apiKey: string } | { authToken: string } = { apiKey: 'the-key' }): Anthropic {
   return new Anthropic({
     apiKey: null,
     authToken: null,
@@ -50,32 +50,32 @@ function clientOf(url: string, credentials: { apiKey: string } | { authToken: st
   });
 }
 
-describe('the stock client of the dialect', () => {
+describe('the Anthropic SDK', () => {
   it('sends a message', async () => {
-    await using upstream = await startScriptedUpstream(speaksMessages);
+    await using upstream = await startScriptedUpstream(replyWithMessage);
     await using gateway = await startGateway(upstream.url);
-    const { content } = await clientOf(gateway.url).messages.create(asked);
+    const { content } = await createClient(gateway.url).messages.create(messageRequest);
     expect(content).toEqual([{ type: 'text', text: 'Hello' }]);
     expect(upstream.requests[0]?.headers).toMatchObject({
       'api-key': 'the-key',
       'x-api-key': '',
       'anthropic-version': expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
     });
-    expect(upstream.requests[0]?.body).toEqual(asked);
+    expect(upstream.requests[0]?.body).toEqual(messageRequest);
   });
 
-  it('gives its key as a bearer token', async () => {
-    await using upstream = await startScriptedUpstream(speaksMessages);
+  it('can send its key as a bearer token', async () => {
+    await using upstream = await startScriptedUpstream(replyWithMessage);
     await using gateway = await startGateway(upstream.url);
-    await clientOf(gateway.url, { authToken: 'the-token' }).messages.create(asked);
+    await createClient(gateway.url, { authToken: 'the-token' }).messages.create(messageRequest);
     const { headers } = await upstream.request(0);
     expect([headers['api-key'], headers['x-api-key'], headers.authorization]).toEqual(['the-token', '', undefined]);
   });
 
   it('reads a stream', async () => {
-    await using upstream = await startScriptedUpstream(speaksMessages);
+    await using upstream = await startScriptedUpstream(replyWithMessage);
     await using gateway = await startGateway(upstream.url);
-    const final = await clientOf(gateway.url).messages.stream(asked).finalMessage();
+    const final = await createClient(gateway.url).messages.stream(messageRequest).finalMessage();
     expect(final.content).toMatchObject([{ type: 'text', text: 'Hello' }]);
   });
 
@@ -83,18 +83,18 @@ describe('the stock client of the dialect', () => {
     const models = [{ id: 'gpt', display_name: 'GPT' }];
     await using gateway = await startGateway('http://127.0.0.1:9', { models });
     const ids: string[] = [];
-    for await (const { id } of clientOf(gateway.url).models.list()) ids.push(id);
+    for await (const { id } of createClient(gateway.url).models.list()) ids.push(id);
     expect(ids).toEqual(['gpt']);
   });
 
-  it('understands the gateway’s own errors', async () => {
+  it('recognizes upstream and gateway errors by their class', async () => {
     await using upstream = await startScriptedUpstream(refusal(401));
     await using gateway = await startGateway(upstream.url);
-    await expect(clientOf(gateway.url).messages.create(asked)).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
-    await using cut = await startGateway('http://127.0.0.1:9');
-    const failure = await clientOf(cut.url)
-      .messages.create(asked)
-      .catch((thrown: unknown) => thrown);
+    await expect(createClient(gateway.url).messages.create(messageRequest)).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
+    await using unconnected = await startGateway('http://127.0.0.1:9');
+    const failure = await createClient(unconnected.url)
+      .messages.create(messageRequest)
+      .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Anthropic.InternalServerError);
     expect(failure).toMatchObject({ status: 502, error: { type: 'error', error: { type: 'api_error' } } });
   });

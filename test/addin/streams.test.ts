@@ -4,7 +4,7 @@ import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { freePort } from '#test/listening.ts';
 import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect } from '#test/send-request.ts';
-import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
+import { messagesPath, origin, RawCaller, sendRaw, startGateway, startRawUpstream } from './support.ts';
 
 const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
@@ -13,8 +13,8 @@ function toPost(version: '1.0' | '1.1' = '1.1', ...fields: string[]): string {
   return `${head.join('\r\n')}\r\n\r\n{}`;
 }
 
-/** The body behind a head, its chunks joined. */
-function bodyOf(text: string): string {
+/** Returns the body of a response, with its chunks joined. */
+function getBody(text: string): string {
   const body = text.slice(text.indexOf('\r\n\r\n') + 4);
   if (!/transfer-encoding: chunked/i.test(text)) return body;
   let joined = '';
@@ -28,7 +28,7 @@ function bodyOf(text: string): string {
 }
 
 describe('a streamed reply', () => {
-  it('comes piece by piece, each as soon as the service has sent it', async () => {
+  it('arrives piece by piece, each as soon as the upstream sends it', async () => {
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
@@ -41,26 +41,26 @@ describe('a streamed reply', () => {
     const caller = new RawCaller(gateway.url);
     caller.send(toPost('1.1', 'Connection: close'));
     expect(await caller.until(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
-    expect(bodyOf(caller.text)).toBe('');
+    expect(getBody(caller.text)).toBe('');
     steps[0]?.resolve();
-    expect(bodyOf(await caller.until(/one\n\n/))).toBe('data: one\n\n');
+    expect(getBody(await caller.until(/one\n\n/))).toBe('data: one\n\n');
     steps[1]?.resolve();
     await caller.closed;
-    expect(bodyOf(caller.text)).toBe('data: one\n\ndata: [DONE]\n\n');
+    expect(getBody(caller.text)).toBe('data: one\n\ndata: [DONE]\n\n');
     expect(caller.text).toMatch(/\r\n0\r\n\r\n$/);
   });
 
-  it('is passed on byte for byte, whatever the bytes are and however they are cut', async () => {
+  it('is relayed byte for byte, for any bytes in pieces of any size', async () => {
     const bytes = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 7 + (at >> 8)) % 256));
     const cuts = [0, 1, 2, 700, 701, 4096];
     const pieces = cuts.slice(1).map((end, at) => bytes.subarray(cuts[at], end));
     await using upstream = await startScriptedUpstream(piecesReply(...pieces));
     await using gateway = await startGateway(upstream.url);
-    expect(bodyOf(await askRaw(gateway.url, toPost('1.1', 'Connection: close')))).toBe(bytes.toString('latin1'));
-    expect(bodyOf(await askRaw(gateway.url, toPost('1.0')))).toBe(bytes.toString('latin1'));
+    expect(getBody(await sendRaw(gateway.url, toPost('1.1', 'Connection: close')))).toBe(bytes.toString('latin1'));
+    expect(getBody(await sendRaw(gateway.url, toPost('1.0')))).toBe(bytes.toString('latin1'));
   });
 
-  it('has head and first bytes in one segment where the service sent them so', async () => {
+  it('has its head and first bytes in one segment if the upstream sends them in one', async () => {
     await using upstream = await startRawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n');
     });
@@ -72,35 +72,35 @@ describe('a streamed reply', () => {
     caller.socket.destroy();
   });
 
-  it('of a compressed body stays compressed', async () => {
+  it('with a compressed body remains compressed', async () => {
     await using upstream = await startRawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00', 'latin1');
     });
     await using gateway = await startGateway(upstream.url);
-    const text = await askRaw(gateway.url, toPost('1.1', 'Connection: close'));
+    const text = await sendRaw(gateway.url, toPost('1.1', 'Connection: close'));
     expect(text).toMatch(/content-encoding: gzip/i);
-    expect(bodyOf(text)).toBe('\x1f\x8b\x08\x00');
+    expect(getBody(text)).toBe('\x1f\x8b\x08\x00');
   });
 
-  it.each([204, 304])('of status %i has no body', async (status) => {
+  it.each([204, 304])('with status %i has no body', async (status) => {
     await using upstream = await startRawUpstream((socket) => socket.write(`HTTP/1.1 ${status} X\r\netag: "a"\r\n\r\n`));
     await using gateway = await startGateway(upstream.url);
-    const text = await askRaw(gateway.url, toPost('1.1', 'Connection: close'));
+    const text = await sendRaw(gateway.url, toPost('1.1', 'Connection: close'));
     expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status}`));
     expect(text).toMatch(/\r\n\r\n$/);
     expect(text).not.toMatch(/transfer-encoding/i);
   });
 
-  it('slows its service down where the caller does not read', async () => {
-    let written = 0;
+  it('slows down the upstream if the client does not read', async () => {
+    let writtenLength = 0;
     const piece = 'x'.repeat(64 * 1024);
     await using upstream = await startRawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n');
-      const more = (): void => {
-        while (!socket.destroyed && written < 500_000_000 && socket.write(piece)) written += piece.length;
+      const writeMore = (): void => {
+        while (!socket.destroyed && writtenLength < 500_000_000 && socket.write(piece)) writtenLength += piece.length;
       };
-      socket.on('drain', more);
-      more();
+      socket.on('drain', writeMore);
+      writeMore();
     });
     await using gateway = await startGateway(upstream.url);
     const caller = new RawCaller(gateway.url);
@@ -110,15 +110,15 @@ describe('a streamed reply', () => {
     let before = -1;
     await vi.waitUntil(
       () => {
-        const stands = written === before;
-        before = written;
-        return stands;
+        const isStalled = writtenLength === before;
+        before = writtenLength;
+        return isStalled;
       },
       { interval: 300, timeout: 15_000 },
     );
-    expect(written).toBeLessThan(64_000_000);
+    expect(writtenLength).toBeLessThan(64_000_000);
     caller.socket.resume();
-    await vi.waitUntil(() => written > before, { interval: 20 });
+    await vi.waitUntil(() => writtenLength > before, { interval: 20 });
     caller.socket.destroy();
   });
 });
@@ -129,33 +129,33 @@ describe('a reply that breaks off', () => {
     ['of a known length', '1.1', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'],
     ['to an old client', '1.0', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
   ];
-  it.each(cases)('%s breaks the connection and never ends well', async (_name, version, reply) => {
+  it.each(cases)('%s breaks the connection without a regular end', async (_description, version, reply) => {
     await using upstream = await startRawUpstream((socket) => socket.end(reply));
     await using gateway = await startGateway(upstream.url);
     const caller = new RawCaller(gateway.url);
-    const fault = new Promise((resolve) => caller.socket.once('error', resolve));
+    const socketError = new Promise((resolve) => caller.socket.once('error', resolve));
     caller.send(toPost(version));
     await caller.closed;
     expect(caller.text).not.toMatch(/0\r\n\r\n$/);
-    if (version === '1.0') expect(await fault).toMatchObject({ code: 'ECONNRESET' });
+    if (version === '1.0') expect(await socketError).toMatchObject({ code: 'ECONNRESET' });
     await vi.waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ status: 200, outcome: 'failed', error: { kind: 'closed' } });
   });
 
-  it('for standing still breaks the connection too', async () => {
+  it('by stalling breaks the connection too', async () => {
     await using upstream = await startRawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'));
     await using gateway = await startGateway(upstream.url, { timeouts: { ...timeouts, idleMs: 300 } });
-    const text = await askRaw(gateway.url, toPost());
+    const text = await sendRaw(gateway.url, toPost());
     expect(text).toMatch(/hello$/);
     await vi.waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]?.error?.kind).toBe('idle_timeout');
   });
 });
 
-describe('no reply', () => {
+describe('a missing reply', () => {
   const cors = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' };
 
-  it('from a service that cannot be reached is 502 with the CORS set', async () => {
+  it('of an unreachable upstream results in 502 with the CORS headers', async () => {
     await using gateway = await startGateway(`http://127.0.0.1:${await freePort()}`);
     const { status, headers, json } = await gateway.post();
     expect([status, headers['cache-control']]).toEqual([502, 'no-store']);
@@ -170,17 +170,17 @@ describe('no reply', () => {
   });
 
   it.each([
-    ['that breaks HTTP', 'HTTP/1.1 banana\r\n\r\n'],
-    ['that says nothing', ''],
-    ['with two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
-  ])('from a service %s is 502', async (_name, bytes) => {
+    ['violates HTTP', 'HTTP/1.1 banana\r\n\r\n'],
+    ['sends no bytes', ''],
+    ['sends two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+  ])('of an upstream that %s results in 502', async (_description, bytes) => {
     await using upstream = await startRawUpstream((socket) => socket.end(bytes, 'latin1'));
     await using gateway = await startGateway(upstream.url);
     const { status, headers } = await gateway.post();
     expect([status, headers]).toMatchObject([502, cors]);
   });
 
-  it('in time is 504, and the service is let go', async () => {
+  it('within the timeout results in 504, and the upstream request is canceled', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using gateway = await startGateway(upstream.url, { timeouts: { ...timeouts, firstByteMs: 300 } });
     const { status, headers, json } = await gateway.post();
@@ -189,17 +189,17 @@ describe('no reply', () => {
   });
 });
 
-describe('a caller that leaves', () => {
-  it('ends the exchange with the service before the head', async () => {
+describe('a client that disconnects', () => {
+  it('cancels the upstream request before the response head', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using gateway = await startGateway(upstream.url);
-    const { disconnect: leave } = sendAndDisconnect(gateway.url, { path: messagesPath, body: '{}' });
-    await expectClosedOnDisconnect(await upstream.request(0), leave);
+    const { disconnect } = sendAndDisconnect(gateway.url, { path: messagesPath, body: '{}' });
+    await expectClosedOnDisconnect(await upstream.request(0), disconnect);
     await vi.waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ status: 499, outcome: 'left' });
   });
 
-  it('and within a stream', async () => {
+  it('cancels the upstream request during a stream', async () => {
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.bytes('data: one\n\n');
@@ -211,24 +211,24 @@ describe('a caller that leaves', () => {
     await expectClosedOnDisconnect(await upstream.request(0), () => caller.socket.destroy());
   });
 
-  it('and in the middle of its body', async () => {
+  it('ends the call during an upload', async () => {
     await using upstream = await startRawUpstream(() => undefined);
     await using gateway = await startGateway(upstream.url);
     const caller = new RawCaller(gateway.url);
     caller.send(`POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(100_000)}`);
-    await vi.waitUntil(() => (upstream.heard[0]?.length ?? 0) > 50_000, { interval: 10 });
+    await vi.waitUntil(() => (upstream.received[0]?.length ?? 0) > 50_000, { interval: 10 });
     caller.socket.destroy();
     await vi.waitUntil(() => gateway.records.length === 1, { interval: 10 });
     expect(gateway.gateway.size).toBe(0);
   });
 });
 
-describe('a gateway that is closed', () => {
-  it('lets what is under way end, and refuses the rest with the CORS set', async () => {
-    const goOn = Promise.withResolvers<void>();
+describe('a gateway that shuts down', () => {
+  it('finishes calls in progress, and rejects new calls with the CORS headers', async () => {
+    const continueStream = Promise.withResolvers<void>();
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
-      await goOn.promise;
+      await continueStream.promise;
       answering.done();
     });
     await using gateway = await startGateway(upstream.url);
@@ -239,7 +239,7 @@ describe('a gateway that is closed', () => {
     expect([status, headers['retry-after'], json]).toMatchObject([503, '1', { error: { type: 'overloaded_error' } }]);
     expect(headers['access-control-allow-origin']).toBe(origin);
     expect(gateway.gateway.size).toBe(1);
-    goOn.resolve();
+    continueStream.resolve();
     expect((await first).text).toBe('data: [DONE]\n\n');
     await closed;
     expect(gateway.gateway.size).toBe(0);
@@ -247,7 +247,7 @@ describe('a gateway that is closed', () => {
 });
 
 describe('connections', () => {
-  it('are kept on both sides, whatever was answered', async () => {
+  it('are reused on both sides after every kind of response', async () => {
     await using upstream = await startRawUpstream(
       (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'),
     );
@@ -265,17 +265,17 @@ describe('connections', () => {
       await caller.until(answer);
     }
     caller.socket.destroy();
-    expect(upstream.heard).toHaveLength(1);
+    expect(upstream.received).toHaveLength(1);
   });
 
-  it('answer requests that were sent at once in their order', async () => {
+  it('return pipelined responses in order', async () => {
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.bytes('first');
       answering.response.end();
     }, jsonReply('second'));
     await using gateway = await startGateway(upstream.url);
-    const text = await askRaw(
+    const text = await sendRaw(
       gateway.url,
       `${toPost()}OPTIONS / HTTP/1.1\r\nHost: g\r\n\r\n${toPost('1.1', 'Connection: close')}`,
     );

@@ -28,12 +28,12 @@ export interface TestGateway extends AsyncDisposable {
   readonly gateway: AddinGateway;
   readonly server: Server;
   readonly records: readonly AddinRecord[];
-  ask(asking: TestRequest): Promise<TestResponse>;
-  /** A POST of a small body to the messages, from a page. */
+  ask(request: TestRequest): Promise<TestResponse>;
+  /** Sends a POST request with a small body to the messages path, with the origin of a page. */
   post(headers?: Readonly<Record<string, string>>, body?: string): Promise<TestResponse>;
 }
 
-/** The gateway in this process, on a port of its own. */
+/** Starts the gateway in this process on a free port. */
 export async function startGateway(upstreamUrl: string, options: GatewayOptions = {}): Promise<TestGateway> {
   const { models = [], allowedOrigins, trustedProxies = [], timeouts, bounds } = options;
   const records: AddinRecord[] = [];
@@ -54,7 +54,7 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
     gateway,
     server,
     records,
-    ask: (asking) => sendRequest(url, asking),
+    ask: (request) => sendRequest(url, request),
     post: (headers = {}, body = '{}') =>
       sendRequest(url, { path: messagesPath, headers: { origin, 'x-api-key': 'the-key', ...headers }, body }),
     async [Symbol.asyncDispose]() {
@@ -65,17 +65,17 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
   };
 }
 
-/** An upstream that ends its stream once it may go on. */
-export function startHeldUpstream(goOn: Promise<void>): Promise<ScriptedUpstream> {
+/** Starts an upstream that ends its stream after this promise resolves. */
+export function startHeldUpstream(canContinue: Promise<void>): Promise<ScriptedUpstream> {
   return startScriptedUpstream(async (answering) => {
     answering.head();
     await answering.bytes('data: one\n\n');
-    await goOn;
+    await canContinue;
     answering.done();
   });
 }
 
-/** A caller's bare connection. */
+/** A raw TCP connection of a client. */
 export class RawCaller {
   readonly socket: Socket;
   text = '';
@@ -95,7 +95,7 @@ export class RawCaller {
     this.socket.write(text, 'latin1');
   }
 
-  /** Resolves when what came fits. */
+  /** Resolves when the received text matches the pattern. */
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.text)) {
       if (this.socket.destroyed) throw new Error(`closed before ${pattern}: ${this.text}`);
@@ -105,8 +105,8 @@ export class RawCaller {
   }
 }
 
-/** Sends bytes, and gives all that came back until the other side closed. */
-export async function askRaw(url: string, text: string): Promise<string> {
+/** Sends bytes, and returns the bytes that arrive until the connection closes. */
+export async function sendRaw(url: string, text: string): Promise<string> {
   const caller = new RawCaller(url);
   caller.send(text);
   await caller.closed;
@@ -115,25 +115,25 @@ export async function askRaw(url: string, text: string): Promise<string> {
 
 export interface RawUpstream extends AsyncDisposable {
   readonly url: string;
-  /** What came, one text a connection. */
-  readonly heard: readonly string[];
+  /** Received text of each connection. */
+  readonly received: readonly string[];
   openCount(): number;
-  /** Hands over each new connection before anything came. */
+  /** Calls the handler with each new connection before any bytes arrive. */
   onConnection(handle: (socket: Socket) => void): void;
 }
 
-/** A bare server that hands each connection over once a request with its head, and the body its length tells, is there. */
+/** Starts a raw server. It calls `serve` after a request arrives with its head and the body length that the head declares. */
 export async function startRawUpstream(serve: (socket: Socket, text: string) => void): Promise<RawUpstream> {
-  const heard: string[] = [];
+  const received: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    const at = heard.push('') - 1;
+    const at = received.push('') - 1;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.setEncoding('latin1').on('error', () => undefined);
     socket.on('data', (piece: string) => {
-      heard[at] += piece;
-      const text = heard[at] ?? '';
+      received[at] += piece;
+      const text = received[at] ?? '';
       const end = text.indexOf('\r\n\r\n') + 4;
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
       if (end > 3 && text.length >= end + length) serve(socket, text);
@@ -142,7 +142,7 @@ export async function startRawUpstream(serve: (socket: Socket, text: string) => 
   await listeningAt(server.listen(0, '127.0.0.1'));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    heard,
+    received,
     openCount: () => sockets.size,
     onConnection: (handle) => void server.on('connection', handle),
     async [Symbol.asyncDispose]() {

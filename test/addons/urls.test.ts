@@ -45,7 +45,7 @@ describe('an addon that a request references by an unconfigured URL', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('is rejected with 400 if security.addonUrls is configured', async () => {
+  it('is rejected with 400 if security.addonUrls has the value configured', async () => {
     const { answer, server } = await askWithAddon({ allowPrivateNetworks: ['127.0.0.1'], addonUrls: 'configured' });
     expect([answer.status, answer.error]).toEqual([
       400,

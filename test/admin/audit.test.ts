@@ -6,21 +6,21 @@ interface Page {
   readonly nextToken: string | null;
 }
 
-let house: AdminHouse;
+let admin: AdminHouse;
 const actions = ['consent.accepted', 'consent.withdrawn', 'consented', 'application.saved', 'consent.accepted'];
 
 beforeAll(async () => {
-  house = await startAdminHouse();
-  await house.journal.appendAudit(actions.map((action, index) => audit(1000 + Math.floor(index / 2), action)));
+  admin = await startAdminHouse();
+  await admin.journal.appendAudit(actions.map((action, index) => audit(1000 + Math.floor(index / 2), action)));
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 async function read(query: string): Promise<Page> {
-  return (await house.get(`/v1/admin/audit?${query}`)).json as Page;
+  return (await admin.get(`/v1/admin/audit?${query}`)).json as Page;
 }
 
-/** Every page of a query, from the first to the last. */
+/** Returns every page of a query in order. */
 async function readAll(query: string): Promise<readonly Page[]> {
   const pages: Page[] = [];
   let token: string | null = '';
@@ -33,8 +33,8 @@ async function readAll(query: string): Promise<readonly Page[]> {
 }
 
 describe('the audit log', () => {
-  it('shows what was done, by whom, to what and when', async () => {
-    const { json } = await house.get('/v1/admin/audit?limit=1');
+  it('returns the action, its object, its user, and its time', async () => {
+    const { json } = await admin.get('/v1/admin/audit?limit=1');
     expect(json).toEqual({
       object: 'list',
       data: [
@@ -52,18 +52,18 @@ describe('the audit log', () => {
     });
   });
 
-  it('goes on page by page, also in the middle of a millisecond, and ends', async () => {
+  it('has page tokens that also work within one millisecond, and ends with null', async () => {
     const pages = await readAll('limit=2');
     expect(pages.map(({ data }) => data.length)).toEqual([2, 2, 1]);
     const ids = pages.flatMap(({ data }) => data.map(({ id }) => id));
     expect(new Set(ids).size).toBe(actions.length);
   });
 
-  it('keeps to one action, or to a family of them', async () => {
-    const found = async (kind: string) => (await read(`kind=${kind}`)).data.map(({ action }) => action).sort();
-    expect(await found('consent')).toEqual(['consent.accepted', 'consent.accepted', 'consent.withdrawn']);
-    expect(await found('consent.withdrawn')).toEqual(['consent.withdrawn']);
-    expect(await found('consent.with')).toEqual([]);
+  it('can be filtered by one action or by a group of actions', async () => {
+    const listActions = async (kind: string) => (await read(`kind=${kind}`)).data.map(({ action }) => action).sort();
+    expect(await listActions('consent')).toEqual(['consent.accepted', 'consent.accepted', 'consent.withdrawn']);
+    expect(await listActions('consent.withdrawn')).toEqual(['consent.withdrawn']);
+    expect(await listActions('consent.with')).toEqual([]);
     expect((await readAll('kind=consent&limit=1')).map(({ data }) => data.length)).toEqual([1, 1, 1]);
   });
 
@@ -75,12 +75,12 @@ describe('the audit log', () => {
     [`token=${Buffer.from('x y').toString('base64url')}`, 'token'],
     [`token=${Buffer.from('1 a\0b').toString('base64url')}`, 'token'],
     ['limit=501', 'limit'],
-  ])('refuses %s', async (query, param) => {
-    const { status, error } = await house.get(`/v1/admin/audit?${query}`);
+  ])('rejects the query %s', async (query, param) => {
+    const { status, error } = await admin.get(`/v1/admin/audit?${query}`);
     expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
   });
 });
 
-it('The state of the node is told as the node reports it', async () => {
-  expect((await house.get('/v1/admin/state')).json).toEqual(report);
+it('/v1/admin/state returns the state that the node reports', async () => {
+  expect((await admin.get('/v1/admin/state')).json).toEqual(report);
 });

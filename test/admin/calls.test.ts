@@ -6,39 +6,45 @@ interface Calls {
   readonly nextToken: string | null;
 }
 
-let house: AdminHouse;
+let admin: AdminHouse;
 /** Cache usage, service tier, and session that the upstream reports. */
-const reported = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, serviceTier: 'flex', session: 'session-1' };
+const reportedFields = {
+  cacheReadTokens: 4,
+  cacheWriteTokens: 3,
+  cacheWrite1hTokens: 2,
+  serviceTier: 'flex',
+  session: 'session-1',
+};
 
 beforeAll(async () => {
-  house = await startAdminHouse();
-  await house.journal.appendUsage([
+  admin = await startAdminHouse();
+  await admin.journal.appendUsage([
     usage('2026-03-01', { id: '1', requestId: 'first' }),
     usage('2026-03-02', { id: '2', subject: 'key:user', project: 'shop', outcome: 'failed', status: 502, cost: 0 }),
     usage('2026-03-03', { id: '3', deployment: 'app', subject: 'key:user', cost: 0 }),
-    usage('2026-03-03', { id: '4', path: ['app', 'model'], subject: 'key:user', cost: 4_500_000_000, ...reported }),
+    usage('2026-03-03', { id: '4', path: ['app', 'model'], subject: 'key:user', cost: 4_500_000_000, ...reportedFields }),
     usage('2026-03-03', { id: '5', project: '', outcome: 'refused', status: 429 }),
     usage('2026-02-28', { id: '6' }),
     usage('2026-04-01', { id: '7' }),
   ]);
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 const march = 'from=2026-03-01&to=2026-03-31';
 
 async function read(query: string, path = '/v1/admin/calls', key?: string): Promise<Calls> {
-  const { status, json, headers } = await house.get(`${path}?${march}&${query}`, key);
+  const { status, json, headers } = await admin.get(`${path}?${march}&${query}`, key);
   expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
   return json as Calls;
 }
 
-async function ids(query: string, path?: string, key?: string): Promise<string> {
+async function listIds(query: string, path?: string, key?: string): Promise<string> {
   return (await read(query, path, key)).data.map(({ id }) => id).join('');
 }
 
-describe('single calls', () => {
-  it('are told with what each used, the newest first, of the days that are asked for', async () => {
+describe('call records', () => {
+  it('contain usage, and are listed by day range, newest first', async () => {
     const { data, nextToken } = await read('');
     expect([data.map(({ id }) => id).join(''), nextToken]).toEqual(['54321', null]);
     expect(data.at(-1)).toEqual({
@@ -46,18 +52,22 @@ describe('single calls', () => {
       ...{ deployment: 'model', path: ['model'], operation: 'chat', outcome: 'ok', status: 200 },
       ...{ promptTokens: 10, completionTokens: 5, cost: 1, durationMs: 1 },
     });
-    expect(data[1]).toMatchObject({ path: ['app', 'model'], cost: 4.5, ...reported });
+    expect(data[1]).toMatchObject({ path: ['app', 'model'], cost: 4.5, ...reportedFields });
   });
 
-  it('are those of a deployment, a user, a project or an outcome', async () => {
-    expect(await ids('deployment=model')).toBe('5421');
-    expect(await ids('user=key:user')).toBe('432');
-    expect([await ids('project=shop'), await ids('project=lab'), await ids('project=')]).toEqual(['2', '431', '5']);
-    expect([await ids('outcome=failed'), await ids('outcome=refused'), await ids('outcome=ok')]).toEqual(['2', '5', '431']);
-    expect(await ids('deployment=model&user=key:user&outcome=ok')).toBe('4');
+  it('can be filtered by deployment, user, project, and outcome', async () => {
+    expect(await listIds('deployment=model')).toBe('5421');
+    expect(await listIds('user=key:user')).toBe('432');
+    expect([await listIds('project=shop'), await listIds('project=lab'), await listIds('project=')]).toEqual(['2', '431', '5']);
+    expect([await listIds('outcome=failed'), await listIds('outcome=refused'), await listIds('outcome=ok')]).toEqual([
+      '2',
+      '5',
+      '431',
+    ]);
+    expect(await listIds('deployment=model&user=key:user&outcome=ok')).toBe('4');
   });
 
-  it('come page by page, and none of one moment is left out', async () => {
+  it('are paginated without skipping calls of the same moment', async () => {
     const pages: string[] = [];
     for (let token: string | null = ''; token !== null; ) {
       const page: Calls = await read(`limit=2&token=${token}`);
@@ -67,15 +77,15 @@ describe('single calls', () => {
     expect(pages).toEqual(['54', '32', '1']);
   });
 
-  it('of one’s own are open to everyone, and nobody else’s are, whoever is named', async () => {
-    const own = (query: string) => ids(query, '/v1/user/calls', 'user-key');
-    expect([await own(''), await own('user=ada'), await own('project=lab'), await own('outcome=failed')]).toEqual([
-      '432',
-      '432',
-      '432',
-      '2',
-    ]);
-    const denied = await house.get('/v1/admin/calls', 'user-key');
+  it('are available to each user for their own calls only, even if the query names another user', async () => {
+    const listOwnIds = (query: string) => listIds(query, '/v1/user/calls', 'user-key');
+    expect([
+      await listOwnIds(''),
+      await listOwnIds('user=ada'),
+      await listOwnIds('project=lab'),
+      await listOwnIds('outcome=failed'),
+    ]).toEqual(['432', '432', '432', '2']);
+    const denied = await admin.get('/v1/admin/calls', 'user-key');
     expect([denied.status, denied.error?.code]).toEqual([403, 'access_denied']);
   });
 
@@ -86,8 +96,8 @@ describe('single calls', () => {
     ['deployment=a&deployment=b', 'deployment'],
     ['project=a&project=b', 'project'],
     ['from=2026-02-30', 'from'],
-  ])('are refused to %s', async (query, param) => {
-    const { status, error } = await house.get(`/v1/admin/calls?${query}`);
+  ])('cannot be queried with %s', async (query, param) => {
+    const { status, error } = await admin.get(`/v1/admin/calls?${query}`);
     expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
   });
 });

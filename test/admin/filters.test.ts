@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdminHouse, startAdminHouse, usage } from './support.ts';
 
-let house: AdminHouse;
+let admin: AdminHouse;
 const march = 'from=2026-03-01&to=2026-03-31';
 
 beforeAll(async () => {
-  house = await startAdminHouse();
-  await house.journal.appendUsage([
+  admin = await startAdminHouse();
+  await admin.journal.appendUsage([
     usage('2026-03-01', { keyId: 'key-1', requestId: 'request-1', session: 'session-1' }),
     usage('2026-03-02', { subject: 'bob', project: 'shop', requestId: 'request-2' }),
     usage('2026-03-03', { deployment: 'other', subject: '=1+1,"x"', path: ['app', 'other'] }),
   ]);
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 const paths = ['/v1/admin/usage', '/v1/admin/calls'];
 
-describe('usage and calls', () => {
+describe('usage sums and call records', () => {
   it.each(paths)('reject a parameter that %s does not have', async (path) => {
-    const { status, error } = await house.get(`${path}?${march}&usr=ada`);
+    const { status, error } = await admin.get(`${path}?${march}&usr=ada`);
     expect([status, error.code]).toEqual([400, 'invalid_request']);
     expect(error.message).toMatch(/^usr is not a parameter of this endpoint\. Its parameters are from, to, /);
   });
@@ -34,28 +34,28 @@ describe('usage and calls', () => {
     ['requestId=request-2&user=ada', 0],
     ['key=gone', 0],
   ])('are filtered by %s', async (filter, count) => {
-    const calls = (await house.get(`/v1/admin/calls?${march}&${filter}`)).json as { data: object[] };
+    const calls = (await admin.get(`/v1/admin/calls?${march}&${filter}`)).json as { data: object[] };
     expect(calls.data).toHaveLength(count);
-    const sums = (await house.get(`/v1/admin/usage?${march}&by=user&${filter}`)).json as { total: { cost: number } };
+    const sums = (await admin.get(`/v1/admin/usage?${march}&by=user&${filter}`)).json as { total: { cost: number } };
     expect(sums.total.cost).toBe(count);
   });
 
-  it('count inner calls if the deployment is given', async () => {
-    const { json } = await house.get(`/v1/admin/usage?${march}&deployment=other`);
+  it('include inner calls if the query names the deployment', async () => {
+    const { json } = await admin.get(`/v1/admin/usage?${march}&deployment=other`);
     expect((json as { total: object }).total).toMatchObject({ calls: 1, promptTokens: 10 });
   });
 
   it('return CSV with names that cannot act as formulas', async () => {
-    const sums = await house.get(`/v1/admin/usage?${march}&by=user&deployment=other&format=csv`);
+    const sums = await admin.get(`/v1/admin/usage?${march}&by=user&deployment=other&format=csv`);
     expect(sums.headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(sums.text).toBe(
       `user,calls,failedCalls,refusedCalls,promptTokens,completionTokens,cost\r\n"'=1+1,""x""",1,0,0,10,5,1\r\n`,
     );
-    const calls = await house.get(`/v1/admin/calls?${march}&format=csv&limit=1`);
+    const calls = await admin.get(`/v1/admin/calls?${march}&format=csv&limit=1`);
     expect(calls.text.split('\r\n')).toHaveLength(3);
     expect(calls.text).toContain('app > other');
     const token = String(calls.headers['parley-next-token']);
-    expect(((await house.get(`/v1/admin/calls?${march}&token=${token}`)).json as { data: object[] }).data).toHaveLength(2);
-    expect((await house.get(`/v1/admin/calls?${march}&format=xml`)).status).toBe(400);
+    expect(((await admin.get(`/v1/admin/calls?${march}&token=${token}`)).json as { data: object[] }).data).toHaveLength(2);
+    expect((await admin.get(`/v1/admin/calls?${march}&format=xml`)).status).toBe(400);
   });
 });

@@ -1,31 +1,31 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AdminHouse, audit, startAdminHouse } from './support.ts';
 
-let house: AdminHouse;
+let admin: AdminHouse;
 
 beforeAll(async () => {
-  house = await startAdminHouse();
+  admin = await startAdminHouse();
   const rated = audit(2000, 'deployment.rated');
-  await house.journal.appendAudit([
+  await admin.journal.appendAudit([
     { ...rated, details: { rate: false, comment: 'wrong', responseId: 'r1' } },
     { ...audit(1000, 'deployment.rated'), details: { rate: 5 } },
     audit(1500, 'consent.accepted'),
   ]);
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
-it('Ratings are read by those who administer, the newest first, page by page', async () => {
-  const first = (await house.get('/v1/admin/usage?kind=rate&limit=1')).json as { data: unknown[]; nextToken: string };
-  const who = { id: expect.any(String), deployment: 'app', user: 'ada', requestId: 'request' };
-  expect(first.data).toEqual([{ ...who, at: 2000, rate: false, comment: 'wrong', responseId: 'r1' }]);
-  const { json } = await house.get(`/v1/admin/usage?kind=rate&token=${first.nextToken}`);
+it('administrators can read ratings page by page, newest first', async () => {
+  const first = (await admin.get('/v1/admin/usage?kind=rate&limit=1')).json as { data: unknown[]; nextToken: string };
+  const common = { id: expect.any(String), deployment: 'app', user: 'ada', requestId: 'request' };
+  expect(first.data).toEqual([{ ...common, at: 2000, rate: false, comment: 'wrong', responseId: 'r1' }]);
+  const { json } = await admin.get(`/v1/admin/usage?kind=rate&token=${first.nextToken}`);
   expect(json).toEqual({
     object: 'list',
-    data: [{ ...who, at: 1000, rate: 5, comment: null, responseId: null }],
+    data: [{ ...common, at: 1000, rate: 5, comment: null, responseId: null }],
     nextToken: null,
   });
-  expect((await house.get('/v1/admin/usage?kind=rate', 'user-key')).status).toBe(403);
-  const { status, error } = await house.get('/v1/admin/usage?kind=rates');
+  expect((await admin.get('/v1/admin/usage?kind=rate', 'user-key')).status).toBe(403);
+  const { status, error } = await admin.get('/v1/admin/usage?kind=rates');
   expect([status, error.param]).toEqual([400, 'kind']);
 });

@@ -8,12 +8,12 @@ import { startService, type TestService } from '#test/start-service.ts';
 
 export type { NodeReport };
 
-/** The service with a journal in a real database. */
+/** A service with a journal in an SQLite database. */
 export interface AdminHouse extends AsyncDisposable {
   readonly service: TestService;
   readonly journal: SqlJournal;
   readonly file: string;
-  /** Asks with the key of one who has the role, where no other is given. */
+  /** Sends a GET request, by default with the key of an administrator. */
   get(path: string, key?: string): Promise<TestResponse>;
 }
 
@@ -30,24 +30,24 @@ export const report: NodeReport = {
 
 const keys = { 'admin-key': { project: 'office', role: 'admin' }, 'user-key': { project: 'user', role: 'staff' } };
 
-/** `readNode` gives what is told of the node. */
+/** Starts the service. `readNode` returns the reported state of the node. */
 export async function startAdminHouse(configuration: object = {}, readNode = () => report): Promise<AdminHouse> {
-  const fresh = await freshSqlite();
-  const { database, close } = await fresh.open();
+  const sqlite = await freshSqlite();
+  const { database, close } = await sqlite.open();
   const journal = new SqlJournal(database);
   const service = await startService({ keys, ...configuration }, { admin: { journal, readNode } });
   return {
-    ...{ service, journal, file: fresh.file },
+    ...{ service, journal, file: sqlite.file },
     get: (path, key = 'admin-key') => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }),
     async [Symbol.asyncDispose]() {
       await service.close();
       await close();
-      await fresh[Symbol.asyncDispose]();
+      await sqlite[Symbol.asyncDispose]();
     },
   };
 }
 
-/** At noon of a day. */
+/** Returns a usage record at 12:00 UTC of this day. */
 export function usage(day: string, fields: Partial<UsageRecord> = {}): UsageRecord {
   const deployment = fields.deployment ?? 'model';
   const amounts = { promptTokens: 10, completionTokens: 5, cost: 1_000_000_000, durationMs: 1 };

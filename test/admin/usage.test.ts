@@ -11,16 +11,16 @@ interface Usage {
   readonly isCut: boolean;
 }
 
-let house: AdminHouse;
+let admin: AdminHouse;
 
 beforeAll(async () => {
-  house = await startAdminHouse();
+  admin = await startAdminHouse();
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => admin[Symbol.asyncDispose]());
 
 async function read(query: string, path = '/v1/admin/usage', key?: string): Promise<Usage> {
-  const { status, json, text } = await house.get(`${path}?${query}`, key);
+  const { status, json, text } = await admin.get(`${path}?${query}`, key);
   expect([status, text]).toEqual([200, expect.any(String)]);
   return json as Usage;
 }
@@ -29,7 +29,7 @@ const march = 'from=2026-03-01&to=2026-03-31';
 
 describe('usage', () => {
   beforeAll(async () => {
-    await house.journal.appendUsage([
+    await admin.journal.appendUsage([
       usage('2026-03-01'),
       usage('2026-03-01', { subject: 'bob', project: 'shop', outcome: 'failed', cost: 0 }),
       usage('2026-03-31', { deployment: 'app', cost: 0, promptTokens: 30, completionTokens: 10 }),
@@ -40,7 +40,7 @@ describe('usage', () => {
     ]);
   });
 
-  it('is told by day, in USD, with both ends included, and with its total', async () => {
+  it('is grouped by day, in USD, from the first to the last requested day, with the total', async () => {
     expect(await read(march)).toEqual({
       object: 'list',
       from: '2026-03-01',
@@ -55,7 +55,7 @@ describe('usage', () => {
     });
   });
 
-  it('by deployment counts what an application calls beside it; the total counts it once', async () => {
+  it('includes inner calls if it is grouped by deployment, while the total counts them once', async () => {
     const { data, total } = await read(`${march}&by=deployment`);
     expect(data).toEqual([
       { deployment: 'model', calls: 4, failedCalls: 1, refusedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
@@ -64,7 +64,7 @@ describe('usage', () => {
     expect(total).toMatchObject({ calls: 4, promptTokens: 50 });
   });
 
-  it('by person and by project begins with the most costly', async () => {
+  it('starts with the highest cost if it is grouped by user or project', async () => {
     const people = await read(`${march}&by=user`);
     expect(people.data.map(({ user, cost, calls }) => [user, cost, calls])).toEqual([
       ['ada', 5.5, 3],
@@ -74,7 +74,7 @@ describe('usage', () => {
     expect(projects.data.map(({ project }) => project)).toEqual(['lab', 'shop']);
   });
 
-  it('by several is in the order day, deployment, user, whatever was asked', async () => {
+  it('has a fixed order of groups: day, deployment, user', async () => {
     const { by, data } = await read(`${march}&by=user,day,deployment,day`);
     expect(by).toEqual(['day', 'deployment', 'user']);
     expect(data.map(({ day, deployment, user }) => `${day} ${deployment} ${user}`)).toEqual([
@@ -85,36 +85,36 @@ describe('usage', () => {
     ]);
   });
 
-  it('is cut where it is longer than was asked, says so, and still has the total of all', async () => {
+  it('is truncated at the limit, and the total still includes all calls', async () => {
     const { data, total, isCut } = await read(`${march}&by=user&limit=1`);
     expect([data.length, isCut, total.calls]).toEqual([1, true, 4]);
     expect((await read(`${march}&by=user&limit=2`)).isCut).toBe(false);
   });
 
-  it('of no calls is empty, with a total of nothing', async () => {
+  it('has no rows and a total of 0 if there are no calls', async () => {
     const { data, total } = await read('from=2020-01-01&to=2020-01-02');
     expect(data).toEqual([]);
     expect(total).toEqual({ calls: 0, failedCalls: 0, refusedCalls: 0, promptTokens: 0, completionTokens: 0, cost: 0 });
   });
 
-  it('is of the last 30 days where no days are named', async () => {
+  it('covers the last 30 days by default', async () => {
     const { from, to } = await read('');
     expect((Date.parse(to) - Date.parse(from)) / 86_400_000).toBe(29);
     expect(Math.abs(Date.now() - Date.parse(to))).toBeLessThan(2 * 86_400_000);
     expect((await read('to=2024-03-01')).from).toBe('2024-02-01');
   });
 
-  it('of one’s own is open to everyone, and is of nobody else', async () => {
+  it('is available to each user for their own calls only', async () => {
     const subject = 'key:user';
-    await house.journal.appendUsage([usage('2026-03-02', { subject }), usage('2026-03-02', { subject, deployment: 'app' })]);
+    await admin.journal.appendUsage([usage('2026-03-02', { subject }), usage('2026-03-02', { subject, deployment: 'app' })]);
     const { data, total } = await read(`${march}&by=day,deployment`, '/v1/user/usage', 'user-key');
     expect(data.map(({ deployment, calls }) => [deployment, calls])).toEqual([
       ['app', 1],
       ['model', 1],
     ]);
     expect(total).toMatchObject({ calls: 2, cost: 2 });
-    const asked = await house.get('/v1/user/usage?by=user', 'user-key');
-    expect(asked.error).toMatchObject({ code: 'invalid_request', param: 'by' });
+    const rejected = await admin.get('/v1/user/usage?by=user', 'user-key');
+    expect(rejected.error).toMatchObject({ code: 'invalid_request', param: 'by' });
   });
 
   it.each([
@@ -135,47 +135,50 @@ describe('usage', () => {
     ['limit=10001', 'limit'],
     ['limit=1e3', 'limit'],
     ['limit=1;drop%20table%20usage_records', 'limit'],
-  ])('refuses %s', async (query, param) => {
-    const { status, error } = await house.get(`/v1/admin/usage?${query}`);
+  ])('rejects the query %s', async (query, param) => {
+    const { status, error } = await admin.get(`/v1/admin/usage?${query}`);
     expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
   });
 
-  it('is not kept by anything on the way', async () => {
+  it('is never cached', async () => {
     for (const path of ['/v1/admin/usage', '/v1/admin/audit', '/v1/admin/state', '/v1/user/usage', '/v1/admin/usage?by=x'])
-      expect((await house.get(path)).headers['cache-control']).toBe('no-store');
+      expect((await admin.get(path)).headers['cache-control']).toBe('no-store');
   });
 });
 
-describe('who lacks the role', () => {
-  beforeEach(() => house.service.reload({ keys: { 'user-key': { project: 'user', roles: ['staff', 'Admin', 'admins'] } } }));
+describe('a key without the administrator role', () => {
+  beforeEach(() => admin.service.reload({ keys: { 'user-key': { project: 'user', roles: ['staff', 'Admin', 'admins'] } } }));
 
-  it.each(['usage', 'usage?by=x', 'audit', 'audit?token=x', 'state'])('is refused %s, whatever is asked', async (path) => {
-    const { status, error } = await house.get(`/v1/admin/${path}`, 'user-key');
-    expect([status, error]).toEqual([
-      403,
-      { type: 'permission_error', code: 'access_denied', param: null, message: expect.stringContaining('role admin') },
-    ]);
-    expect((await house.get(`/v1/admin/${path}`)).status).toBe(401);
-  });
+  it.each(['usage', 'usage?by=x', 'audit', 'audit?token=x', 'state'])(
+    'cannot read %s, and its query is not validated',
+    async (path) => {
+      const { status, error } = await admin.get(`/v1/admin/${path}`, 'user-key');
+      expect([status, error]).toEqual([
+        403,
+        { type: 'permission_error', code: 'access_denied', param: null, message: expect.stringContaining('role admin') },
+      ]);
+      expect((await admin.get(`/v1/admin/${path}`)).status).toBe(401);
+    },
+  );
 });
 
-describe('a hundred thousand calls', () => {
-  it('are summed up with less than a second of work, while everything else goes on', async () => {
+describe('a hundred thousand call records', () => {
+  it('are aggregated in less than a second of CPU time, without blocking the event loop', async () => {
     await using large = await startAdminHouse();
     fill(large.file, 100_000);
     for (const by of ['day', 'deployment,user', 'day,deployment,user']) {
-      let turns = 0;
-      const turning = setInterval(() => {
-        turns += 1;
+      let ticks = 0;
+      const timer = setInterval(() => {
+        ticks += 1;
       }, 2);
-      // Of all threads: what else keeps the machine busy does not count.
+      // CPU time of all threads of this process. Other processes do not affect it.
       const before = process.cpuUsage();
       const { status, json } = await large.get(`/v1/admin/usage?from=2026-03-01&to=2026-03-30&by=${by}`);
       const { user, system } = process.cpuUsage(before);
-      clearInterval(turning);
+      clearInterval(timer);
       expect([status, (json as Usage).total.calls]).toEqual([200, 100_000]);
       expect((user + system) / 1000).toBeLessThan(1000);
-      expect(turns).toBeGreaterThan(3);
+      expect(ticks).toBeGreaterThan(3);
     }
   });
 });

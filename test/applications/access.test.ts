@@ -11,7 +11,7 @@ let host: ScriptedUpstream;
 let service: TestService;
 
 const staff = { 'api-key': 'staff' };
-const other = { 'api-key': 'other' };
+const otherHeaders = { 'api-key': 'other' };
 
 beforeAll(async () => {
   host = await startScriptedUpstream(jsonReply(plainCompletion('from the application')));
@@ -39,15 +39,15 @@ afterAll(async () => {
   await host.close();
 });
 
-const idOf = (name: string): string => `applications/${ownBucket}/${name}`;
+const getId = (name: string): string => `applications/${ownBucket}/${name}`;
 
 describe('an application of another user', () => {
-  it('is 403, whether it exists or not', async () => {
+  it('returns 403, whether or not it exists', async () => {
     for (const name of ['private', 'shared', 'never']) {
       for (const answer of [
         await show(service, pathOf(name), 'other'),
-        await save(service, pathOf(name), quickApp(), other),
-        await remove(service, pathOf(name), other),
+        await save(service, pathOf(name), quickApp(), otherHeaders),
+        await remove(service, pathOf(name), otherHeaders),
       ]) {
         expect([answer.status, answer.error.code]).toEqual([403, 'access_denied']);
         expect(answer.error.message).not.toContain(name);
@@ -56,44 +56,44 @@ describe('an application of another user', () => {
     expect((await show(service, pathOf(''), 'other')).status).toBe(403);
   });
 
-  it('is shown to the roles it names, without its settings, and changed by its owner only', async () => {
+  it('is readable without its settings for the roles it names, and only its owner can change it', async () => {
     const { status, json, text } = await show(service, pathOf('shared'), 'staff');
-    expect([status, json]).toMatchObject([200, { id: idOf('shared'), displayName: 'Shared' }]);
+    expect([status, json]).toMatchObject([200, { id: getId('shared'), displayName: 'Shared' }]);
     expect(text).not.toMatch(/inner words|applicationProperties|userRoles/);
     expect((await save(service, pathOf('shared'), quickApp(), staff)).status).toBe(403);
     expect((await remove(service, pathOf('shared'), staff)).status).toBe(403);
   });
 
-  it('answers only these roles', async () => {
-    expect((await service.chat(idOf('shared'), { messages: hello }, staff)).status).toBe(200);
-    expect((await service.chat(idOf('shared'), { messages: hello }, other)).error.code).toBe('access_denied');
-    expect((await service.chat(idOf('private'), { messages: hello }, staff)).error.code).toBe('access_denied');
+  it('can be called only by these roles', async () => {
+    expect((await service.chat(getId('shared'), { messages: hello }, staff)).status).toBe(200);
+    expect((await service.chat(getId('shared'), { messages: hello }, otherHeaders)).error.code).toBe('access_denied');
+    expect((await service.chat(getId('private'), { messages: hello }, staff)).error.code).toBe('access_denied');
   });
 
-  it('does not give its users a model that they cannot use', async () => {
+  it('gives its users no access to a model that they cannot use', async () => {
     const closed = quickApp({ model: 'closed' }, { userRoles: ['default'] });
-    const refused = await save(service, pathOf('closed'), closed);
-    expect([refused.status, refused.error.param]).toEqual([400, 'applicationProperties.model']);
-    const made = await save(service, pathOf('open', bucketOfProject('staff')), closed, staff);
-    expect(made.status).toBe(201);
-    const used = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, other);
-    expect([used.status, used.error.code]).toEqual([403, 'access_denied']);
+    const rejected = await save(service, pathOf('closed'), closed);
+    expect([rejected.status, rejected.error.param]).toEqual([400, 'applicationProperties.model']);
+    const created = await save(service, pathOf('open', bucketOfProject('staff')), closed, staff);
+    expect(created.status).toBe(201);
+    const callResponse = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, otherHeaders);
+    expect([callResponse.status, callResponse.error.code]).toEqual([403, 'access_denied']);
   });
 });
 
 describe('an owner', () => {
-  it('is every key of the project', async () => {
+  it('can use every key of the project', async () => {
     expect((await show(service, pathOf('private'), 'twin')).json).toMatchObject(quickApp());
   });
 
   it('lists only its own applications, in order', async () => {
     const { json } = await show(service, pathOf(''));
-    expect(json).toMatchObject({ object: 'list', data: [{ id: idOf('private') }, { id: idOf('shared') }] });
+    expect(json).toMatchObject({ object: 'list', data: [{ id: getId('private') }, { id: getId('shared') }] });
     const bare = `/v1/applications/${ownBucket}`;
     expect((await show(service, bare)).json).toEqual(json);
   });
 
-  it('needs a key', async () => {
+  it('must send a key', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       expect((await service.sendRequest({ method, path: pathOf('private') })).error.code).toBe('missing_credentials');
     }
@@ -105,9 +105,9 @@ describe('a per-request key', () => {
     const answers: number[] = [];
     host.script(async (answering: Answering) => {
       const headers = withKey(String(answering.received.headers['api-key']));
-      const asked = (method: string, path: string) => service.sendRequest({ method, path, headers, body: quickApp() });
-      for (const method of ['GET', 'PUT', 'DELETE']) answers.push((await asked(method, pathOf('private'))).status);
-      answers.push((await asked('GET', pathOf(''))).status);
+      const sendRequest = (method: string, path: string) => service.sendRequest({ method, path, headers, body: quickApp() });
+      for (const method of ['GET', 'PUT', 'DELETE']) answers.push((await sendRequest(method, pathOf('private'))).status);
+      answers.push((await sendRequest('GET', pathOf(''))).status);
       await jsonReply(plainCompletion('done'))(answering);
     });
     expect((await service.chat('outer', { messages: hello })).status).toBe(200);
@@ -119,14 +119,14 @@ describe('the endpoint of a saved application', () => {
   it('is called with a per-request key and the unchanged request', async () => {
     host.script(jsonReply(plainCompletion('from mine')));
     await save(service, pathOf('mine'), { endpoint: `${host.url}/mine?x=1` });
-    const answer = await service.chat(idOf('mine'), { messages: hello });
+    const answer = await service.chat(getId('mine'), { messages: hello });
     expect(answer.completion.choices[0]?.message.content).toBe('from mine');
-    const last = host.requests.at(-1);
-    expect([last?.path, last?.body.messages]).toEqual(['/mine?x=1', hello]);
-    expect(last?.headers['api-key']).not.toBe('caller-key');
+    const lastRequest = host.requests.at(-1);
+    expect([lastRequest?.path, lastRequest?.body.messages]).toEqual(['/mine?x=1', hello]);
+    expect(lastRequest?.headers['api-key']).not.toBe('caller-key');
   });
 
-  it('is not called where the network guard refuses it, in place of an address that a name hides', async () => {
+  it('is not called if its host name resolves to a blocked address', async () => {
     const reached: string[] = [];
     const server = createServer((request, response) => {
       reached.push(String(request.url));
@@ -134,41 +134,45 @@ describe('the endpoint of a saved application', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    await using own = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
-    // The name tells nothing of its address: it is refused when it is looked up.
-    expect((await save(own, pathOf('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
-    const answer = await own.chat(idOf('local'), { messages: hello });
+    await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+    // The host name does not reveal its address. The network guard blocks the address after the lookup.
+    expect((await save(ownService, pathOf('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
+    const answer = await ownService.chat(getId('local'), { messages: hello });
     expect([answer.status, answer.error.type, reached]).toEqual([500, 'upstream_error', []]);
     server.close();
   });
 
-  it('is called again as soon as the configuration allows it', async () => {
-    await using own = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
+  it('is called again immediately after the configuration allows its address', async () => {
+    await using ownService = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
     const before = host.requests.length;
-    await save(own, pathOf('local'), { endpoint: `${host.url}/local` });
-    own.reload({});
-    expect((await own.chat(idOf('local'), { messages: hello })).status).toBe(500);
+    await save(ownService, pathOf('local'), { endpoint: `${host.url}/local` });
+    ownService.reload({});
+    expect((await ownService.chat(getId('local'), { messages: hello })).status).toBe(500);
     expect(host.requests).toHaveLength(before);
-    own.reload({ security: { allowPrivateNetworks: ['127.0.0.0/8'] } });
-    expect((await own.chat(idOf('local'), { messages: hello })).status).toBe(200);
+    ownService.reload({ security: { allowPrivateNetworks: ['127.0.0.0/8'] } });
+    expect((await ownService.chat(getId('local'), { messages: hello })).status).toBe(200);
   });
 
-  it('that fails is left alone, also where the configuration changes meanwhile', async () => {
+  it('is paused after failures, and stays paused across a reload', async () => {
     const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
     const configuration = { keys, security: { allowPrivateNetworks: ['127.0.0.1'] } };
-    await using own = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
+    await using ownService = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
     await using failing = await startScriptedUpstream(jsonReply({ error: { message: 'broken' } }, 500));
-    await save(own, pathOf('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
+    await save(ownService, pathOf('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
     const call = async (key = callerKey): Promise<number> =>
-      (await own.chat(idOf('failing'), { messages: hello }, { 'api-key': key })).status;
+      (await ownService.chat(getId('failing'), { messages: hello }, { 'api-key': key })).status;
     expect([await call(), await call('other-key'), await call()]).toEqual([500, 500, 503]);
-    own.reload(configuration);
+    ownService.reload(configuration);
     expect([await call(), failing.requests.length]).toEqual([503, 2]);
   });
 
-  it('is called without the guard where the configuration names it', async () => {
-    await using own = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
-    const { status } = await own.sendRequest({ path: chatPath('configured'), headers: withKey(), body: { messages: hello } });
+  it('is called without the network guard for a configured application', async () => {
+    await using ownService = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
+    const { status } = await ownService.sendRequest({
+      path: chatPath('configured'),
+      headers: withKey(),
+      body: { messages: hello },
+    });
     expect(status).toBe(200);
   });
 });

@@ -13,15 +13,15 @@ import { getConsent } from '../consent/support.ts';
 import { bucketOfProject, pathOf, quickApp, save } from './support.ts';
 
 const canary = 'canary of what alice wrote';
-const alice = bucketOfProject('alice');
-const bob = bucketOfProject('bob');
-const notes = `applications/${alice}/notes`;
-const shared = `applications/${bob}/shared`;
+const aliceBucket = bucketOfProject('alice');
+const bobBucket = bucketOfProject('bob');
+const notes = `applications/${aliceBucket}/notes`;
+const shared = `applications/${bobBucket}/shared`;
 const anyApplication = { conditions: [{ condition_type: 'eq', property_name: 'application', const: true }] };
 
 let host: ScriptedUpstream;
 let service: TestService;
-/** What the last application on a way does with its key. */
+/** Action of the last application in a call chain with its per-request key. */
 let withLastKey: (key: string) => Promise<unknown>;
 
 beforeAll(async () => {
@@ -35,15 +35,15 @@ beforeAll(async () => {
     keys: { alice: { project: 'alice' }, bob: { project: 'bob' } },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   });
-  const open = { userRoles: ['default'] };
-  const saved: [name: string, owner: string, body: object][] = [
+  const openToAll = { userRoles: ['default'] };
+  const applications: [name: string, owner: string, body: object][] = [
     ['notes', 'alice', quickApp({}, { description: canary })],
     ['own', 'alice', { endpoint: `${host.url}/own` }],
-    ['published', 'alice', quickApp({}, open)],
-    ['shared', 'bob', { endpoint: `${host.url}/shared`, ...open }],
-    ['finder', 'bob', quickApp({ applications_as_tools: [anyApplication] }, { ...open, dependencies: ['careful'] })],
+    ['published', 'alice', quickApp({}, openToAll)],
+    ['shared', 'bob', { endpoint: `${host.url}/shared`, ...openToAll }],
+    ['finder', 'bob', quickApp({ applications_as_tools: [anyApplication] }, { ...openToAll, dependencies: ['careful'] })],
   ];
-  for (const [name, owner, body] of saved) {
+  for (const [name, owner, body] of applications) {
     const { status, text } = await save(service, pathOf(name, bucketOfProject(owner)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }
@@ -54,11 +54,11 @@ afterAll(async () => {
   await host.close();
 });
 
-beforeEach(() => host.script(goOn));
+beforeEach(() => host.script(callNext));
 
-/** A model says `done`; an application calls the next deployment of those in the request, and the last uses its key. */
-async function goOn(answering: Answering): Promise<void> {
-  if (!isOfModel(answering.received)) {
+/** Replies `done` as a model. An application calls the next deployment in the request, and the last one uses its key. */
+async function callNext(answering: Answering): Promise<void> {
+  if (!isModelRequest(answering.received)) {
     const { headers, body } = answering.received;
     const key = String(headers['api-key']);
     const [next, ...rest] = JSON.parse((body.messages as [{ content: string }])[0].content) as string[];
@@ -68,24 +68,27 @@ async function goOn(answering: Answering): Promise<void> {
   await jsonReply(plainCompletion('done'))(answering);
 }
 
-function isOfModel({ path }: Received): boolean {
+function isModelRequest({ path }: Received): boolean {
   return path.endsWith('/chat/completions');
 }
 
-function toBody(way: readonly string[]): object {
-  return { messages: [{ role: 'user', content: JSON.stringify(way) }] };
+function toBody(chain: readonly string[]): object {
+  return { messages: [{ role: 'user', content: JSON.stringify(chain) }] };
 }
 
-/** What comes of a use of the key that the last application on a way of Alice's holds. */
-async function through<Done>([first = '', ...rest]: readonly string[], use: (key: string) => Promise<Done>): Promise<Done> {
-  let used: Promise<Done> | undefined;
+/** Calls the chain as Alice, and returns the result of `use` with the key of the last application. */
+async function callChain<Result>(
+  [first = '', ...rest]: readonly string[],
+  use: (key: string) => Promise<Result>,
+): Promise<Result> {
+  let result: Promise<Result> | undefined;
   withLastKey = async (key) => {
-    used = use(key);
-    await used.catch(() => undefined);
+    result = use(key);
+    await result.catch(() => undefined);
   };
   const { status, text } = await service.chat(first, toBody(rest), { 'api-key': 'alice' });
   expect([status, text]).toEqual([200, expect.any(String)]);
-  return used ?? expect.unreachable();
+  return result ?? expect.unreachable();
 }
 
 const uses: Readonly<Record<string, (id: string) => TestRequest>> = {
@@ -111,68 +114,68 @@ const uses: Readonly<Record<string, (id: string) => TestRequest>> = {
 
 const listings = ['/openai/deployments', '/openai/applications', '/compat/deployments', '/v1/models', '/anthropic/v1/models'];
 
-async function listed(key: string): Promise<readonly string[][]> {
-  const asked = listings.map((path) => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }));
-  return (await Promise.all(asked)).map(({ json }) => (json as { data: { id: string }[] }).data.map(({ id }) => id));
+async function listIds(key: string): Promise<readonly string[][]> {
+  const requests = listings.map((path) => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }));
+  return (await Promise.all(requests)).map(({ json }) => (json as { data: { id: string }[] }).data.map(({ id }) => id));
 }
 
-/** Ways on which an application of somebody else stands, last and in between. */
-const anothers: Readonly<Record<string, readonly string[]>> = {
-  "somebody else's application": [shared],
-  "one of the configuration that somebody else's calls": [shared, 'configured'],
-  "one's own that somebody else's is called by": [`applications/${alice}/own`, shared],
+/** Call chains with an application of another user, at the end or in between. */
+const foreignChains: Readonly<Record<string, readonly string[]>> = {
+  "another user's application": [shared],
+  "a configured application that another user's application calls": [shared, 'configured'],
+  "an own application that another user's application calls": [`applications/${aliceBucket}/own`, shared],
 };
 
-describe.each(Object.entries(anothers))('the key of %s', (_, way) => {
-  it.each(Object.entries(uses))('opens no private application of the user: %s', async (_use, toAsking) => {
-    const { status, text } = await through(way, (key) => {
-      const asking = toAsking(notes);
-      return service.sendRequest({ ...asking, headers: asking.method === 'GET' ? { 'api-key': key } : withKey(key) });
+describe.each(Object.entries(foreignChains))('the per-request key of %s', (_, chain) => {
+  it.each(Object.entries(uses))('grants no access to private applications of the user: %s', async (_use, createRequest) => {
+    const { status, text } = await callChain(chain, (key) => {
+      const request = createRequest(notes);
+      return service.sendRequest({ ...request, headers: request.method === 'GET' ? { 'api-key': key } : withKey(key) });
     });
     expect(status).toBe(403);
     expect(text).toMatch(/access_denied|permission_error/);
     expect(text).not.toContain(canary);
   });
 
-  it('does not list private applications, but deployments that roles allow', async () => {
-    for (const ids of await through(way, listed)) {
+  it('does not list private applications, and lists deployments that roles allow', async () => {
+    for (const ids of await callChain(chain, listIds)) {
       expect(ids).not.toContain(notes);
-      expect(ids).not.toContain(`applications/${alice}/own`);
-      expect(ids).toEqual(expect.arrayContaining([`applications/${alice}/published`, shared]));
+      expect(ids).not.toContain(`applications/${aliceBucket}/own`);
+      expect(ids).toEqual(expect.arrayContaining([`applications/${aliceBucket}/published`, shared]));
     }
   });
 
-  it('calls deployments that roles allow, also those of the user', async () => {
-    const asking = { path: chatPath(`applications/${alice}/published`), body: { messages: hello } };
-    expect((await through(way, (key) => service.sendRequest({ ...asking, headers: withKey(key) }))).status).toBe(200);
+  it('can call deployments that roles allow, including those of the user', async () => {
+    const request = { path: chatPath(`applications/${aliceBucket}/published`), body: { messages: hello } };
+    expect((await callChain(chain, (key) => service.sendRequest({ ...request, headers: withKey(key) }))).status).toBe(200);
   });
 });
 
-describe.each([['configured'], [`applications/${alice}/own`]])('the key of %s', (first) => {
-  it('opens and lists the private applications of the user', async () => {
-    const asking = { path: chatPath(notes), body: { messages: hello } };
-    const [answer, lists] = await through([first], async (key) => {
-      return Promise.all([service.sendRequest({ ...asking, headers: withKey(key) }), listed(key)]);
+describe.each([['configured'], [`applications/${aliceBucket}/own`]])('the per-request key of %s', (first) => {
+  it('grants access to the private applications of the user and lists them', async () => {
+    const request = { path: chatPath(notes), body: { messages: hello } };
+    const [answer, lists] = await callChain([first], async (key) => {
+      return Promise.all([service.sendRequest({ ...request, headers: withKey(key) }), listIds(key)]);
     });
     expect(answer.status).toBe(200);
     for (const ids of lists) expect(ids).toContain(notes);
   });
 });
 
-describe("another user's quick app", () => {
-  const finder = `applications/${bob}/finder`;
+describe('a quick app of another user', () => {
+  const finder = `applications/${bobBucket}/finder`;
 
-  it('finds no private application of its user as a tool', async () => {
+  it('does not offer private applications of its user as tools', async () => {
     expect((await service.chat(finder, { messages: hello }, { 'api-key': 'alice' })).status).toBe(200);
-    const tools = JSON.stringify(host.requests.findLast(isOfModel)?.body.tools);
+    const tools = JSON.stringify(host.requests.findLast(isModelRequest)?.body.tools);
     expect(tools).toContain('shared');
     expect(tools).not.toContain(canary);
   });
 
-  it('has a consent form that names none', async () => {
+  it('has a consent form without private applications', async () => {
     const { consent } = (await getConsent(service, finder, 'alice')).json as { consent: object };
     expect(Object.keys(consent).sort()).toEqual(
-      [finder, 'demo', 'careful', 'configured', shared, `applications/${alice}/published`].sort(),
+      [finder, 'demo', 'careful', 'configured', shared, `applications/${aliceBucket}/published`].sort(),
     );
   });
 });

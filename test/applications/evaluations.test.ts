@@ -23,7 +23,7 @@ interface Evaluated {
   readonly id: string;
   readonly status: string;
   readonly version: number;
-  readonly [count: string]: unknown;
+  readonly [key: string]: unknown;
   readonly results: readonly Result[];
 }
 
@@ -37,11 +37,11 @@ const weather = {
   ],
 };
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine) => {
   let database: ResponseDatabase;
   let upstream: ScriptedUpstream;
   let service: TestService;
-  let other: TestService;
+  let otherNode: TestService;
 
   beforeAll(async () => {
     database = await openResponses(engine);
@@ -60,12 +60,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
       roles: { default: { limits: { rare: { requestMinute: 1 } } } },
     };
     service = await startService(configuration, database.evaluating());
-    other = await startService(configuration, database.evaluating());
+    otherNode = await startService(configuration, database.evaluating());
   });
 
   afterAll(async () => {
     await service.close();
-    await other.close();
+    await otherNode.close();
     await upstream.close();
     await database[Symbol.asyncDispose]();
   });
@@ -75,7 +75,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     await save(service, pathOf('team/app'), quickApp(weather));
   });
 
-  const at = (what: string, name = 'team/app'): string => `/v1/${what}/applications/${ownBucket}/${name}`;
+  const toPath = (kind: string, name = 'team/app'): string => `/v1/${kind}/applications/${ownBucket}/${name}`;
 
   function send(
     method: string,
@@ -87,29 +87,29 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     return node.sendRequest({ method, path, headers, body });
   }
 
-  async function ended(id: string, node = service): Promise<Evaluated> {
+  async function waitForEnd(id: string, node = service): Promise<Evaluated> {
     for (;;) {
-      const shown = (await send('GET', `/v1/evaluations/${id}`, undefined, { node })).json as Evaluated;
-      if (shown.status !== 'in_progress') return shown;
+      const evaluation = (await send('GET', `/v1/evaluations/${id}`, undefined, { node })).json as Evaluated;
+      if (evaluation.status !== 'in_progress') return evaluation;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
   async function evaluate(body?: unknown): Promise<Evaluated> {
-    const started = await send('POST', at('evaluations'), body);
+    const started = await send('POST', toPath('evaluations'), body);
     expect([started.status, started.text]).toEqual([202, expect.any(String)]);
-    return ended((started.json as Evaluated).id);
+    return waitForEnd((started.json as Evaluated).id);
   }
 
-  const of = (input: unknown, ...checks: object[]) => ({ cases: [{ input, checks }] });
+  const toCase = (input: unknown, ...checks: object[]) => ({ cases: [{ input, checks }] });
 
-  async function verdictsOf(input: unknown, ...checks: object[]): Promise<readonly (readonly [boolean, string])[]> {
-    const { results } = await evaluate(of(input, ...checks));
+  async function getVerdicts(input: unknown, ...checks: object[]): Promise<readonly (readonly [boolean, string])[]> {
+    const { results } = await evaluate(toCase(input, ...checks));
     return results[0]?.verdicts.map(({ passed, reason }) => [passed, reason] as const) ?? [];
   }
 
-  it('reports the verdicts of each case with reasons', async () => {
-    const verdicts = await verdictsOf(
+  it('reports a verdict with a reason for each check', async () => {
+    const verdicts = await getVerdicts(
       'Hello',
       { type: 'contains', text: 'HELLO', ignoreCase: true },
       { type: 'contains', text: 'a giraffe' },
@@ -128,10 +128,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(verdicts[9]?.[1]).toBe('The cost is unknown, because a model that was used has no price.');
   });
 
-  it('checks the arguments of tool calls and the cost', async () => {
+  it('checks the arguments of tool calls, and the cost', async () => {
     await save(service, pathOf('team/app'), quickApp({ ...weather, model: 'priced' }));
     const { results, ...evaluation } = await evaluate(
-      of(
+      toCase(
         'What is the weather in Oslo?',
         { type: 'calls', tool: 'get_weather', arguments: { city: 'Oslo' } },
         { type: 'calls', tool: 'get_weather', arguments: { city: 'Bergen' } },
@@ -149,39 +149,42 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(evaluation).toMatchObject({ status: 'completed', version: 2, total: 1, failed: 1, costUsd: result?.costUsd });
   });
 
-  it('asks a deployment to judge, with the rubric', async () => {
+  it('sends the rubric to a judge deployment, and reports its verdict', async () => {
     upstream.script(jsonReply(plainCompletion('{"passed": false, "reason": "It is rude."}')));
-    const judged = { type: 'judged', deployment: 'judge', rubric: 'The answer is polite.' };
-    expect(await verdictsOf('Hello', judged)).toEqual([[false, 'It is rude.']]);
-    const asked = upstream.requests.at(-1)?.body as { messages: { content: string }[]; response_format: object };
-    expect(JSON.parse(asked.messages[1]?.content ?? '')).toMatchObject({ conversation: 'Hello', rubric: judged.rubric });
-    expect(asked.response_format).toMatchObject({ type: 'json_schema' });
+    const judgedCheck = { type: 'judged', deployment: 'judge', rubric: 'The answer is polite.' };
+    expect(await getVerdicts('Hello', judgedCheck)).toEqual([[false, 'It is rude.']]);
+    const judgeRequest = upstream.requests.at(-1)?.body as { messages: { content: string }[]; response_format: object };
+    expect(JSON.parse(judgeRequest.messages[1]?.content ?? '')).toMatchObject({
+      conversation: 'Hello',
+      rubric: judgedCheck.rubric,
+    });
+    expect(judgeRequest.response_format).toMatchObject({ type: 'json_schema' });
     upstream.script(jsonReply(plainCompletion('I cannot say.')));
-    expect(await verdictsOf('Hello', judged)).toEqual([[false, 'The judge returned no verdict: it is not JSON.']]);
-    const [[passed, reason] = []] = await verdictsOf('Hello', { ...judged, deployment: 'secret' });
+    expect(await getVerdicts('Hello', judgedCheck)).toEqual([[false, 'The judge returned no verdict: it is not JSON.']]);
+    const [[passed, reason] = []] = await getVerdicts('Hello', { ...judgedCheck, deployment: 'secret' });
     expect([passed, reason]).toEqual([false, expect.stringMatching(/^secret could not judge: /)]);
   });
 
-  it('has the same digest when it is repeated, and another one for other answers', async () => {
+  it('has the same digest for the same answers, and another digest for other answers', async () => {
     const cases = ['Hello', 'What is the weather in Oslo?', 'Tell me a joke', 'Say something'].map((input) => ({
       input,
       checks: [],
     }));
-    const [one, two] = [await evaluate({ cases }), await evaluate({ cases, parallel: 1 })];
-    const repeatable = ({ results }: Evaluated) =>
+    const [first, second] = [await evaluate({ cases }), await evaluate({ cases, parallel: 1 })];
+    const toComparable = ({ results }: Evaluated) =>
       JSON.stringify(results.map(({ outcome, answer, verdicts, toolRuns }) => ({ outcome, answer, verdicts, toolRuns })));
-    expect(repeatable(one)).toBe(repeatable(two));
-    expect(one.digest).toMatch(/^[\da-f]{64}$/);
-    expect(two.digest).toBe(one.digest);
-    expect((await evaluate({ cases: cases.slice(1) })).digest).not.toBe(one.digest);
+    expect(toComparable(first)).toBe(toComparable(second));
+    expect(first.digest).toMatch(/^[\da-f]{64}$/);
+    expect(second.digest).toBe(first.digest);
+    expect((await evaluate({ cases: cases.slice(1) })).digest).not.toBe(first.digest);
   });
 
-  it('of two versions shows regressions', async () => {
+  it('shows regressions in the comparison of two versions', async () => {
     const cases = [
       { name: 'tool', input: 'What is the weather in Oslo?', checks: [{ type: 'calls', tool: 'get_weather' }] },
       { name: 'talk', input: 'Hello', checks: [{ type: 'matches', pattern: '.' }] },
     ];
-    expect((await send('POST', at('cases'), cases)).status).toBe(201);
+    expect((await send('POST', toPath('cases'), cases)).status).toBe(201);
     await save(service, pathOf('team/app'), quickApp());
     const after = await evaluate();
     const before = await evaluate({ version: 1 });
@@ -198,132 +201,134 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect([status, error.code]).toEqual([404, 'evaluation_not_found']);
   });
 
-  it('has the rights of its user, and reports a rejected deployment as the error of a case', async () => {
+  it('waits for the limits of its user, and can be canceled while it waits', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'rare' }));
     await service.chat('rare', { messages: [{ role: 'user', content: 'Hello' }] });
-    const limited = await send('POST', at('evaluations'), of('Hello'));
+    const limited = await send('POST', toPath('evaluations'), toCase('Hello'));
     const { id } = limited.json as Evaluated;
-    // It waits for room in its limit of a minute; nobody has to.
+    // The minute limit holds the call. The test cancels the evaluation instead of waiting.
     const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`);
     expect(cancelled.json).toMatchObject({ status: 'cancelled', total: 1, passed: 0, errors: 0 });
   });
 
-  it('tells a case that gives no answer from one that fails', async () => {
+  it('counts a case without an answer as an error, not as failed', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
     upstream.script(jsonReply({ error: { message: 'no', type: 'x', code: 'bad' } }, 400));
-    const { results, ...evaluation } = await evaluate(of('Hello', { type: 'contains', text: 'x' }));
+    const { results, ...evaluation } = await evaluate(toCase('Hello', { type: 'contains', text: 'x' }));
     expect(evaluation).toMatchObject({ status: 'completed', errors: 1, failed: 0 });
     expect(results).toMatchObject([{ outcome: 'error', verdicts: [], error: { code: expect.any(String) } }]);
   });
 
-  it('ends when it is canceled, also on another node, and disconnects its calls', async () => {
+  it('ends and disconnects its calls when it is canceled, also from another node', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
-    for (const node of engine === 'PostgreSQL' ? [service, other] : [service]) {
+    for (const node of engine === 'PostgreSQL' ? [service, otherNode] : [service]) {
       upstream.script(() => undefined);
-      const asked = upstream.requests.length;
-      const { id } = (await send('POST', at('evaluations'), of('Hello'))).json as Evaluated;
-      const request = await upstream.request(asked);
+      const requestCount = upstream.requests.length;
+      const { id } = (await send('POST', toPath('evaluations'), toCase('Hello'))).json as Evaluated;
+      const request = await upstream.request(requestCount);
       const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`, undefined, { node });
       expect(cancelled.json).toMatchObject({ status: 'cancelled' });
       expect((await request.closed).early).toBe(true);
-      expect(await ended(id)).toMatchObject({ status: 'cancelled', results: [] });
+      expect(await waitForEnd(id)).toMatchObject({ status: 'cancelled', results: [] });
       expect((await send('POST', `/v1/evaluations/${id}/cancel`)).json).toMatchObject({ status: 'cancelled' });
     }
   });
 
-  it('fails if its node is gone', async () => {
+  it('fails if its node has ended', async () => {
     const { evaluations } = database.evaluating();
     const started = {
       ...{ id: `lost-${engine}`, application: `applications/${ownBucket}/team/app`, version: 1, subject: 'key:test' },
       ...{ status: 'in_progress' as const, total: 1, tally: { passed: 0, failed: 0, errors: 0 }, startedAtMs: 1 },
       ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
     };
-    const room = { maxStored: 20, maxBytes: 1e9, maxInProgress: 9 };
-    await evaluations.store.begin(started, 'a node that is gone', room);
-    expect(await ended(started.id)).toMatchObject({
+    const limits = { maxStored: 20, maxBytes: 1e9, maxInProgress: 9 };
+    await evaluations.store.begin(started, 'a node that is gone', limits);
+    expect(await waitForEnd(started.id)).toMatchObject({
       status: 'failed',
       error: 'The node that ran this evaluation is gone. Start the evaluation again.',
     });
   });
 
-  it('is limited to three concurrent ones and to the number of stored ones', async () => {
+  it('is rejected if three are in progress, and the list has the newest first', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
     upstream.script(() => undefined);
     const started = [];
-    for (let nth = 0; nth < 3; nth += 1) started.push((await send('POST', at('evaluations'), of('Hello'))).json as Evaluated);
-    const refused = await send('POST', at('evaluations'), of('Hello'));
-    expect([refused.status, refused.error.code]).toEqual([503, 'overloaded']);
+    for (let index = 0; index < 3; index += 1)
+      started.push((await send('POST', toPath('evaluations'), toCase('Hello'))).json as Evaluated);
+    const rejected = await send('POST', toPath('evaluations'), toCase('Hello'));
+    expect([rejected.status, rejected.error.code]).toEqual([503, 'overloaded']);
     for (const { id } of started) await send('POST', `/v1/evaluations/${id}/cancel`);
-    const listed = (await send('GET', at('evaluations'))).json as { data: Evaluated[] };
-    expect(listed.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
+    const list = (await send('GET', toPath('evaluations'))).json as { data: Evaluated[] };
+    expect(list.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
   });
 
-  it('belongs to the owner, and no other user can see, start, or end it', async () => {
-    const { id } = await evaluate(of('Hello'));
-    const [saved] = ((await send('POST', at('cases'), { input: 'Hello', checks: [] })).json as { data: { id: string }[] }).data;
-    const told: [string, string, unknown, number][] = [
-      ['GET', at('cases'), undefined, 403],
-      ['POST', at('cases'), { input: 'x', checks: [] }, 403],
-      ['PUT', `/v1/cases/${saved?.id}`, { input: 'x', checks: [] }, 404],
-      ['DELETE', `/v1/cases/${saved?.id}`, undefined, 404],
-      ['GET', at('evaluations'), undefined, 403],
-      ['POST', at('evaluations'), {}, 403],
+  it('belongs to the owner, and no other user can read, start, or cancel it', async () => {
+    const { id } = await evaluate(toCase('Hello'));
+    const [testCase] = ((await send('POST', toPath('cases'), { input: 'Hello', checks: [] })).json as { data: { id: string }[] })
+      .data;
+    const requests: [string, string, unknown, number][] = [
+      ['GET', toPath('cases'), undefined, 403],
+      ['POST', toPath('cases'), { input: 'x', checks: [] }, 403],
+      ['PUT', `/v1/cases/${testCase?.id}`, { input: 'x', checks: [] }, 404],
+      ['DELETE', `/v1/cases/${testCase?.id}`, undefined, 404],
+      ['GET', toPath('evaluations'), undefined, 403],
+      ['POST', toPath('evaluations'), {}, 403],
       ['GET', `/v1/evaluations/${id}`, undefined, 404],
       ['POST', `/v1/evaluations/${id}/cancel`, undefined, 404],
       ['GET', `/v1/evaluations/${id}/comparison?with=${id}`, undefined, 404],
     ];
-    for (const [method, path, body, status] of told)
+    for (const [method, path, body, status] of requests)
       expect([method, path, (await send(method, path, body, { key: 'stranger' })).status]).toEqual([method, path, status]);
     expect(
-      (await send('GET', at('cases').replace(ownBucket, bucketOfProject('stranger')), undefined, { key: 'stranger' })).status,
+      (await send('GET', toPath('cases').replace(ownBucket, bucketOfProject('stranger')), undefined, { key: 'stranger' })).status,
     ).toBe(404);
   });
 
-  it('goes with its application: with a move, and with the end of it', async () => {
-    const { id } = await evaluate(of('Hello'));
-    await send('POST', at('cases'), { input: 'Hello', checks: [] });
+  it('is moved and deleted together with its application', async () => {
+    const { id } = await evaluate(toCase('Hello'));
+    await send('POST', toPath('cases'), { input: 'Hello', checks: [] });
     const { applications, evaluations } = database.evaluating();
     const [from, to] = ['team/app', 'moved'].map((name) => `applications/${ownBucket}/${name}`) as [string, string];
     expect(await applications.move({ from, to, replaces: true, nowMs: 1, etag: 'moved' })).toBe('moved');
-    expect(((await send('GET', at('cases', 'moved'))).json as { data: unknown[] }).data).toHaveLength(1);
+    expect(((await send('GET', toPath('cases', 'moved'))).json as { data: unknown[] }).data).toHaveLength(1);
     expect((await send('GET', `/v1/evaluations/${id}`)).json).toMatchObject({ id, results: [{ outcome: 'passed' }] });
     await remove(service, pathOf('moved'));
     expect((await send('GET', `/v1/evaluations/${id}`)).status).toBe(404);
     expect(await evaluations.store.cases.list(to)).toEqual([]);
   });
 
-  it('has cases that are listed, changed, deleted, and read from a table', async () => {
+  it('has cases that can be listed, changed, deleted, and imported from CSV', async () => {
     const table = [
       'name,input,contains,calls,max_seconds,judge,rubric',
       'one,"Hello, you",hi,,5,,',
       'two,Weather?,,"get_weather {""city"": ""Oslo""}",,judge,Is polite',
     ].join('\n');
-    const added = await send('POST', at('cases'), table, { type: 'text/csv' });
+    const added = await send('POST', toPath('cases'), table, { type: 'text/csv' });
     expect(added.status).toBe(201);
-    const [one, two] = (added.json as { data: { id: string }[] }).data;
-    expect(one).toMatchObject({
+    const [first, second] = (added.json as { data: { id: string }[] }).data;
+    expect(first).toMatchObject({
       ...{ name: 'one', input: 'Hello, you' },
       checks: [
         { type: 'contains', text: 'hi' },
         { type: 'time_at_most', seconds: 5 },
       ],
     });
-    expect(two).toMatchObject({
+    expect(second).toMatchObject({
       checks: [
         { type: 'calls', tool: 'get_weather', arguments: { city: 'Oslo' } },
         { type: 'judged', deployment: 'judge', rubric: 'Is polite' },
       ],
     });
-    expect((await send('PUT', `/v1/cases/${one?.id}`, { input: 'Other', checks: [] })).json).toMatchObject({
-      id: one?.id,
+    expect((await send('PUT', `/v1/cases/${first?.id}`, { input: 'Other', checks: [] })).json).toMatchObject({
+      id: first?.id,
       input: 'Other',
     });
-    expect((await send('DELETE', `/v1/cases/${two?.id}`)).status).toBe(204);
-    expect((await send('GET', at('cases'))).json).toMatchObject({ data: [{ id: one?.id, input: 'Other', checks: [] }] });
+    expect((await send('DELETE', `/v1/cases/${second?.id}`)).status).toBe(204);
+    expect((await send('GET', toPath('cases'))).json).toMatchObject({ data: [{ id: first?.id, input: 'Other', checks: [] }] });
   });
 });
 
-describe('an invalid case', () => {
+describe('cases that are invalid', () => {
   let database: ResponseDatabase;
   let service: TestService;
 
@@ -361,37 +366,37 @@ describe('an invalid case', () => {
       '[1].sort',
     ],
     [{ cases: [{ input: 'x', name: '' }] }, 'cases[0].name'],
-  ])('is refused with its place: %j', async (body, param) => {
+  ])('are rejected with the path of the error: %j', async (body, param) => {
     const { status, error } = await add(body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
   });
 
-  it('is refused if it is too long', async () => {
+  it('are rejected if they are too long', async () => {
     const { error } = await add({ cases: [{ input: 'x'.repeat(200_001) }] });
     expect([error.param, error.message]).toEqual(['cases[0]', 'cases[0] must have at most 200000 characters of JSON.']);
   });
 
-  it('is refused in a table too, with all of the table', async () => {
+  it('are rejected together with the complete CSV table', async () => {
     expect((await add('name,entry\na,b', 'text/csv')).error.message).toMatch(
       /^The table has the unknown column "entry". Known columns: name, input/,
     );
     expect((await add('input,matches\nfine,a\nx,(', 'text/csv')).error.param).toBe('[1].checks[0].pattern');
-    const listed = await service.sendRequest({
+    const list = await service.sendRequest({
       method: 'GET',
       path: `/v1/cases/applications/${ownBucket}/app`,
       headers: { 'api-key': callerKey },
     });
-    expect((listed.json as { data: unknown[] }).data).toEqual([]);
+    expect((list.json as { data: unknown[] }).data).toEqual([]);
   });
 
-  it('is the case after a thousand', async () => {
-    const many = (count: number) => Array.from({ length: count }, () => ({ input: 'x', checks: [] }));
-    expect((await add(many(1001))).error.message).toBe('The body must have at most 1000 cases.');
-    expect((await add(many(1000))).status).toBe(201);
-    expect((await add(many(1))).error.message).toMatch(/at most 1000 cases/);
+  it('are rejected beyond a thousand cases', async () => {
+    const createCases = (count: number) => Array.from({ length: count }, () => ({ input: 'x', checks: [] }));
+    expect((await add(createCases(1001))).error.message).toBe('The body must have at most 1000 cases.');
+    expect((await add(createCases(1000))).status).toBe(201);
+    expect((await add(createCases(1))).error.message).toMatch(/at most 1000 cases/);
   });
 
-  it('and an evaluation of none, or of a version that is not there, is refused', async () => {
+  it('prevent the start of an evaluation if they are missing, as do a missing version and invalid parameters', async () => {
     await save(service, pathOf('empty'), quickApp());
     const start = (body: unknown) =>
       service.sendRequest({

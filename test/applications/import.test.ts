@@ -11,7 +11,7 @@ let shop: FastifyInstance;
 let shopUrl: string;
 let service: TestService;
 
-/** A shop that describes itself, made with other people's tools. */
+/** A shop server that generates its OpenAPI document with standard plugins. */
 async function startShop(): Promise<FastifyInstance> {
   const app = fastify();
   await app.register(swagger, {
@@ -46,44 +46,46 @@ afterAll(async () => {
   await shop.close();
 });
 
-function importOf(body: unknown, headers = withKey(), to = service): Promise<TestResponse> {
-  return to.sendRequest({ path: '/v1/import-openapi', headers, body });
+function importDocument(body: unknown, headers = withKey(), target = service): Promise<TestResponse> {
+  return target.sendRequest({ path: '/v1/import-openapi', headers, body });
 }
 
-interface Imported {
+interface ImportResult {
   readonly toolsets: { authorization: { key: string } }[];
   readonly notes: string[];
 }
 
-describe('a document that is imported', () => {
-  it('becomes tools that call its operations after its key is filled in', async () => {
-    const { status, json } = await importOf({ url: `${shopUrl}/openapi.json` });
-    const { toolsets, notes } = json as Imported;
+describe('an imported document', () => {
+  it('becomes tools that call its operations after the user adds the key', async () => {
+    const { status, json } = await importDocument({ url: `${shopUrl}/openapi.json` });
+    const { toolsets, notes } = json as ImportResult;
     expect([status, notes, toolsets]).toMatchObject([
       200,
       [],
       [{ name: 'Shop', authorization: { type: 'api_key', name: 'x-shop-key', location: 'header' } }],
     ]);
     await using model = await startScriptedUpstream(callCountStock);
-    await using own = await startService({
+    await using ownService = await startService({
       models: { model: { upstreams: [{ endpoint: model.endpoint }] } },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
     });
     const [toolset] = toolsets;
-    const filled = [{ ...toolset, authorization: { ...toolset?.authorization, key: 'sesame' } }];
-    expect((await save(own, pathOf('shop'), quickApp({ model: 'model', web_api_toolset: filled }))).status).toBe(201);
+    const toolsetsWithKey = [{ ...toolset, authorization: { ...toolset?.authorization, key: 'sesame' } }];
+    expect((await save(ownService, pathOf('shop'), quickApp({ model: 'model', web_api_toolset: toolsetsWithKey }))).status).toBe(
+      201,
+    );
     const messages = [{ role: 'user', content: 'How many red shoes are there?' }];
-    const { completion } = await own.chat(`applications/${ownBucket}/shop`, { messages });
-    // What the server echoes of its key is masked.
+    const { completion } = await ownService.chat(`applications/${ownBucket}/shop`, { messages });
+    // Parley masks the key that the server echoes.
     expect(completion.choices[0]?.message.content).toBe('{"said":"7 red shoes & socks for ***"}');
   });
 
-  it('may be sent along, as an object or as text, with where it is from', async () => {
+  it('can be part of the request as an object or as text, with its URL', async () => {
     const document = shop.swagger();
-    for (const sent of [document, JSON.stringify(document)]) {
-      const { json } = await importOf({ document: sent, url: 'https://shop.example/docs/openapi.json' });
+    for (const content of [document, JSON.stringify(document)]) {
+      const { json } = await importDocument({ document: content, url: 'https://shop.example/docs/openapi.json' });
       expect(JSON.stringify(json)).toContain('"method_url":"https://shop.example/stock/{item}"');
-      expect(await importOf({ document: sent, exclude: ['countStock'] })).toMatchObject({ json: { toolsets: [] } });
+      expect(await importDocument({ document: content, exclude: ['countStock'] })).toMatchObject({ json: { toolsets: [] } });
     }
   });
 });
@@ -98,42 +100,42 @@ async function callCountStock(answering: Answering): Promise<void> {
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
 }
 
-it('an import treats null as absent', async () => {
+it('an import treats null fields as absent', async () => {
   const document = { openapi: '3.1.0', info: { title: 't', version: '1' }, servers: [{ url: 'https://x.example' }], paths: {} };
-  const { status, json } = await importOf({ document, url: null, include: null, exclude: null });
+  const { status, json } = await importDocument({ document, url: null, include: null, exclude: null });
   expect([status, json]).toMatchObject([200, { toolsets: [] }]);
-  expect((await importOf({ document: null, url: null })).error.param).toBe('url');
+  expect((await importDocument({ document: null, url: null })).error.param).toBe('url');
 });
 
 describe('an import is rejected', () => {
   it.each<[string, unknown, string | null]>([
-    ['that names no document', {}, 'url'],
-    ['with an invalid address', { url: 'file:///etc/passwd' }, 'url'],
+    ['without a document', {}, 'url'],
+    ['with an invalid URL', { url: 'file:///etc/passwd' }, 'url'],
     ['with an unknown field', { url: 'https://x.example/', urls: [] }, 'urls'],
-    ['of names that are no list', { url: 'https://x.example/', include: 'a' }, 'include'],
+    ['with names that are not an array', { url: 'https://x.example/', include: 'a' }, 'include'],
     ['without an OpenAPI document', { document: 'hello' }, 'document'],
     [
-      'of a document that leaves itself',
+      'with a document that references a file',
       { document: { openapi: '3.1.0', paths: { '/a': { $ref: '/etc/passwd' } } } },
       'document',
     ],
-    ['of an unreachable document', { url: 'http://127.0.0.1:9/' }, 'url'],
-  ])('%s', async (_what, body, param) => {
-    const { status, error } = await importOf(body);
+    ['with an unreachable document', { url: 'http://127.0.0.1:9/' }, 'url'],
+  ])('%s', async (_description, body, param) => {
+    const { status, error } = await importDocument(body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
   });
 
-  it('where the network guard refuses the address', async () => {
-    await using own = await startService({});
-    const { error } = await importOf({ url: `${shopUrl}/openapi.json` }, withKey(), own);
+  it('if the network guard blocks the URL', async () => {
+    await using ownService = await startService({});
+    const { error } = await importDocument({ url: `${shopUrl}/openapi.json` }, withKey(), ownService);
     expect(error.message).toContain('127.0.0.1 is or resolves to a blocked address');
   });
 
-  it('without a key, of another type, and where the document is too large', async () => {
-    expect((await importOf({}, { 'content-type': 'application/json' })).status).toBe(401);
-    expect((await importOf('{}', { ...withKey(), 'content-type': 'text/plain' })).status).toBe(415);
-    expect((await importOf({ document: 'x'.repeat(3_000_000) })).status).toBe(413);
+  it('without a key, with another media type, and with a document that is too large', async () => {
+    expect((await importDocument({}, { 'content-type': 'application/json' })).status).toBe(401);
+    expect((await importDocument('{}', { ...withKey(), 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await importDocument({ document: 'x'.repeat(3_000_000) })).status).toBe(413);
     await using large = await startScriptedUpstream(({ response }) => void response.end('x'.repeat(3_000_000)));
-    expect((await importOf({ url: large.url })).error.param).toBe('url');
+    expect((await importDocument({ url: large.url })).error.param).toBe('url');
   });
 });

@@ -32,23 +32,26 @@ afterAll(async () => {
   await api.close();
 });
 
-/** What a document becomes, as it may be saved. */
-async function imported(file: string): Promise<{ toolsets: Toolset[]; notes: string[] }> {
+/** Imports a document. Returns toolsets that can be saved. */
+async function importFile(file: string): Promise<{ toolsets: Toolset[]; notes: string[] }> {
   const document = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
   const body = { document, url: `${api.url}/openapi` };
   const { json } = await service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body });
   return json as { toolsets: Toolset[]; notes: string[] };
 }
 
-/** What arrives where the model calls these operations of an application that is saved with them, in their order. */
-async function arriving(
+/**
+ * Saves an application with these toolsets, makes the model call the operations in order, and returns the requests that
+ * the API receives.
+ */
+async function callOperations(
   name: string,
   toolsets: readonly Toolset[],
-  wanted: readonly (readonly [string, unknown])[],
+  operations: readonly (readonly [string, unknown])[],
 ): Promise<Received[]> {
   const before = api.requests.length;
   expect((await save(service, pathOf(name), quickApp({ model: 'model', web_api_toolset: toolsets }))).status).toBe(201);
-  for (const call of wanted) {
+  for (const call of operations) {
     model.script(calls(call), says('Done.'));
     const { completion } = await service.chat(`applications/${ownBucket}/${name}`, {
       messages: [{ role: 'user', content: 'Go.' }],
@@ -58,35 +61,35 @@ async function arriving(
   return api.requests.slice(before);
 }
 
-const inWords = ({ method, path, headers, text }: Received) => [`${method} ${path}`, headers['content-type'] ?? '', text];
-const namesOf = (toolsets: readonly Toolset[]) =>
+const toTuple = ({ method, path, headers, text }: Received) => [`${method} ${path}`, headers['content-type'] ?? '', text];
+const listNames = (toolsets: readonly Toolset[]) =>
   toolsets.flatMap(({ tools }) => tools.map(({ open_ai_tool }) => open_ai_tool.function.name));
 
-describe('operations with references, alternatives, text and bytes', () => {
-  it('are all offered, and sent as the document has them', async () => {
-    const { toolsets, notes } = await imported('examples/tools/forge.yaml');
-    expect([notes, namesOf(toolsets).length, new Set(namesOf(toolsets)).size]).toEqual([[], 36, 36]);
-    const at = { owner: 'ada', repo: 'engine' };
+describe('operations with references, alternatives, text, and bytes', () => {
+  it('are all offered, and are sent as the document defines them', async () => {
+    const { toolsets, notes } = await importFile('examples/tools/forge.yaml');
+    expect([notes, listNames(toolsets).length, new Set(listNames(toolsets)).size]).toEqual([[], 36, 36]);
+    const repository = { owner: 'ada', repo: 'engine' };
     const json = 'application/json';
-    const wanted: readonly [string, JsonObject, unknown[]][] = [
+    const expected: readonly [string, JsonObject, unknown[]][] = [
       [
         'issues_list-for-repo',
-        { ...at, state: 'open', labels: ['bug', 'ui'] },
+        { ...repository, state: 'open', labels: ['bug', 'ui'] },
         ['GET /forge/repos/ada/engine/issues?state=open&labels=bug%2Cui', '', ''],
       ],
       [
         'issues_create',
-        { ...at, title: 'It stops', labels: ['bug'], parent: { title: 1 } },
+        { ...repository, title: 'It stops', labels: ['bug'], parent: { title: 1 } },
         ['POST /forge/repos/ada/engine/issues', json, '{"title":"It stops","parent":{"title":1},"labels":["bug"]}'],
       ],
       [
         'issues_add-labels',
-        { ...at, issue_number: 7, body: ['bug'] },
+        { ...repository, issue_number: 7, body: ['bug'] },
         ['POST /forge/repos/ada/engine/issues/7/labels', json, '["bug"]'],
       ],
       [
         'issues_add-labels',
-        { ...at, issue_number: 7, body: { labels: ['ui'] } },
+        { ...repository, issue_number: 7, body: { labels: ['ui'] } },
         ['POST /forge/repos/ada/engine/issues/7/labels', json, '{"labels":["ui"]}'],
       ],
       [
@@ -96,34 +99,38 @@ describe('operations with references, alternatives, text and bytes', () => {
       ],
       [
         'checks_create',
-        { ...at, name: 'lint', head_sha: 'abc', status: 'queued' },
+        { ...repository, name: 'lint', head_sha: 'abc', status: 'queued' },
         ['POST /forge/repos/ada/engine/check-runs', json, '{"name":"lint","head_sha":"abc","status":"queued"}'],
       ],
       ['markdown_render-raw', { body: '# Hello' }, ['POST /forge/markdown/raw', 'text/plain', '# Hello']],
       [
         'repos_upload-release-asset',
-        { ...at, release_id: 3, name: 'a.bin', body: 'data:application/zip;base64,aGVsbG8=' },
+        { ...repository, release_id: 3, name: 'a.bin', body: 'data:application/zip;base64,aGVsbG8=' },
         ['POST /uploads/repos/ada/engine/releases/3/assets?name=a.bin', 'application/octet-stream', 'hello'],
       ],
       [
         'repos_get-content',
-        { ...at, path: 'src/main.c', ref: 'main' },
+        { ...repository, path: 'src/main.c', ref: 'main' },
         ['GET /forge/repos/ada/engine/contents/src%2Fmain.c?ref=main', '', ''],
       ],
-      ['issues_remove-all-labels', { ...at, issue_number: 7 }, ['DELETE /forge/repos/ada/engine/issues/7/labels', '', '']],
+      [
+        'issues_remove-all-labels',
+        { ...repository, issue_number: 7 },
+        ['DELETE /forge/repos/ada/engine/issues/7/labels', '', ''],
+      ],
     ];
     const sarif = {
-      ...at,
+      ...repository,
       commit_sha: 'abc',
       sarif: 'data:application/sarif+json;name=found.sarif,{"runs":[]}',
       tool: { name: 'scan' },
     };
-    const named = wanted.map(([name, args]) => [name, args] as const);
-    const arrived = await arriving('forge', toolsets, [...named, ['code-scanning_upload', sarif]]);
-    expect(arrived.slice(0, -1).map(inWords)).toEqual(wanted.map(([, , sent]) => sent));
-    const upload = arrived.at(-1) as Received;
-    const form = await new Response(upload.text, {
-      headers: { 'content-type': upload.headers['content-type'] ?? '' },
+    const operations = expected.map(([name, args]) => [name, args] as const);
+    const requests = await callOperations('forge', toolsets, [...operations, ['code-scanning_upload', sarif]]);
+    expect(requests.slice(0, -1).map(toTuple)).toEqual(expected.map(([, , request]) => request));
+    const uploadRequest = requests.at(-1) as Received;
+    const form = await new Response(uploadRequest.text, {
+      headers: { 'content-type': uploadRequest.headers['content-type'] ?? '' },
     }).formData();
     const file = form.get('sarif') as File;
     expect([form.get('commit_sha'), form.get('tool'), file.name, file.type, await file.text()]).toEqual([
@@ -133,16 +140,16 @@ describe('operations with references, alternatives, text and bytes', () => {
       'application/sarif+json',
       '{"runs":[]}',
     ]);
-    expect(upload.path).toBe('/forge/repos/ada/engine/code-scanning/sarifs');
+    expect(uploadRequest.path).toBe('/forge/repos/ada/engine/code-scanning/sarifs');
   });
 });
 
-describe('operations that take forms', () => {
+describe('operations with form bodies', () => {
   const form = 'application/x-www-form-urlencoded';
 
-  it('with nested fields are sent as brackets, in the query too', async () => {
-    const { toolsets, notes } = await imported('test/fixtures/openapi/payments.yaml');
-    expect([notes, namesOf(toolsets)]).toEqual([[], ['GetCharges', 'PostCharges', 'DeleteChargesCharge', 'PostFiles']]);
+  it('send nested fields with brackets, also in the query', async () => {
+    const { toolsets, notes } = await importFile('test/fixtures/openapi/payments.yaml');
+    expect([notes, listNames(toolsets)]).toEqual([[], ['GetCharges', 'PostCharges', 'DeleteChargesCharge', 'PostFiles']]);
     const charge = {
       amount: 5,
       currency: 'nok',
@@ -150,16 +157,16 @@ describe('operations that take forms', () => {
       metadata: { order: 'A-1' },
       line_items: [{ price: 'p1', quantity: 2 }],
     };
-    const arrived = await arriving('payments', toolsets, [
+    const requests = await callOperations('payments', toolsets, [
       ['GetCharges', { created: { gt: 10, lte: 20 }, expand: ['data.customer'], limit: 3 }],
       ['PostCharges', charge],
       ['DeleteChargesCharge', { charge: 'ch_1' }],
       ['PostFiles', { file: 'a,b', purpose: 'evidence', file_link_data: { create: true } }],
     ]);
     expect(
-      arrived
+      requests
         .slice(0, 3)
-        .map(inWords)
+        .map(toTuple)
         .map(([line, type, text]) => [decodeURIComponent(line ?? ''), type, decodeURIComponent(text ?? '')]),
     ).toEqual([
       ['GET /pay/v1/charges?created[gt]=10&created[lte]=20&expand[0]=data.customer&limit=3', '', ''],
@@ -170,17 +177,17 @@ describe('operations that take forms', () => {
       ],
       ['DELETE /pay/v1/charges/ch_1', '', ''],
     ]);
-    expect(arrived[3]?.path).toBe('/files/v1/files');
-    expect(arrived[3]?.text).toMatch(
+    expect(requests[3]?.path).toBe('/files/v1/files');
+    expect(requests[3]?.text).toMatch(
       /name="file"; filename="file".*a,b.*name="purpose".*evidence.*name="file_link_data\[create\]".*true/s,
     );
   });
 
-  it('of plain fields repeat lists, and keep odd names', async () => {
-    const { toolsets, notes } = await imported('test/fixtures/openapi/telephony.json');
-    expect([notes, namesOf(toolsets)]).toEqual([[], ['ListMessage', 'CreateMessage', 'DeleteMessage']]);
+  it('repeat the field for arrays, and retain unusual parameter names', async () => {
+    const { toolsets, notes } = await importFile('test/fixtures/openapi/telephony.json');
+    expect([notes, listNames(toolsets)]).toEqual([[], ['ListMessage', 'CreateMessage', 'DeleteMessage']]);
     const AccountSid = `AC${'0'.repeat(32)}`;
-    const at = `/tel/2010-04-01/Accounts/${AccountSid}/Messages`;
+    const messagesPath = `/tel/2010-04-01/Accounts/${AccountSid}/Messages`;
     const message = {
       AccountSid,
       To: '+4712345678',
@@ -188,25 +195,25 @@ describe('operations that take forms', () => {
       MediaUrl: ['https://a.example/1', 'https://a.example/2'],
       ContentVariables: { a: 1 },
     };
-    const arrived = await arriving('telephony', toolsets, [
+    const requests = await callOperations('telephony', toolsets, [
       ['ListMessage', { AccountSid, DateSent_: '2026-01-01T00:00:00Z', PageSize: 5 }],
       ['CreateMessage', message],
       ['DeleteMessage', { AccountSid, Sid: 'SM1' }],
     ]);
     const sent =
       'To=%2B4712345678&Body=Hi+%26+bye&MediaUrl=https%3A%2F%2Fa.example%2F1&MediaUrl=https%3A%2F%2Fa.example%2F2&ContentVariables=%7B%22a%22%3A1%7D';
-    expect(arrived.map(inWords)).toEqual([
-      [`GET ${at}.json?DateSent%3C=2026-01-01T00%3A00%3A00Z&PageSize=5`, '', ''],
-      [`POST ${at}.json`, form, sent],
-      [`DELETE ${at}/SM1.json`, '', ''],
+    expect(requests.map(toTuple)).toEqual([
+      [`GET ${messagesPath}.json?DateSent%3C=2026-01-01T00%3A00%3A00Z&PageSize=5`, '', ''],
+      [`POST ${messagesPath}.json`, form, sent],
+      [`DELETE ${messagesPath}/SM1.json`, '', ''],
     ]);
   });
 });
 
-it('reject an invalid media type with its path', async () => {
-  const { toolsets } = await imported('test/fixtures/openapi/telephony.json');
-  const broken = JSON.parse(JSON.stringify(toolsets).replace('application/x-www-form-urlencoded', 'a form')) as unknown;
-  const { status, error } = await save(service, pathOf('broken'), quickApp({ model: 'model', web_api_toolset: broken }));
+it('an application with an invalid media type is rejected with the path of the error', async () => {
+  const { toolsets } = await importFile('test/fixtures/openapi/telephony.json');
+  const invalidToolsets = JSON.parse(JSON.stringify(toolsets).replace('application/x-www-form-urlencoded', 'a form')) as unknown;
+  const { status, error } = await save(service, pathOf('broken'), quickApp({ model: 'model', web_api_toolset: invalidToolsets }));
   expect([status, error.param]).toEqual([
     400,
     'applicationProperties.web_api_toolset[0].tools[1].rest_api_method_info.content_type',

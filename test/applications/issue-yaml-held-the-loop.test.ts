@@ -9,16 +9,16 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const lines = (count: number, line: (nth: number) => string): string =>
-  Array.from({ length: count }, (_, nth) => line(nth)).join('\n');
-const keys = lines(20_000, (nth) => `k${nth}: ${nth}`);
-const aliases = `a: &a 1\n${lines(10_000, (nth) => `k${nth}: *a`)}`;
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join('\n');
+const keys = lines(20_000, (index) => `k${index}: ${index}`);
+const aliases = `a: &a 1\n${lines(10_000, (index) => `k${index}: *a`)}`;
 
 describe('an OpenAPI document', () => {
   it.each([
     ['keys', keys],
     ['aliases', aliases],
-  ])('of thousands of %s does not delay other requests', async (_what, document) => {
+  ])('with thousands of %s does not delay other requests', async (_description, document) => {
     const order: string[] = [];
     const importing = service
       .sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document } })
@@ -26,7 +26,7 @@ describe('an OpenAPI document', () => {
         order.push('import');
         return status;
       });
-    for (let nth = 0; nth < 5; nth += 1) {
+    for (let index = 0; index < 5; index += 1) {
       expect((await service.sendRequest({ method: 'GET', path: '/v1/models', headers: withKey('other') })).status).toBe(200);
       order.push('other');
     }
@@ -34,17 +34,17 @@ describe('an OpenAPI document', () => {
     expect(order).toEqual([...Array(5).fill('other'), 'import']);
   });
 
-  it('waits for other imports of its user, of which a few can be in progress', async () => {
-    const asked = Array.from({ length: 12 }, () =>
+  it('waits for other imports of its user, and only a limited number can be in progress', async () => {
+    const requests = Array.from({ length: 12 }, () =>
       service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document: 'a: 1' } }),
     );
-    const others = await service.sendRequest({
+    const otherUserResponse = await service.sendRequest({
       path: '/v1/import-openapi',
       headers: withKey('other'),
       body: { document: { openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths: {} } },
     });
-    expect(others.status).toBe(200);
-    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    expect(otherUserResponse.status).toBe(200);
+    const statuses = (await Promise.all(requests)).map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(9).fill(400), ...Array(3).fill(503)]);
   });
 });

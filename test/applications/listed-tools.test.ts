@@ -7,25 +7,25 @@ import { startWebServer } from '../mcp/support.ts';
 import { bucketOfProject, ownBucket, pathOf, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
-const open = { models, security: { allowPrivateNetworks: ['127.0.0.1'] } };
+const configuration = { models, security: { allowPrivateNetworks: ['127.0.0.1'] } };
 
-interface Listed {
+interface ToolList {
   readonly tools: readonly { readonly name: string; readonly parameters?: object }[];
   readonly failure: { readonly reason: string; readonly message: string } | null;
 }
 
-function toToolset(url: string, server: object = {}, more: object = {}): object {
-  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...server }, ...more };
+function toToolset(url: string, server: object = {}, fields: object = {}): object {
+  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...server }, ...fields };
 }
 
 function list(service: Pick<TestService, 'sendRequest'>, body: object, headers = withKey()): Promise<TestResponse> {
   return service.sendRequest({ path: '/v1/tools/list', headers, body });
 }
 
-async function failureOf(url: string, server: object = {}, configuration: object = open): Promise<Listed['failure']> {
-  await using service = await startService(configuration);
+async function getFailure(url: string, server: object = {}, settings: object = configuration): Promise<ToolList['failure']> {
+  await using service = await startService(settings);
   const { status, json } = await list(service, { toolset: toToolset(url, server) });
-  const { tools, failure } = json as Listed;
+  const { tools, failure } = json as ToolList;
   expect([status, tools]).toEqual([200, []]);
   return failure;
 }
@@ -44,10 +44,10 @@ const tools: ServedTool[] = [
 describe.each([
   ['with sessions', startSessions],
   ['without sessions', startStateless],
-] as const)('a server %s', (_which, start) => {
-  it('lists all tools of a server before an application is saved', async () => {
+] as const)('the tool list of a server %s', (_description, start) => {
+  it('contains all tools before an application is saved', async () => {
     const server = await start([...tools]);
-    await using service = await startService(open);
+    await using service = await startService(configuration);
     const { status, json } = await list(service, { toolset: toToolset(server.url, {}, { allowed_tools: ['read'] }) });
     expect(status).toBe(200);
     expect(json).toMatchObject({
@@ -68,29 +68,29 @@ describe.each([
   });
 });
 
-it('the list is loaded each time, also from a server that was unresponsive before', async () => {
-  const offered = [...tools];
-  let isMute = true;
-  const server = await startSessions(offered, {
-    before: () => (isMute ? new Promise<Response>(() => undefined) : undefined),
+it('the tool list is loaded each time, also from a server that was unresponsive before', async () => {
+  const servedTools = [...tools];
+  let isUnresponsive = true;
+  const server = await startSessions(servedTools, {
+    before: () => (isUnresponsive ? new Promise<Response>(() => undefined) : undefined),
   });
-  await using service = await startService({ ...open, tools: { connectMs: 200, listMs: 200 } });
+  await using service = await startService({ ...configuration, tools: { connectMs: 200, listMs: 200 } });
   const body = { toolset: toToolset(server.url) };
   expect((await list(service, body)).json).toMatchObject({ failure: { reason: 'mute' } });
-  isMute = false;
-  service.reload(open);
-  expect(((await list(service, body)).json as Listed).tools).toHaveLength(2);
-  offered.pop();
-  expect(((await list(service, body)).json as Listed).tools).toHaveLength(1);
+  isUnresponsive = false;
+  service.reload(configuration);
+  expect(((await list(service, body)).json as ToolList).tools).toHaveLength(2);
+  servedTools.pop();
+  expect(((await list(service, body)).json as ToolList).tools).toHaveLength(1);
   await expect.poll(() => server.sessions.open.size).toBe(0);
 });
 
-it('the list masks credentials that the server echoes', async () => {
+it('the tool list masks credentials that the server echoes', async () => {
   const secret = 'canary-token';
-  const told = { description: `Called with ${secret}`, title: secret };
+  const echoedFields = { description: `Called with ${secret}`, title: secret };
   const inputSchema = { type: 'object', properties: { a: { type: 'string', default: secret } } };
-  const server = await startStateless([{ ...echo, ...told, inputSchema }]);
-  await using service = await startService(open);
+  const server = await startStateless([{ ...echo, ...echoedFields, inputSchema }]);
+  await using service = await startService(configuration);
   const authorization = { type: 'bearer', token: secret };
   const { text, json } = await list(service, { toolset: toToolset(server.url, { authorization }) });
   expect(text).not.toContain(secret);
@@ -98,122 +98,134 @@ it('the list masks credentials that the server echoes', async () => {
   expect(server.seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
 });
 
-it('the list counts more than 512 tools, names invalid ones, and drops long schemas before names', async () => {
-  const long = { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(20_000) } } };
-  const many = Array.from({ length: 600 }, (_, nth) => ({ ...echo, name: `tool-${1000 + nth}`, inputSchema: long }));
-  const odd = { ...echo, name: 'odd', inputSchema: { type: 'string' } };
-  const server = await startStateless([...many, odd]);
-  await using service = await startService(open);
+it('the tool list counts more than 512 tools, names invalid ones, and drops long schemas before names', async () => {
+  const longSchema = { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(20_000) } } };
+  const manyTools = Array.from({ length: 600 }, (_, index) => ({
+    ...echo,
+    name: `tool-${1000 + index}`,
+    inputSchema: longSchema,
+  }));
+  const invalidTool = { ...echo, name: 'odd', inputSchema: { type: 'string' } };
+  const server = await startStateless([...manyTools, invalidTool]);
+  await using service = await startService(configuration);
   const { json, text } = await list(service, { toolset: toToolset(server.url) });
-  const listed = json as Listed;
-  expect(listed).toMatchObject({ count: 600, leftOut: ['odd'], failure: null });
-  expect([listed.tools.length, listed.tools[0]?.name]).toEqual([512, 'tool-1000']);
-  expect([listed.tools[0]?.parameters !== undefined, listed.tools.at(-1)?.parameters]).toEqual([true, undefined]);
+  const toolList = json as ToolList;
+  expect(toolList).toMatchObject({ count: 600, leftOut: ['odd'], failure: null });
+  expect([toolList.tools.length, toolList.tools[0]?.name]).toEqual([512, 'tool-1000']);
+  expect([toolList.tools[0]?.parameters !== undefined, toolList.tools.at(-1)?.parameters]).toEqual([true, undefined]);
   expect(text.length).toBeLessThan(4_000_000);
 });
 
-describe('the failure of a server has a reason', () => {
-  const answering = async (status: number, headers: Record<string, string> = {}) =>
+describe('the failure of a tool list has a reason', () => {
+  const startAnswering = async (status: number, headers: Record<string, string> = {}) =>
     (await startWebServer(() => new Response('no', { status, headers }))).url;
   const authorization = { type: 'bearer', token: 'wrong' };
 
   it('if no server listens, or its host is unknown', async () => {
-    expect(await failureOf(`http://127.0.0.1:${await freePort()}/mcp`)).toMatchObject({ reason: 'unreachable' });
-    expect(await failureOf('http://nowhere.invalid/mcp')).toMatchObject({ reason: 'unreachable' });
+    expect(await getFailure(`http://127.0.0.1:${await freePort()}/mcp`)).toMatchObject({ reason: 'unreachable' });
+    expect(await getFailure('http://nowhere.invalid/mcp')).toMatchObject({ reason: 'unreachable' });
   });
 
   it('if it does not respond', async () => {
     const { url } = await startWebServer(() => new Promise<Response>(() => undefined));
-    expect(await failureOf(url, {}, { ...open, tools: { connectMs: 200, listMs: 200 } })).toMatchObject({ reason: 'mute' });
-    const mute = await startStateless([echo], { before: instead('tools/list', () => new Response(new ReadableStream())) });
-    expect(await failureOf(mute.url, {}, { ...open, tools: { listMs: 200 } })).toMatchObject({ reason: 'mute' });
+    expect(await getFailure(url, {}, { ...configuration, tools: { connectMs: 200, listMs: 200 } })).toMatchObject({
+      reason: 'mute',
+    });
+    const unresponsive = await startStateless([echo], {
+      before: instead('tools/list', () => new Response(new ReadableStream())),
+    });
+    expect(await getFailure(unresponsive.url, {}, { ...configuration, tools: { listMs: 200 } })).toMatchObject({
+      reason: 'mute',
+    });
   });
 
-  it('where its address is private', async () => {
-    expect(await failureOf('http://169.254.169.254/mcp', {}, { security: {} })).toMatchObject({ reason: 'address_refused' });
-    expect(await failureOf('http://localhost:8080/mcp', {}, { security: {} })).toMatchObject({ reason: 'address_refused' });
+  it('if its address is private', async () => {
+    expect(await getFailure('http://169.254.169.254/mcp', {}, { security: {} })).toMatchObject({ reason: 'address_refused' });
+    expect(await getFailure('http://localhost:8080/mcp', {}, { security: {} })).toMatchObject({ reason: 'address_refused' });
   });
 
-  it('where it wants to know who calls', async () => {
-    expect(await failureOf(await answering(401))).toMatchObject({ reason: 'credentials_missing' });
-    expect(await failureOf(await answering(401), { authorization })).toMatchObject({ reason: 'credentials_refused' });
-    expect(await failureOf(await answering(403))).toMatchObject({ reason: 'credentials_refused' });
+  it('if it requires other credentials or sign-in', async () => {
+    expect(await getFailure(await startAnswering(401))).toMatchObject({ reason: 'credentials_missing' });
+    expect(await getFailure(await startAnswering(401), { authorization })).toMatchObject({ reason: 'credentials_refused' });
+    expect(await getFailure(await startAnswering(403))).toMatchObject({ reason: 'credentials_refused' });
     const metadata = { 'www-authenticate': 'Bearer resource_metadata="https://x.example/.well-known/oauth-protected-resource"' };
-    expect(await failureOf(await answering(401, metadata))).toMatchObject({ reason: 'sign_in_required' });
-    expect(await failureOf(await answering(401, metadata), { authorization })).toMatchObject({ reason: 'credentials_refused' });
-    const token_url = await answering(401);
+    expect(await getFailure(await startAnswering(401, metadata))).toMatchObject({ reason: 'sign_in_required' });
+    expect(await getFailure(await startAnswering(401, metadata), { authorization })).toMatchObject({
+      reason: 'credentials_refused',
+    });
+    const token_url = await startAnswering(401);
     const client = { type: 'client_id_secret', client_id: 'id', client_secret: 'canary-secret', token_url };
-    const failure = await failureOf(await answering(200), { authorization: client });
+    const failure = await getFailure(await startAnswering(200), { authorization: client });
     expect(failure).toMatchObject({ reason: 'credentials_refused' });
     expect(failure?.message).not.toContain('canary-secret');
   });
 
   it('if it is another kind of server', async () => {
-    expect(await failureOf(await answering(404))).toMatchObject({ reason: 'other_protocol' });
+    expect(await getFailure(await startAnswering(404))).toMatchObject({ reason: 'other_protocol' });
     const page = await startWebServer(() => new Response('<html>', { headers: { 'content-type': 'text/html' } }));
-    expect(await failureOf(page.url)).toMatchObject({ reason: 'other_protocol' });
-    expect(await failureOf(await answering(500))).toMatchObject({ reason: 'failed' });
+    expect(await getFailure(page.url)).toMatchObject({ reason: 'other_protocol' });
+    expect(await getFailure(await startAnswering(500))).toMatchObject({ reason: 'failed' });
   });
 });
 
-describe('stored secrets', () => {
+describe('stored secrets in a tool list request', () => {
   const application = `applications/${ownBucket}/kept`;
-  const hidden = { type: 'bearer', token: '***' };
+  const maskedAuthorization = { type: 'bearer', token: '***' };
 
-  it('are sent where the toolset of that name calls the server they were given for', async () => {
+  it('are sent only if the toolset calls the server that they belong to', async () => {
     const server = await startStateless([echo]);
-    const other = await startStateless([echo]);
-    await using service = await startService(open);
-    const stored = toToolset(server.url, { authorization: { type: 'bearer', token: 'canary-token' } });
-    await save(service, pathOf('kept'), quickApp({ mcp_toolset: [stored] }));
-    const written = toToolset(server.url, { authorization: hidden });
-    expect((await list(service, { toolset: written, application })).json).toMatchObject({ count: 1, failure: null });
+    const otherServer = await startStateless([echo]);
+    await using service = await startService(configuration);
+    const storedToolset = toToolset(server.url, { authorization: { type: 'bearer', token: 'canary-token' } });
+    await save(service, pathOf('kept'), quickApp({ mcp_toolset: [storedToolset] }));
+    const masked = toToolset(server.url, { authorization: maskedAuthorization });
+    expect((await list(service, { toolset: masked, application })).json).toMatchObject({ count: 1, failure: null });
     expect(server.seen.at(-1)?.headers.authorization).toBe('Bearer canary-token');
-    const moved = toToolset(other.url, { authorization: hidden });
-    for (const body of [{ toolset: moved, application }, { toolset: written }]) {
+    const movedToolset = toToolset(otherServer.url, { authorization: maskedAuthorization });
+    for (const body of [{ toolset: movedToolset, application }, { toolset: masked }]) {
       const { status, error } = await list(service, body);
       expect([status, error.param]).toEqual([400, 'toolset.mcp_server_info.authorization.token']);
     }
-    expect(other.seen).toEqual([]);
+    expect(otherServer.seen).toEqual([]);
   });
 
   it('are used only for their owner', async () => {
     await using service = await startService({
-      ...open,
+      ...configuration,
       keys: { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } },
     });
-    const toolset = toToolset('https://files.example/mcp', { authorization: hidden });
-    const others = await list(service, { toolset, application }, { ...withKey(), 'api-key': 'other-key' });
-    expect([others.status, others.error.code]).toEqual([403, 'access_denied']);
-    const none = await list(service, { toolset, application: `applications/${ownBucket}/none` });
-    const nowhere = await list(service, { toolset, application: `applications/${bucketOfProject('test')}` });
+    const toolset = toToolset('https://files.example/mcp', { authorization: maskedAuthorization });
+    const otherUserResponse = await list(service, { toolset, application }, { ...withKey(), 'api-key': 'other-key' });
+    expect([otherUserResponse.status, otherUserResponse.error.code]).toEqual([403, 'access_denied']);
+    const missing = await list(service, { toolset, application: `applications/${ownBucket}/none` });
+    const bucketOnly = await list(service, { toolset, application: `applications/${bucketOfProject('test')}` });
     const model = await list(service, { toolset, application: 'demo' });
-    expect([none, nowhere, model].map(({ error }) => error.code)).toEqual(Array(3).fill('deployment_not_found'));
+    expect([missing, bucketOnly, model].map(({ error }) => error.code)).toEqual(Array(3).fill('deployment_not_found'));
   });
 });
 
-describe('a list is rejected', () => {
+describe('a tool list request is rejected', () => {
   it.each<[string, object, string]>([
-    ['of nothing', {}, 'toolset'],
-    ['of no server', { toolset: { type: 'mcp', name: 'x' } }, 'toolset.mcp_server_info'],
-    ['with an invalid address', { toolset: toToolset('file:///etc/passwd') }, 'toolset.mcp_server_info.url'],
-    ['of an address with a password', { toolset: toToolset('https://me:pw@x.example/') }, 'toolset.mcp_server_info.url'],
-    ['of a toolset with an unknown field', { toolset: toToolset('https://x.example/', {}, { tool: 1 }) }, 'toolset.tool'],
+    ['without a toolset', {}, 'toolset'],
+    ['without a server', { toolset: { type: 'mcp', name: 'x' } }, 'toolset.mcp_server_info'],
+    ['with an invalid URL', { toolset: toToolset('file:///etc/passwd') }, 'toolset.mcp_server_info.url'],
+    ['with a URL that contains a password', { toolset: toToolset('https://me:pw@x.example/') }, 'toolset.mcp_server_info.url'],
+    ['with an unknown field in the toolset', { toolset: toToolset('https://x.example/', {}, { tool: 1 }) }, 'toolset.tool'],
     ['with an unknown field', { toolset: toToolset('https://x.example/'), app: 'x' }, 'app'],
-    ['of a web API', { toolset: { type: 'rest-api', name: 'x', tools: [] } }, 'toolset.type'],
-  ])('%s', async (_what, body, param) => {
+    ['with the toolset of a web API', { toolset: { type: 'rest-api', name: 'x', tools: [] } }, 'toolset.type'],
+  ])('%s', async (_description, body, param) => {
     await using service = await startService({});
     const { status, error } = await list(service, body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
   });
 
-  it('where the caller has eight servers asked already', async () => {
+  it('if eight requests of the caller are in progress', async () => {
     const { url, seen } = await startWebServer(() => new Promise<Response>(() => undefined));
-    await using service = await startService({ ...open, tools: { connectMs: 2_000, listMs: 2_000 } });
-    const asked = Array.from({ length: 8 }, () => list(service, { toolset: toToolset(url) }));
+    await using service = await startService({ ...configuration, tools: { connectMs: 2_000, listMs: 2_000 } });
+    const requests = Array.from({ length: 8 }, () => list(service, { toolset: toToolset(url) }));
     await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(8);
     const { status, error, headers } = await list(service, { toolset: toToolset(url) });
     expect([status, error.code, headers['retry-after']]).toEqual([503, 'overloaded', '5']);
-    await Promise.all(asked);
+    await Promise.all(requests);
   });
 });

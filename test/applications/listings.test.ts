@@ -18,8 +18,9 @@ beforeAll(async () => {
   );
   const starters = ['Hello', 'Say hello'];
   await save(service, pathOf('team/mine'), quickApp({ starters }, { displayName: 'Mine', userRoles: ['staff'] }));
-  const stored = await store.find(id);
-  if (stored !== undefined) await store.put({ ...stored, updatedAtMs: stored.createdAtMs + 60_000 }, undefined);
+  const storedApplication = await store.find(id);
+  if (storedApplication !== undefined)
+    await store.put({ ...storedApplication, updatedAtMs: storedApplication.createdAtMs + 60_000 }, undefined);
 });
 
 afterAll(() => service.close());
@@ -30,32 +31,32 @@ interface Item {
   readonly updated_at: number;
 }
 
-async function itemsAt(path: string, key?: string): Promise<Item[]> {
+async function readItems(path: string, key?: string): Promise<Item[]> {
   return ((await show(service, path, key)).json as { data: Item[] }).data;
 }
 
-describe('an application that a user made', () => {
+describe('a saved application', () => {
   it.each(['/openai/deployments', '/openai/applications', '/compat/applications', '/v1/models'])(
-    'is listed at %s to its owner and the roles it names',
+    'is listed at %s for its owner and for the roles that it names',
     async (path) => {
       for (const [key, isListed] of [
         ['caller-key', true],
         ['staff', true],
         ['other', false],
       ] as const) {
-        expect((await itemsAt(path, key)).some((item) => item.id === id)).toBe(isListed);
+        expect((await readItems(path, key)).some((item) => item.id === id)).toBe(isListed);
       }
     },
   );
 
   it('is listed with its times, and without private settings', async () => {
-    const [item] = await itemsAt('/openai/applications', 'staff');
+    const [item] = await readItems('/openai/applications', 'staff');
     expect(item).toMatchObject({ object: 'application', display_name: 'Mine', owner: ownBucket });
     expect((item?.updated_at ?? 0) - (item?.created_at ?? 0)).toBe(60);
     expect(JSON.stringify(item)).not.toMatch(/key:test|Be kind/);
   });
 
-  it('is found by its id, with or without its slashes encoded', async () => {
+  it('is found by its ID, with plain or encoded slashes', async () => {
     for (const path of [id, encodeURIComponent(id)]) {
       expect((await show(service, `/openai/applications/${path}`)).json).toMatchObject({ id });
       expect((await show(service, `/openai/applications/${path}`, 'other')).status).toBe(403);
@@ -63,14 +64,14 @@ describe('an application that a user made', () => {
     expect((await show(service, `/openai/models/${id}`)).status).toBe(404);
   });
 
-  it('has limits like any other', async () => {
+  it('has limits like any other deployment', async () => {
     expect((await show(service, `/v1/deployments/${id}/limits`)).json).toMatchObject({ minuteTokenStats: { total: 1000 } });
     expect((await show(service, `/v1/deployments/${id}/limits`, 'other')).status).toBe(403);
   });
 });
 
 describe('the configuration of a deployment', () => {
-  it('offers the starters of a quick app, and the schema of the choice', async () => {
+  it('contains the starters of a quick app, and the schema for the choice', async () => {
     expect((await show(service, `/v1/deployments/${id}/configuration`)).json).toEqual({
       starters: ['Hello', 'Say hello'],
       schema: {

@@ -11,24 +11,24 @@ const models = {
   closed: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] },
 };
 const security = { allowPrivateNetworks: ['127.0.0.1'] };
-let shelves: TestShelves;
+let documentStores: TestShelves;
 let service: TestService;
 
 beforeAll(async () => {
-  shelves = await TestShelves.open();
-  service = await startService({ models, security }, shelves.options);
+  documentStores = await TestShelves.open();
+  service = await startService({ models, security }, documentStores.options);
 });
 
 afterAll(async () => {
   await service.close();
-  await shelves[Symbol.asyncDispose]();
+  await documentStores[Symbol.asyncDispose]();
 });
 
 function mcpToolset(url: string, allowed_tools: readonly string[]): object {
   return { type: 'mcp', name: 'Library', mcp_server_info: { url, protocol: 'streamable_http' }, allowed_tools };
 }
 
-async function warningsOf(name: string, properties: object, fields: object = {}): Promise<unknown> {
+async function saveAndGetWarnings(name: string, properties: object, fields: object = {}): Promise<unknown> {
   const { status, json } = await save(service, pathOf(name), quickApp(properties, fields));
   expect([200, 201]).toContain(status);
   return (json as { warnings?: unknown }).warnings;
@@ -37,7 +37,7 @@ async function warningsOf(name: string, properties: object, fields: object = {})
 describe('the response to a saved application', () => {
   it('warns about names in allowed_tools that the server lacks', async () => {
     const { url } = await startSessions([echo]);
-    expect(await warningsOf('tools', { mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] })).toEqual([
+    expect(await saveAndGetWarnings('tools', { mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] })).toEqual([
       {
         path: 'applicationProperties.mcp_toolset[0].allowed_tools[1]',
         message:
@@ -49,14 +49,18 @@ describe('the response to a saved application', () => {
   it('does not warn about the tools of a server that cannot be reached', async () => {
     const { url, stop } = await startSessions([echo]);
     await stop();
-    expect(await warningsOf('away', { mcp_toolset: [mcpToolset(url, ['ehco'])] })).toBeUndefined();
+    expect(await saveAndGetWarnings('away', { mcp_toolset: [mcpToolset(url, ['ehco'])] })).toBeUndefined();
   });
 
   it('warns about deployments that do not exist or are closed to the owner', async () => {
     const message = 'names a deployment that does not exist or that you may not use.';
     const tools = 'applicationProperties.applications_as_tools[1]';
     expect(
-      await warningsOf('calls', { applications_as_tools: ['demo', 'nobody'] }, { dependencies: ['demo', 'lost', 'closed'] }),
+      await saveAndGetWarnings(
+        'calls',
+        { applications_as_tools: ['demo', 'nobody'] },
+        { dependencies: ['demo', 'lost', 'closed'] },
+      ),
     ).toEqual([
       { path: 'dependencies[1]', message: `dependencies[1] ${message}` },
       { path: 'dependencies[2]', message: `dependencies[2] ${message}` },
@@ -64,38 +68,38 @@ describe('the response to a saved application', () => {
     ]);
   });
 
-  it('warns about documents without text', async () => {
+  it('warns about documents without searchable text', async () => {
     const [text, photo] = [
-      await shelves.put('notes.txt', 'Notes.', ownBucket),
-      await shelves.put('photo.png', '\u0089PNG', ownBucket),
+      await documentStores.put('notes.txt', 'Notes.', ownBucket),
+      await documentStores.put('photo.png', '\u0089PNG', ownBucket),
     ];
     const path = 'applicationProperties.document_relative_url[1]';
-    expect(await warningsOf('reader', { document_relative_url: [text, photo] })).toEqual([
+    expect(await saveAndGetWarnings('reader', { document_relative_url: [text, photo] })).toEqual([
       { path, message: `${path} names a file of a type that cannot be searched; use PDF, docx, xlsx, pptx, or text.` },
     ]);
   });
 
-  it('has no warnings if there are no issues, and accepts its warnings in a later save', async () => {
-    expect(await warningsOf('fine', {}, { dependencies: ['demo'] })).toBeUndefined();
-    const saved = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
-    expect(saved.json).toHaveProperty('warnings');
+  it('has no warnings if there are no issues, and can be saved again with its warnings', async () => {
+    expect(await saveAndGetWarnings('fine', {}, { dependencies: ['demo'] })).toBeUndefined();
+    const response = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
+    expect(response.json).toHaveProperty('warnings');
     expect((await show(service, pathOf('again'))).json).not.toHaveProperty('warnings');
-    expect((await save(service, pathOf('again'), saved.json)).status).toBe(200);
+    expect((await save(service, pathOf('again'), response.json)).status).toBe(200);
   });
 });
 
-describe('the health of a node', () => {
-  async function startWatched(applications: object) {
+describe('the issues of a node', () => {
+  async function startWithNodeState(applications: object) {
     const watch = watchNode();
-    const watched = await startService({ models, security, applications }, { ...shelves.options, ...watch.options });
+    const watched = await startService({ models, security, applications }, { ...documentStores.options, ...watch.options });
     return { watched, log: watch.log, state: watch.createState(watched) };
   }
 
-  it('names tools that a configured application allows and the server lacks, until the server has them', async () => {
+  it('contain tools that a configured application allows and the server lacks, until the server has them', async () => {
     const tools = [echo];
     const { url } = await startSessions(tools, { ttlMs: 0 });
     const app = quickApp({ mcp_toolset: [mcpToolset(url, ['echo', 'ehco'])] });
-    const { watched, log, state } = await startWatched({ app });
+    const { watched, log, state } = await startWithNodeState({ app });
     await using _ = watched;
     await watched.chat('app', { messages: hello });
     await watched.chat('app', { messages: hello });
@@ -105,9 +109,9 @@ describe('the health of a node', () => {
     expect(state.listIssues()).toEqual([]);
   });
 
-  it('names documents of a configured application that cannot be read', async () => {
-    const reference = await shelves.put('broken.pdf', '%PDF-1.7 and nothing else');
-    const { watched, log, state } = await startWatched({ app: quickApp({ document_relative_url: reference }) });
+  it('contain documents of a configured application that cannot be read', async () => {
+    const reference = await documentStores.put('broken.pdf', '%PDF-1.7 and nothing else');
+    const { watched, log, state } = await startWithNodeState({ app: quickApp({ document_relative_url: reference }) });
     await using _ = watched;
     await watched.sendRequest({ method: 'GET', path: '/v1/deployments/app/documents', headers: withKey() });
     await vi.waitFor(() => expect(log).toHaveLength(1), 10_000);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-interface Shown {
+interface StoredApplication {
   readonly id: string;
   readonly etag: string;
   readonly createdAt: number;
@@ -25,19 +25,19 @@ interface Shown {
 }
 
 describe('a saved application', () => {
-  it('is the object that was sent, with its id, ETag and times, and runs', async () => {
+  it('is returned with its ID, ETag, and times, and can be called', async () => {
     const app = quickApp({ starters: ['Hi'] }, { displayName: 'Kind' });
-    const made = await save(service, pathOf('kind'), app);
-    const { id, etag, createdAt, updatedAt, ...rest } = made.json as Shown;
-    expect([made.status, made.headers.etag, rest]).toEqual([201, `"${etag}"`, app]);
+    const created = await save(service, pathOf('kind'), app);
+    const { id, etag, createdAt, updatedAt, ...rest } = created.json as StoredApplication;
+    expect([created.status, created.headers.etag, rest]).toEqual([201, `"${etag}"`, app]);
     expect([id, createdAt]).toEqual([`applications/${ownBucket}/kind`, updatedAt]);
-    const shown = await show(service, pathOf('kind'));
-    expect([shown.status, shown.headers.etag, shown.json]).toEqual([200, `"${etag}"`, made.json]);
+    const loaded = await show(service, pathOf('kind'));
+    expect([loaded.status, loaded.headers.etag, loaded.json]).toEqual([200, `"${etag}"`, created.json]);
     const answer = await service.chat(id, { messages: hello });
     expect([answer.status, answer.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
   });
 
-  it('may come with the names that clients of the family write', async () => {
+  it('accepts field names in snake case, but not both forms of one field', async () => {
     const { applicationTypeSchemaId, applicationProperties } = quickApp() as Record<string, unknown>;
     const common = { display_name: 'Kind', input_attachment_types: ['image/*'], features: { seed_supported: true } };
     const app = { ...common, application_type_schema_id: applicationTypeSchemaId, application_properties: applicationProperties };
@@ -45,45 +45,45 @@ describe('a saved application', () => {
     expect(status).toBe(201);
     expect(json).toMatchObject({ displayName: 'Kind', inputAttachmentTypes: ['image/*'], applicationTypeSchemaId });
     expect((json as { features: object }).features).toMatchObject({ seedSupported: true });
-    const twice = await save(service, pathOf('twice'), { ...quickApp(), display_name: 'a', displayName: 'b' });
-    expect([twice.status, twice.error.param]).toEqual([400, 'display_name']);
+    const rejected = await save(service, pathOf('twice'), { ...quickApp(), display_name: 'a', displayName: 'b' });
+    expect([rejected.status, rejected.error.param]).toEqual([400, 'display_name']);
   });
 
   it('does not store optional fields that are null', async () => {
-    const nothing = {
+    const nullSettings = {
       ...{ starters: null, applications_as_tools: null, client_toolset: null, web_api_toolset: null, mcp_toolset: null },
       document_relative_url: null,
     };
     const app = quickApp({ web_api_toolset_alternative: [{ type: 'rest-api', name: 'a', authorization: null, tools: [] }] });
-    const absent = {
+    const nullFields = {
       ...{ endpoint: null, displayName: null, displayVersion: null, description: null, iconUrl: null, userRoles: null },
       ...{ inputAttachmentTypes: null, maxInputAttachments: null, features: null, defaults: null, dependencies: null },
       maxRetryAttempts: null,
     };
     const { applicationProperties: settings } = app as { applicationProperties: object };
-    const written = { ...app, ...absent, applicationProperties: { ...settings, ...nothing } };
-    const { status, json } = await save(service, pathOf('nulls'), written);
-    const { id, etag: _etag, createdAt: _created, updatedAt: _updated, ...saved } = json as Shown;
-    expect([status, saved]).toEqual([201, app]);
+    const body = { ...app, ...nullFields, applicationProperties: { ...settings, ...nullSettings } };
+    const { status, json } = await save(service, pathOf('nulls'), body);
+    const { id, etag: _etag, createdAt: _created, updatedAt: _updated, ...storedFields } = json as StoredApplication;
+    expect([status, storedFields]).toEqual([201, app]);
     expect((await service.chat(id, { messages: hello })).status).toBe(200);
-    const odd = quickApp({ instructions: null }, { defaults: { stop: null } });
-    expect((await save(service, pathOf('odd'), odd)).error.param).toBe('applicationProperties.instructions');
+    const invalid = quickApp({ instructions: null }, { defaults: { stop: null } });
+    expect((await save(service, pathOf('odd'), invalid)).error.param).toBe('applicationProperties.instructions');
   });
 
-  it('has another ETag after each change, and keeps the time it was made', async () => {
-    const first = (await save(service, pathOf('changed'), quickApp())).json as Shown;
+  it('has another ETag after each change, and retains its creation time', async () => {
+    const first = (await save(service, pathOf('changed'), quickApp())).json as StoredApplication;
     const changed = await save(service, pathOf('changed'), quickApp({ temperature: 1 }));
-    const second = changed.json as Shown;
+    const second = changed.json as StoredApplication;
     expect([changed.status, second.createdAt]).toEqual([200, first.createdAt]);
     expect(second.updatedAt).toBeGreaterThanOrEqual(first.updatedAt);
     expect(second.etag).not.toBe(first.etag);
   });
 
-  it('can be saved again as it is returned', async () => {
+  it('can be saved again with the returned fields', async () => {
     const app = quickApp({}, { displayName: 'Again' });
-    const made = await save(service, pathOf('again'), app);
-    const again = await save(service, pathOf('again'), made.json);
-    expect([again.status, again.json]).toMatchObject([200, app]);
+    const created = await save(service, pathOf('again'), app);
+    const repeated = await save(service, pathOf('again'), created.json);
+    expect([repeated.status, repeated.json]).toMatchObject([200, app]);
   });
 
   it('does not exist after it is deleted', async () => {
@@ -94,21 +94,21 @@ describe('a saved application', () => {
     expect((await service.chat(`applications/${ownBucket}/gone`, { messages: hello })).status).toBe(404);
   });
 
-  it('is in the audit log, saved and deleted', async () => {
+  it('is recorded in the audit log when it is saved and deleted', async () => {
     audited.length = 0;
     await save(service, pathOf('noted'), quickApp());
     await save(service, pathOf('noted'), { ...quickApp(), nonsense: true });
     await remove(service, pathOf('noted'));
-    const noted = { subject: 'key:test', object: `applications/${ownBucket}/noted`, requestId: expect.any(String) };
+    const common = { subject: 'key:test', object: `applications/${ownBucket}/noted`, requestId: expect.any(String) };
     expect(audited).toEqual([
-      { action: 'application.saved', ...noted },
-      { action: 'application.deleted', ...noted },
+      { action: 'application.saved', ...common },
+      { action: 'application.deleted', ...common },
     ]);
   });
 
-  it('can have a path of several segments, which decodes once and is returned as it was sent', async () => {
+  it('can have a path of several segments, and its ID retains the encoding', async () => {
     await save(service, pathOf('team%2Fa%20b/c%25'), quickApp());
-    const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as Shown;
+    const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as StoredApplication;
     expect(id).toBe(`applications/${ownBucket}/team%2Fa%20b/c%25`);
   });
 
@@ -116,33 +116,33 @@ describe('a saved application', () => {
     ...['..', '%2e%2e/x', 'a//b', 'a/', 'a%00'].map((name) => [name, name]),
     ['a path of too many characters', 'x'.repeat(1024)],
     ['a path of too many bytes', '%F0%9F%99%82'.repeat(400)],
-  ])('cannot be at %s', async (_what, name) => {
+  ])('cannot have the path: %s', async (_description, name) => {
     const answer = await save(service, pathOf(name), quickApp());
     expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
   });
 
-  it('may be named __proto__', async () => {
+  it('can be named __proto__', async () => {
     expect((await save(service, pathOf('__proto__'), quickApp())).status).toBe(201);
     expect((await show(service, pathOf('constructor'))).status).toBe(404);
   });
 
-  it.each(['features', 'defaults', 'applicationProperties'])('has no key __proto__ in its %s', async (field) => {
+  it.each(['features', 'defaults', 'applicationProperties'])('cannot have the key __proto__ in its %s', async (field) => {
     const body = JSON.stringify({ ...quickApp(), [field]: { odd: 1 } }).replace('"odd"', '"__proto__"');
     const { status, error } = await save(service, pathOf('odd'), body);
     expect([status, error.code]).toEqual([400, 'invalid_json']);
   });
 });
 
-describe('a condition', () => {
-  it('If-None-Match: * makes and never changes', async () => {
+describe('a conditional request', () => {
+  it('with If-None-Match: * creates and never changes an application', async () => {
     const ifAbsent = { 'if-none-match': '*' };
     expect((await save(service, pathOf('once'), quickApp(), ifAbsent)).status).toBe(201);
-    const again = await save(service, pathOf('once'), quickApp({ temperature: 1 }), ifAbsent);
-    expect([again.status, again.error.code]).toEqual([412, 'precondition_failed']);
+    const repeated = await save(service, pathOf('once'), quickApp({ temperature: 1 }), ifAbsent);
+    expect([repeated.status, repeated.error.code]).toEqual([412, 'precondition_failed']);
     expect((await show(service, pathOf('once'))).json).toMatchObject(quickApp());
   });
 
-  it('If-Match changes and deletes only the named content', async () => {
+  it('with If-Match changes and deletes only the version that it names', async () => {
     const first = (await save(service, pathOf('matched'), quickApp())).headers.etag as string;
     const ifFirst = { 'if-match': first };
     expect((await save(service, pathOf('matched'), quickApp({ temperature: 1 }), ifFirst)).status).toBe(200);
@@ -152,24 +152,24 @@ describe('a condition', () => {
     expect((await remove(service, pathOf('matched'), { 'if-match': '*' })).status).toBe(204);
   });
 
-  it('admits one of several writers', async () => {
+  it('with If-Match admits only the first of concurrent writers', async () => {
     const { headers } = await save(service, pathOf('raced'), quickApp());
     const ifMatch = { 'if-match': headers.etag as string };
-    const all = await Promise.all(
+    const responses = await Promise.all(
       [0, 0.5, 1].map((temperature) => save(service, pathOf('raced'), quickApp({ temperature }), ifMatch)),
     );
-    expect(all.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
   });
 
-  it('answers 304 to a reader who has it', async () => {
+  it('with If-None-Match returns 304 for an unchanged application', async () => {
     const { headers } = await save(service, pathOf('known'), quickApp());
-    const known = await show(service, pathOf('known'), undefined, { 'if-none-match': headers.etag as string });
-    expect([known.status, known.text]).toEqual([304, '']);
+    const notModified = await show(service, pathOf('known'), undefined, { 'if-none-match': headers.etag as string });
+    expect([notModified.status, notModified.text]).toEqual([304, '']);
   });
 });
 
 describe('a secret', () => {
-  const mcp = (token: string) =>
+  const createMcpApp = (token: string) =>
     quickApp({
       mcp_toolset: [
         {
@@ -180,37 +180,37 @@ describe('a secret', () => {
       ],
     });
 
-  it('is never shown, and kept where it comes back hidden', async () => {
-    const made = await save(service, pathOf('secret'), mcp('canary-1'));
-    expect(made.json).toMatchObject(mcp('***'));
-    const kept = await save(service, pathOf('secret'), { ...mcp('***'), displayName: 'Kept' });
-    const all = [made, kept, await show(service, pathOf('secret')), await show(service, pathOf(''))];
-    for (const { status, text } of all) {
+  it('is never returned, and is retained if the client sends back its mask', async () => {
+    const created = await save(service, pathOf('secret'), createMcpApp('canary-1'));
+    expect(created.json).toMatchObject(createMcpApp('***'));
+    const updated = await save(service, pathOf('secret'), { ...createMcpApp('***'), displayName: 'Kept' });
+    const responses = [created, updated, await show(service, pathOf('secret')), await show(service, pathOf(''))];
+    for (const { status, text } of responses) {
       expect(status).toBeLessThan(300);
       expect(text).not.toContain('canary');
     }
   });
 
-  it('is required if none is stored', async () => {
-    const { error, status } = await save(service, pathOf('unknown'), mcp('***'));
+  it('is required if no secret is stored', async () => {
+    const { error, status } = await save(service, pathOf('unknown'), createMcpApp('***'));
     expect([status, error.param]).toEqual([400, 'applicationProperties.mcp_toolset[0].mcp_server_info.authorization.token']);
   });
 
-  it('is in no refusal', async () => {
-    const { text } = await save(service, pathOf('secret'), { ...mcp('canary-2\n'), nonsense: 'canary-3' });
+  it('is not part of an error', async () => {
+    const { text } = await save(service, pathOf('secret'), { ...createMcpApp('canary-2\n'), nonsense: 'canary-3' });
     expect(text).not.toContain('canary');
   });
 });
 
 const property = 'applicationProperties';
-const faults: readonly (readonly [what: string, body: unknown, param: string | null])[] = [
-  ['no object', [], null],
-  ['nothing in it', {}, 'endpoint'],
+const invalidBodies: readonly (readonly [description: string, body: unknown, param: string | null])[] = [
+  ['an array instead of an object', [], null],
+  ['no fields', {}, 'endpoint'],
   ['an unknown key', { ...quickApp(), displayname: 'x' }, 'displayname'],
-  ['a wrong type', quickApp({}, { displayName: 1 }), 'displayName'],
-  ['a misspelt feature', quickApp({}, { features: { consentrequired: true } }), 'features.consentrequired'],
+  ['a field with a wrong type', quickApp({}, { displayName: 1 }), 'displayName'],
+  ['a misspelled feature', quickApp({}, { features: { consentrequired: true } }), 'features.consentrequired'],
   [
-    'a misspelt feature of an endpoint',
+    'a misspelled feature of an endpoint',
     { endpoint: 'https://a.example', features: { consentRequird: true } },
     'features.consentRequird',
   ],
@@ -224,32 +224,32 @@ const faults: readonly (readonly [what: string, body: unknown, param: string | n
     { endpoint: 'https://app.example/', features: { rateEndpoint: 'http://10.0.0.1/' } },
     'features.rateEndpoint',
   ],
-  ['the wish for the tokens of its callers', { endpoint: 'https://app.example/', forwardAuthToken: true }, 'forwardAuthToken'],
+  ['a request for the tokens of its callers', { endpoint: 'https://app.example/', forwardAuthToken: true }, 'forwardAuthToken'],
   ['an invalid endpoint', { endpoint: 'ftp://app.example/' }, 'endpoint'],
   ['a private endpoint', { endpoint: 'http://127.0.0.1:1/' }, 'endpoint'],
-  ['a private endpoint spelled oddly', { endpoint: 'http://0x7f.1/' }, 'endpoint'],
+  ['a private endpoint with an unusual notation', { endpoint: 'http://0x7f.1/' }, 'endpoint'],
   ['a metadata endpoint', { endpoint: 'http://169.254.169.254/latest' }, 'endpoint'],
   ['credentials in an endpoint', { endpoint: 'https://user:pass@app.example/' }, 'endpoint'],
   ['an unknown model', quickApp({ model: 'demos' }), `${property}.model`],
-  ['a model that makes embeddings', quickApp({ model: 'vectors' }), `${property}.model`],
-  ['the model of an application that is not there', quickApp({ model: 'applications/x/y' }), `${property}.model`],
+  ['an embedding model', quickApp({ model: 'vectors' }), `${property}.model`],
+  ['a missing application as its model', quickApp({ model: 'applications/x/y' }), `${property}.model`],
   ['a temperature above 1', quickApp({ temperature: 1.1 }), `${property}.temperature`],
   ['a document of another user', quickApp({ document_relative_url: 'files/other/a.txt' }), `${property}.document_relative_url`],
   [
-    'one of several documents of another user',
+    'the document of another user in a list',
     quickApp({ document_relative_url: [`files/${ownBucket}/a.txt`, `files/${ownBucket}/../other/a.txt`] }),
     `${property}.document_relative_url[1]`,
   ],
 ];
 
 describe('an application that cannot be saved', () => {
-  it.each(faults)('has %s', async (_what, body, param) => {
+  it.each(invalidBodies)('is rejected with the path of the error if it has %s', async (_description, body, param) => {
     const { status, error } = await save(service, pathOf('faulty'), body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
     expect((await show(service, pathOf('faulty'))).status).toBe(404);
   });
 
-  it('returns all errors with suggestions', async () => {
+  it('is rejected with all errors and suggestions', async () => {
     const { error } = await save(service, pathOf('faulty'), quickApp({ model: 'demos', temperature: 2 }, { iconurl: 'x' }));
     expect(error.message).toBe(
       'iconurl is not a known key (did you mean iconUrl?); applicationProperties.temperature must be 1 or less; ' +
@@ -257,18 +257,18 @@ describe('an application that cannot be saved', () => {
     );
   });
 
-  it('returns a suggestion for a feature', async () => {
+  it('is rejected with a suggestion for a misspelled feature', async () => {
     const { error } = await save(service, pathOf('faulty'), quickApp({}, { features: { consentRequird: true, rate: true } }));
     expect(error.message).toBe('features.consentRequird is not a known key (did you mean consentRequired?).');
   });
 
-  it('returns the first of many errors', async () => {
-    const many = Object.fromEntries(Array.from({ length: 9 }, (_, nth) => [`key${nth}`, 1]));
-    const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...many });
+  it('is rejected with the first five of many errors', async () => {
+    const unknownFields = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`key${index}`, 1]));
+    const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...unknownFields });
     expect(error.message).toMatch(/^key0 .*key4 is not a known key; and 4 more\.$/);
   });
 
-  it('returns a short message for long keys', async () => {
+  it('is rejected with a short message for long keys', async () => {
     const { status, text } = await save(service, pathOf('faulty'), { ...quickApp(), ['x'.repeat(100_000)]: 1 });
     expect([status, text.length < 1000]).toEqual([400, true]);
   });
@@ -280,14 +280,15 @@ describe('an application that cannot be saved', () => {
     expect((await save(service, pathOf('faulty'), large)).error.code).toBe('payload_too_large');
   });
 
-  it('is one more than one may have', async () => {
-    await using own = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
-    for (let nth = 0; nth < 200; nth += 1) expect((await save(own, pathOf(`n${nth}`), quickApp())).status).toBe(201);
-    expect((await save(own, pathOf('more'), quickApp())).error.code).toBe('payload_too_large');
-    expect((await save(own, pathOf('n0'), quickApp())).status).toBe(200);
+  it('is rejected if the user already has 200 applications', async () => {
+    await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+    for (let index = 0; index < 200; index += 1)
+      expect((await save(ownService, pathOf(`n${index}`), quickApp())).status).toBe(201);
+    expect((await save(ownService, pathOf('more'), quickApp())).error.code).toBe('payload_too_large');
+    expect((await save(ownService, pathOf('n0'), quickApp())).status).toBe(200);
   });
 
-  it('supports no other method', async () => {
+  it('is rejected with 405 if the method is POST', async () => {
     const answer = await service.sendRequest({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
     expect([answer.status, answer.headers.allow]).toEqual([405, expect.stringContaining('PUT')]);
   });

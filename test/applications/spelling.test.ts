@@ -9,11 +9,11 @@ import { openStore, startFiles } from '../files/support.ts';
 import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
 let service: TestService;
-const closing: (() => PromiseLike<unknown>)[] = [];
+const disposers: (() => PromiseLike<unknown>)[] = [];
 
 beforeAll(async () => {
-  const whole = await freshSqlite();
-  const { database, close } = await whole.open();
+  const sqlite = await freshSqlite();
+  const { database, close } = await sqlite.open();
   const applications = createApplicationStore(database);
   const upstream = await startScriptedUpstream(jsonReply(plainCompletion('Hello.')));
   const models = { demo: { upstreams: [{ endpoint: `${upstream.url}/v1`, key: 'k' }] } };
@@ -21,23 +21,23 @@ beforeAll(async () => {
   const { blobs } = store;
   const files = await startFiles({ blobs, index: createFileIndex(database) }, { models }, { applications });
   service = files.service;
-  closing.push(() => files[Symbol.asyncDispose](), close);
-  closing.push(
-    () => whole[Symbol.asyncDispose](),
+  disposers.push(() => files[Symbol.asyncDispose](), close);
+  disposers.push(
+    () => sqlite[Symbol.asyncDispose](),
     () => store[Symbol.asyncDispose](),
     () => upstream.close(),
   );
 });
 
 afterAll(async () => {
-  for (const close of closing) await close();
+  for (const close of disposers) await close();
 });
 
-interface Listed {
+interface IdList {
   readonly data: readonly { readonly id: string }[];
 }
 
-/** As sent, another spelling of the same, and decoded. */
+/** The path as sent, another encoding of it, and the decoded path. */
 const spellings = [
   ['my%20app', 'm%79%20app', 'my app'],
   ['gr%C3%BC%C3%9Fe', 'gr%c3%bc%c3%9fe', 'grüße'],
@@ -48,25 +48,25 @@ const spellings = [
   ['50%25', '%350%25', '50%'],
 ] as const;
 
-async function idsAt(path: string): Promise<readonly string[]> {
-  return ((await show(service, path)).json as Listed).data.map(({ id }) => id);
+async function listIds(path: string): Promise<readonly string[]> {
+  return ((await show(service, path)).json as IdList).data.map(({ id }) => id);
 }
 
-async function move(how: 'move' | 'copy', from: string, to: string): Promise<number> {
+async function move(operation: 'move' | 'copy', from: string, to: string): Promise<number> {
   const [sourceUrl, destinationUrl] = [from, to].map((name) => `applications/${ownBucket}/${name}`);
-  const path = `/v1/ops/resource/${how}`;
+  const path = `/v1/ops/resource/${operation}`;
   return (await service.sendRequest({ method: 'POST', path, headers: withKey(), body: { sourceUrl, destinationUrl } })).status;
 }
 
-describe.each(spellings)('an application saved at %s', (sent, other, decoded) => {
-  const id = `applications/${ownBucket}/${sent}`;
+describe.each(spellings)('an application saved at %s', (sentPath, otherPath, decoded) => {
+  const id = `applications/${ownBucket}/${sentPath}`;
 
   it('has the ID that was sent in every response', async () => {
-    expect((await save(service, pathOf(sent), quickApp())).json).toMatchObject({ id });
+    expect((await save(service, pathOf(sentPath), quickApp())).json).toMatchObject({ id });
     for (const path of ['/openai/applications', '/openai/deployments', '/v1/models', `/v1/applications/${ownBucket}/`]) {
-      expect(await idsAt(path)).toContain(id);
+      expect(await listIds(path)).toContain(id);
     }
-    expect((await show(service, `/v1/metadata/applications/${ownBucket}/${sent}`)).json).toMatchObject({ url: id });
+    expect((await show(service, `/v1/metadata/applications/${ownBucket}/${sentPath}`)).json).toMatchObject({ url: id });
     const below = await show(service, `/v1/metadata/applications/${ownBucket}/?recursive=true&permissions=true`);
     expect(below.json).toMatchObject({
       items: expect.arrayContaining([expect.objectContaining({ url: id, permissions: ['READ', 'WRITE'] })]),
@@ -76,14 +76,14 @@ describe.each(spellings)('an application saved at %s', (sent, other, decoded) =>
     }
   });
 
-  it('is one application in any spelling, and keeps the first', async () => {
-    const again = await save(service, pathOf(other), quickApp({}, { displayName: 'Again' }));
-    expect([again.status, again.json]).toMatchObject([200, { id, displayName: 'Again' }]);
-    expect((await show(service, pathOf(sent))).json).toMatchObject({ id, displayName: 'Again' });
-    expect((await show(service, `/v1/versions/applications/${ownBucket}/${other}?version=1`)).json).toMatchObject({ id });
+  it('is one application in every encoding, and retains its first ID', async () => {
+    const repeated = await save(service, pathOf(otherPath), quickApp({}, { displayName: 'Again' }));
+    expect([repeated.status, repeated.json]).toMatchObject([200, { id, displayName: 'Again' }]);
+    expect((await show(service, pathOf(sentPath))).json).toMatchObject({ id, displayName: 'Again' });
+    expect((await show(service, `/v1/versions/applications/${ownBucket}/${otherPath}?version=1`)).json).toMatchObject({ id });
   });
 
-  it('answers to its id, to its address and to its decoded name', async () => {
+  it('can be called by its ID, its encoded ID, and its decoded name', async () => {
     for (const model of [id, `applications/${ownBucket}/${decoded}`]) {
       const path = '/v1/chat/completions';
       const { status, json } = await service.sendRequest({
@@ -102,26 +102,26 @@ describe.each(spellings)('an application saved at %s', (sent, other, decoded) =>
     }
   });
 
-  it('may be the model of another application by any of these names', async () => {
+  it('can be the model of another application under its ID and its decoded name', async () => {
     for (const model of [id, `applications/${ownBucket}/${decoded}`]) {
       expect((await save(service, pathOf('behind'), quickApp({ model }))).status).toBeLessThan(300);
     }
     expect((await service.chat(`applications/${ownBucket}/behind`, { messages: hello })).status).toBe(200);
   });
 
-  it('is spelled as the address that it is copied and moved to', async () => {
-    const spelled = (name: string) => `applications/${ownBucket}/${name}/${sent}`;
-    expect(await move('copy', other, `copied/${sent}`)).toBe(200);
-    expect(await move('move', `copied/${other}`, `moved/${sent}`)).toBe(200);
-    expect((await show(service, pathOf(`moved/${other}`))).json).toMatchObject({ id: spelled('moved') });
-    expect(await idsAt('/openai/applications')).not.toContain(spelled('copied'));
-    expect((await remove(service, pathOf(`moved/${other}`))).status).toBe(204);
+  it('has the encoding of the destination path after a copy or a move', async () => {
+    const toId = (name: string) => `applications/${ownBucket}/${name}/${sentPath}`;
+    expect(await move('copy', otherPath, `copied/${sentPath}`)).toBe(200);
+    expect(await move('move', `copied/${otherPath}`, `moved/${sentPath}`)).toBe(200);
+    expect((await show(service, pathOf(`moved/${otherPath}`))).json).toMatchObject({ id: toId('moved') });
+    expect(await listIds('/openai/applications')).not.toContain(toId('copied'));
+    expect((await remove(service, pathOf(`moved/${otherPath}`))).status).toBe(204);
   });
 });
 
-it('an application with a percent sign in its name differs from the decoded name', async () => {
-  const others = { ...quickApp(), displayName: 'literal' };
-  expect((await save(service, pathOf('in%2520name'), others)).json).toMatchObject({
+it('an application with a percent sign in its name differs from the application with the decoded name', async () => {
+  const literalApp = { ...quickApp(), displayName: 'literal' };
+  expect((await save(service, pathOf('in%2520name'), literalApp)).json).toMatchObject({
     id: `applications/${ownBucket}/in%2520name`,
   });
   expect((await save(service, pathOf('in%20name'), quickApp())).status).toBe(201);
@@ -133,7 +133,7 @@ it('an application with a percent sign in its name differs from the decoded name
   }
 });
 
-it('consent to an application is given and taken back at its address', async () => {
+it('consent to an application can be given and withdrawn at the path of its ID', async () => {
   const id = `applications/${ownBucket}/needs%20consent`;
   await save(service, pathOf('needs%20consent'), quickApp({}, { features: { consentRequired: true } }));
   await accept(service, id);

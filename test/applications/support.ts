@@ -4,15 +4,15 @@ import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 
 export const schemaId = 'https://any.example/custom_application_schemas/quickapps';
 
-/** The bucket of a key whose project is this. */
+/** Returns the bucket of a key with this project. */
 export function bucketOfProject(project: string): string {
   return toBucket(`key:${project}`);
 }
 
-/** The bucket of whoever sends `callerKey`. */
+/** Bucket of the user of `callerKey`. */
 export const ownBucket = bucketOfProject('test');
 
-/** An entry of `applications` that runs without code. */
+/** Returns an application that runs without code. */
 export function quickApp(properties: object = {}, fields: object = {}): Record<string, unknown> {
   return {
     applicationTypeSchemaId: schemaId,

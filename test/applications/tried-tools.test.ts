@@ -11,39 +11,39 @@ import { TestShelves } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
-const open = { models, security: { allowPrivateNetworks: ['127.0.0.1'] } };
+const configuration = { models, security: { allowPrivateNetworks: ['127.0.0.1'] } };
 
 const properties = { id: { type: 'integer' }, mode: { type: 'string', const: 'brief', parameter_info: { type: 'query' } } };
 
-function webApi(url: string, more: object = {}, parameters: object = { properties, required: ['id'] }): object {
+function webApi(url: string, fields: object = {}, parameters: object = { properties, required: ['id'] }): object {
   const find = { name: 'find', description: 'Finds an item.', parameters: { type: 'object', ...parameters } };
   const rest_api_method_info = { method_url: `${url}/items/`, method_type: 'get' };
   return {
     type: 'rest-api',
     name: 'Items',
     tools: [{ rest_api_method_info, open_ai_tool: { type: 'function', function: find } }],
-    ...more,
+    ...fields,
   };
 }
 
-function server(url: string, more: object = {}): object {
-  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...more } };
+function mcpServer(url: string, fields: object = {}): object {
+  return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...fields } };
 }
 
 function run(service: Pick<TestService, 'sendRequest'>, body: object, headers = withKey()): Promise<TestResponse> {
   return service.sendRequest({ path: '/v1/tools/run', headers, body });
 }
 
-describe('a toolset of a trial', () => {
+describe('the toolset in a trial run', () => {
   it.each([
-    ['/v1/tools/list', [server('http://127.0.0.1:9/mcp')], {}],
-    ['/v1/tools/run', [server('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
-  ])('is documented as strictly as it is validated, for %s', async (path, toolsets, more) => {
-    await using service = await startService(open);
+    ['/v1/tools/list', [mcpServer('http://127.0.0.1:9/mcp')], {}],
+    ['/v1/tools/run', [mcpServer('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
+  ])('has the same fields in the documentation as in the validation for %s', async (path, toolsets, fields) => {
+    await using service = await startService(configuration);
     const check = new Validators(describeApi()).request({ path, method: 'post' } as Documented, 'application/json');
     for (const toolset of toolsets) {
-      expect(check({ toolset, ...more })).toEqual([]);
-      const body = { toolset: { ...toolset, odd: 1 }, ...more };
+      expect(check({ toolset, ...fields })).toEqual([]);
+      const body = { toolset: { ...toolset, odd: 1 }, ...fields };
       expect(check(body)).not.toEqual([]);
       const { status, error } = await service.sendRequest({ path, headers: withKey(), body });
       expect([status, error.param]).toEqual([400, 'toolset.odd']);
@@ -51,25 +51,25 @@ describe('a toolset of a trial', () => {
   });
 });
 
-describe('a tool of a web API', () => {
-  it('is run once with the arguments that are given, and those that are fixed', async () => {
-    const asked: string[] = [];
+describe('the trial run of a web API tool', () => {
+  it('sends one request with its arguments and its constants', async () => {
+    const requestLines: string[] = [];
     const { url } = await startWebServer((request) => {
-      asked.push(`${request.method} ${request.url.replace(/^.*\/items/, '/items')}`);
+      requestLines.push(`${request.method} ${request.url.replace(/^.*\/items/, '/items')}`);
       return Response.json({ name: 'Lamp', price: 12 });
     });
-    await using service = await startService(open);
+    await using service = await startService(configuration);
     const { status, json } = await run(service, { toolset: webApi(url), tool: 'find', arguments: { id: 3 } });
     expect(status).toBe(200);
     expect(json).toMatchObject({ outcome: 'answered', attachments: [], failure: null, durationMs: expect.any(Number) });
     expect((json as { text: string }).text).toContain('"Lamp"');
-    expect(asked).toEqual(['GET /items/?mode=brief&id=3']);
+    expect(requestLines).toEqual(['GET /items/?mode=brief&id=3']);
   });
 
-  it('fails with the text for a model, without its credentials', async () => {
+  it('returns an error as the model receives it, without credentials', async () => {
     const secret = 'canary-token';
     const { url, seen } = await startWebServer(() => new Response(`no entry for ${secret}`, { status: 500 }));
-    await using service = await startService(open);
+    await using service = await startService(configuration);
     const authorization = { type: 'bearer', token: secret };
     const { text, json } = await run(service, { toolset: webApi(url, { authorization }), tool: 'find', arguments: { id: 1 } });
     expect(json).toMatchObject({ outcome: 'failed', failure: null });
@@ -78,9 +78,9 @@ describe('a tool of a web API', () => {
     expect(seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
   });
 
-  it('is not run with arguments that it does not take', async () => {
+  it('is not sent if an argument is invalid', async () => {
     const { url, seen } = await startWebServer(() => Response.json({}));
-    await using service = await startService(open);
+    await using service = await startService(configuration);
     const { json } = await run(service, { toolset: webApi(url), tool: 'find', arguments: { id: 'three' } });
     expect(json).toMatchObject({
       outcome: 'not_run',
@@ -90,19 +90,23 @@ describe('a tool of a web API', () => {
     expect(seen).toEqual([]);
   });
 
-  it('has the time and the length that it has in an answer', async () => {
-    const long = await startWebServer(() => new Response('word '.repeat(10_000), { headers: { 'content-type': 'text/plain' } }));
-    const slow = await startWebServer(() => new Promise<Response>(() => undefined));
-    await using service = await startService({ ...open, tools: { maxResultBytes: 1_000 } });
-    const cut = (await run(service, { toolset: webApi(long.url), tool: 'find', arguments: { id: 1 } })).json as { text: string };
-    expect(Buffer.byteLength(cut.text)).toBeLessThan(1_500);
-    expect(cut.text).toContain('50000 bytes');
-    service.reload({ ...open, tools: { timeoutMs: 300 } });
-    const stopped = await run(service, { toolset: webApi(slow.url), tool: 'find', arguments: { id: 1 } });
+  it('has the same timeout and the same maximum length as a run in a chat', async () => {
+    const longServer = await startWebServer(
+      () => new Response('word '.repeat(10_000), { headers: { 'content-type': 'text/plain' } }),
+    );
+    const slowServer = await startWebServer(() => new Promise<Response>(() => undefined));
+    await using service = await startService({ ...configuration, tools: { maxResultBytes: 1_000 } });
+    const truncated = (await run(service, { toolset: webApi(longServer.url), tool: 'find', arguments: { id: 1 } })).json as {
+      text: string;
+    };
+    expect(Buffer.byteLength(truncated.text)).toBeLessThan(1_500);
+    expect(truncated.text).toContain('50000 bytes');
+    service.reload({ ...configuration, tools: { timeoutMs: 300 } });
+    const stopped = await run(service, { toolset: webApi(slowServer.url), tool: 'find', arguments: { id: 1 } });
     expect(stopped.json).toMatchObject({ outcome: 'failed', text: expect.stringContaining('0.3 s') });
   });
 
-  it('does not reach private addresses', async () => {
+  it('cannot reach private addresses', async () => {
     const { url, seen } = await startWebServer(() => Response.json({}));
     await using service = await startService({ models });
     const { json } = await run(service, { toolset: webApi(url), tool: 'find', arguments: { id: 1 } });
@@ -110,19 +114,19 @@ describe('a tool of a web API', () => {
     expect(seen).toEqual([]);
   });
 
-  it('receives stored secrets only for their owner', async () => {
+  it('uses stored secrets only for their owner', async () => {
     const { url, seen } = await startWebServer(() => Response.json({}));
     const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
-    await using service = await startService({ ...open, keys });
-    const stored = webApi(url, { authorization: { type: 'bearer', token: 'canary-token' } });
-    await save(service, pathOf('kept'), quickApp({ web_api_toolset: [stored] }));
+    await using service = await startService({ ...configuration, keys });
+    const storedToolset = webApi(url, { authorization: { type: 'bearer', token: 'canary-token' } });
+    await save(service, pathOf('kept'), quickApp({ web_api_toolset: [storedToolset] }));
     const application = `applications/${ownBucket}/kept`;
     const toolset = webApi(url, { authorization: { type: 'bearer', token: '***' } });
     const body = { toolset, tool: 'find', arguments: { id: 1 }, application };
     expect((await run(service, body)).json).toMatchObject({ outcome: 'answered' });
     expect(seen.at(-1)?.headers.authorization).toBe('Bearer canary-token');
-    const others = await run(service, body, { ...withKey(), 'api-key': 'other-key' });
-    expect([others.status, others.error.code]).toEqual([403, 'access_denied']);
+    const otherUserResponse = await run(service, body, { ...withKey(), 'api-key': 'other-key' });
+    expect([otherUserResponse.status, otherUserResponse.error.code]).toEqual([403, 'access_denied']);
     expect(seen).toHaveLength(1);
   });
 });
@@ -130,8 +134,8 @@ describe('a tool of a web API', () => {
 describe.each([
   ['with sessions', startSessions],
   ['without sessions', startStateless],
-] as const)('a tool of a server %s', (_which, start) => {
-  it('answers, or fails with the message of the server', async () => {
+] as const)('the trial run of a tool of a server %s', (_description, start) => {
+  it('returns the result or the error of the server', async () => {
     const tools = [
       {
         ...echo,
@@ -141,58 +145,61 @@ describe.each([
       { ...echo, name: 'fail', run: () => ({ isError: true, content: [{ type: 'text' as const, text: 'No such file' }] }) },
     ];
     const { url } = await start(tools);
-    await using service = await startService(open);
-    const greeted = await run(service, { toolset: server(url), tool: 'greet', arguments: { name: 'Ada' } });
-    expect(greeted.json).toMatchObject({ outcome: 'answered', text: 'Hello Ada', failure: null });
-    const failed = await run(service, { toolset: server(url), tool: 'fail' });
+    await using service = await startService(configuration);
+    const response = await run(service, { toolset: mcpServer(url), tool: 'greet', arguments: { name: 'Ada' } });
+    expect(response.json).toMatchObject({ outcome: 'answered', text: 'Hello Ada', failure: null });
+    const failed = await run(service, { toolset: mcpServer(url), tool: 'fail' });
     expect(failed.json).toMatchObject({ outcome: 'failed', text: expect.stringContaining('No such file') });
   });
 });
 
-it('a tool that asks the user has the outcome asks', async () => {
+it('a trial run of a tool that asks the user a question has the outcome asks', async () => {
   const { url } = await startEverything('streamableHttp');
-  await using service = await startService(open);
-  const { json } = await run(service, { toolset: server(url), tool: 'trigger-elicitation-request' });
+  await using service = await startService(configuration);
+  const { json } = await run(service, { toolset: mcpServer(url), tool: 'trigger-elicitation-request' });
   expect(json).toMatchObject({ outcome: 'asks', question: { message: expect.any(String), schema: { type: 'object' } } });
 });
 
-it('A server that cannot be used says why, as in a list of its tools', async () => {
-  await using service = await startService(open);
-  const { json } = await run(service, { toolset: server(`http://127.0.0.1:${await freePort()}/mcp`), tool: 'x' });
+it('a trial run on an unavailable server returns the same reason as a tool list', async () => {
+  await using service = await startService(configuration);
+  const { json } = await run(service, { toolset: mcpServer(`http://127.0.0.1:${await freePort()}/mcp`), tool: 'x' });
   expect(json).toMatchObject({ outcome: 'failed', failure: { reason: 'unreachable' } });
 });
 
-describe('a run is rejected', () => {
+describe('a trial run is rejected', () => {
   const toolset = webApi('https://items.example');
   it.each<[string, object, string]>([
-    ['of no tool', { toolset }, 'tool'],
-    ['of a tool that is not there', { toolset, tool: 'lose' }, 'tool'],
+    ['without a tool', { toolset }, 'tool'],
+    ['with an unknown tool', { toolset, tool: 'lose' }, 'tool'],
     ['with invalid arguments', { toolset, tool: 'find', arguments: [1] }, 'arguments'],
-    ['of a toolset that could not be saved', { toolset: { type: 'rest-api', name: 'x' }, tool: 'find' }, 'toolset.tools'],
+    ['with an invalid toolset', { toolset: { type: 'rest-api', name: 'x' }, tool: 'find' }, 'toolset.tools'],
     ['with an unknown field', { toolset, tool: 'find', args: {} }, 'args'],
-  ])('%s', async (_what, body, param) => {
+  ])('%s', async (_description, body, param) => {
     await using service = await startService({});
     const { status, error } = await run(service, body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
   });
 });
 
-describe('documents', () => {
-  it('are searched like by an application of the caller, without those of other users', async () => {
-    await using shelves = await TestShelves.open();
-    await using service = await startService({ models }, shelves.options);
-    const own = await shelves.put('rules.md', 'The library opens at nine.', ownBucket);
-    const foreign = await shelves.put('rules.md', 'The vault opens at ten.', 'another');
-    const ask = (references: readonly string[], more: object = {}) => {
-      const toolset = { type: 'documents', document_relative_url: references, ...more };
+describe('a trial run with documents', () => {
+  it('searches them as an application of the caller does, without documents of other users', async () => {
+    await using documentStores = await TestShelves.open();
+    await using service = await startService({ models }, documentStores.options);
+    const ownReference = await documentStores.put('rules.md', 'The library opens at nine.', ownBucket);
+    const foreign = await documentStores.put('rules.md', 'The vault opens at ten.', 'another');
+    const search = (references: readonly string[], settings: object = {}) => {
+      const toolset = { type: 'documents', document_relative_url: references, ...settings };
       return run(service, { toolset, tool: 'query_document', arguments: { query: 'When does it open?' } });
     };
-    expect((await ask([own])).json).toMatchObject({ outcome: 'answered', text: expect.stringContaining('opens at nine') });
-    const refused = await ask([foreign]);
-    expect(refused.json).toMatchObject({ outcome: 'failed', failure: { reason: 'failed' } });
-    expect(refused.text).not.toContain('vault');
-    expect((await ask([])).json).toMatchObject({ error: { param: 'toolset.document_relative_url' } });
-    expect((await ask([own], { retrieval: { maxPassages: 'x' } })).status).toBe(400);
-    expect((await ask([own], { retrievl: {} })).json).toMatchObject({ error: { param: 'toolset.retrievl' } });
+    expect((await search([ownReference])).json).toMatchObject({
+      outcome: 'answered',
+      text: expect.stringContaining('opens at nine'),
+    });
+    const rejected = await search([foreign]);
+    expect(rejected.json).toMatchObject({ outcome: 'failed', failure: { reason: 'failed' } });
+    expect(rejected.text).not.toContain('vault');
+    expect((await search([])).json).toMatchObject({ error: { param: 'toolset.document_relative_url' } });
+    expect((await search([ownReference], { retrieval: { maxPassages: 'x' } })).status).toBe(400);
+    expect((await search([ownReference], { retrievl: {} })).json).toMatchObject({ error: { param: 'toolset.retrievl' } });
   });
 });

@@ -17,24 +17,24 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const versionsOf = (name: string, query = ''): string => `/v1/versions/applications/${ownBucket}/${name}${query}`;
+const getVersionsPath = (name: string, query = ''): string => `/v1/versions/applications/${ownBucket}/${name}${query}`;
 
-interface Listed {
+interface ListedVersion {
   readonly version: number;
   readonly etag: string;
   readonly savedAt: number;
 }
 
-async function list(name: string): Promise<readonly Listed[]> {
-  return ((await show(service, versionsOf(name))).json as { data: Listed[] }).data;
+async function list(name: string): Promise<readonly ListedVersion[]> {
+  return ((await show(service, getVersionsPath(name))).json as { data: ListedVersion[] }).data;
 }
 
 function restore(name: string, query: string, headers: Record<string, string> = {}) {
-  return service.sendRequest({ method: 'POST', path: versionsOf(name, query), headers: { ...withKey(), ...headers } });
+  return service.sendRequest({ method: 'POST', path: getVersionsPath(name, query), headers: { ...withKey(), ...headers } });
 }
 
-/** With a web API whose secret is this, and its address. */
-function secretive(key: string, url = 'https://shop.example/items') {
+/** Returns an application with a web API that has this secret and this URL. */
+function createSecretApp(key: string, url = 'https://shop.example/items') {
   const tool = {
     rest_api_method_info: { method_url: url, method_type: 'get' },
     open_ai_tool: { type: 'function', function: { name: 'find', description: 'Finds', parameters: { type: 'object' } } },
@@ -47,26 +47,26 @@ describe('the versions of an application', () => {
   it('list every saved state, newest first', async () => {
     const first = await save(service, pathOf('team/a b'.replace(' ', '%20')), quickApp({ instructions: 'One.' }));
     await save(service, pathOf('team/a%20b'), quickApp({ instructions: 'Two.' }));
-    const listed = await list('team/a%20b');
-    expect(listed.map(({ version }) => version)).toEqual([2, 1]);
-    const made = first.json as { etag: string; createdAt: number };
-    expect(listed.at(-1)).toEqual({ version: 1, etag: made.etag, savedAt: made.createdAt });
-    const one = await show(service, versionsOf('team/a%20b', '?version=1'));
-    expect(one.json).toEqual({ ...(first.json as object), version: 1 });
-    const two = await show(service, versionsOf('team/a%20b', '?version=2'));
-    expect(two.json).toEqual({ ...((await show(service, pathOf('team/a%20b'))).json as object), version: 2 });
+    const versions = await list('team/a%20b');
+    expect(versions.map(({ version }) => version)).toEqual([2, 1]);
+    const created = first.json as { etag: string; createdAt: number };
+    expect(versions.at(-1)).toEqual({ version: 1, etag: created.etag, savedAt: created.createdAt });
+    const firstVersion = await show(service, getVersionsPath('team/a%20b', '?version=1'));
+    expect(firstVersion.json).toEqual({ ...(first.json as object), version: 1 });
+    const secondVersion = await show(service, getVersionsPath('team/a%20b', '?version=2'));
+    expect(secondVersion.json).toEqual({ ...((await show(service, pathOf('team/a%20b'))).json as object), version: 2 });
   });
 
-  it('are deleted with it, and a new application starts over', async () => {
+  it('are deleted with the application, and a new application starts with version 1', async () => {
     await save(service, pathOf('short'), quickApp({ instructions: 'canary-of-the-deleted' }));
     await save(service, pathOf('short'), quickApp());
     await remove(service, pathOf('short'));
-    for (const query of ['', '?version=1']) expect((await show(service, versionsOf('short', query))).status).toBe(404);
+    for (const query of ['', '?version=1']) expect((await show(service, getVersionsPath('short', query))).status).toBe(404);
     await save(service, pathOf('short'), quickApp());
     expect((await list('short')).map(({ version }) => version)).toEqual([1]);
   });
 
-  it('are not created by rejected changes', async () => {
+  it('are not created by rejected saves', async () => {
     const { headers } = await save(service, pathOf('kept'), quickApp());
     await save(service, pathOf('kept'), quickApp({ temperature: 9 }));
     await save(service, pathOf('kept'), quickApp(), { 'if-match': '"another"' });
@@ -75,56 +75,59 @@ describe('the versions of an application', () => {
   });
 
   it.each(['?version=0', '?version=-1', '?version=1.5', '?version=', '?version=x', '?version=99999999999', '?version=%00'])(
-    'have no %s',
+    'cannot be selected with %s',
     async (query) => {
       await save(service, pathOf('numbered'), quickApp());
-      for (const answer of [await show(service, versionsOf('numbered', query)), await restore('numbered', query)]) {
+      for (const answer of [await show(service, getVersionsPath('numbered', query)), await restore('numbered', query)]) {
         expect([answer.status, answer.error.param]).toEqual([400, 'version']);
       }
     },
   );
 
   it.each(['', '..', 'a//b', 'none', '__proto__', 'none?version=1'])('return 404 if they do not exist: %s', async (name) => {
-    for (const answer of [await show(service, versionsOf(name)), await restore(name, name.includes('?') ? '' : '?version=1')]) {
+    for (const answer of [
+      await show(service, getVersionsPath(name)),
+      await restore(name, name.includes('?') ? '' : '?version=1'),
+    ]) {
       expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
     }
   });
 
   it('can be read only by the owner', async () => {
     await save(service, pathOf('shared'), { ...quickApp(), userRoles: ['staff'] });
-    const path = versionsOf('shared', '?version=1');
+    const path = getVersionsPath('shared', '?version=1');
     for (const method of ['GET', 'POST']) {
       const denied = await service.sendRequest({ method, path, headers: { 'api-key': 'staff' } });
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
       expect((await service.sendRequest({ method, path })).status).toBe(401);
     }
-    const elsewhere = `/v1/versions/applications/${bucketOfProject('staff')}/none`;
-    expect((await show(service, elsewhere)).status).toBe(403);
+    const otherPath = `/v1/versions/applications/${bucketOfProject('staff')}/none`;
+    expect((await show(service, otherPath)).status).toBe(403);
   });
 });
 
-describe('a version that is restored', () => {
-  it('is in force, as one version more', async () => {
+describe('a restored version', () => {
+  it('is active as a new version', async () => {
     await save(service, pathOf('back'), quickApp({ instructions: 'One.' }));
     const second = await save(service, pathOf('back'), quickApp({ instructions: 'Two.' }, { userRoles: ['staff'] }));
     audited.length = 0;
-    const restored = await restore('back', '?version=1', { 'if-match': second.headers.etag as string });
-    expect([restored.status, restored.headers.etag]).toEqual([200, `"${(restored.json as Listed).etag}"`]);
-    expect(restored.json).toMatchObject(quickApp({ instructions: 'One.' }));
-    expect((await show(service, pathOf('back'))).json).toEqual(restored.json);
+    const response = await restore('back', '?version=1', { 'if-match': second.headers.etag as string });
+    expect([response.status, response.headers.etag]).toEqual([200, `"${(response.json as ListedVersion).etag}"`]);
+    expect(response.json).toMatchObject(quickApp({ instructions: 'One.' }));
+    expect((await show(service, pathOf('back'))).json).toEqual(response.json);
     expect((await list('back')).map(({ version }) => version)).toEqual([3, 2, 1]);
-    const staffs = (await show(service, '/openai/applications', 'staff')).json as { data: { id: string }[] };
-    expect(staffs.data.map(({ id }) => id)).not.toContain(`applications/${ownBucket}/back`);
-    const noted = {
+    const staffList = (await show(service, '/openai/applications', 'staff')).json as { data: { id: string }[] };
+    expect(staffList.data.map(({ id }) => id)).not.toContain(`applications/${ownBucket}/back`);
+    const common = {
       action: 'application.saved',
       subject: 'key:test',
       object: `applications/${ownBucket}/back`,
       requestId: expect.any(String),
     };
-    expect(audited).toEqual([{ ...noted, details: { restored: 1 } }]);
+    expect(audited).toEqual([{ ...common, details: { restored: 1 } }]);
   });
 
-  it('does not replace a newer state, and does not restore a deleted application', async () => {
+  it('does not overwrite a newer version, and does not restore a deleted application', async () => {
     const { headers } = await save(service, pathOf('raced'), quickApp({ instructions: 'One.' }));
     await save(service, pathOf('raced'), quickApp({ instructions: 'Two.' }));
     expect((await restore('raced', '?version=1', { 'if-match': headers.etag as string })).status).toBe(412);
@@ -135,43 +138,50 @@ describe('a version that is restored', () => {
     expect((await show(service, pathOf('raced'))).status).toBe(404);
   });
 
-  it('is refused where it could not be saved today', async () => {
-    await using own = await startService(configuration);
-    await save(own, pathOf('aged'), quickApp({ model: 'other' }));
-    await save(own, pathOf('aged'), quickApp({ model: 'demo' }));
-    own.reload({ ...configuration, models: { demo: configuration.models.demo } });
-    const answer = await own.sendRequest({ method: 'POST', path: versionsOf('aged', '?version=1'), headers: withKey() });
+  it('is rejected if it has become invalid', async () => {
+    await using ownService = await startService(configuration);
+    await save(ownService, pathOf('aged'), quickApp({ model: 'other' }));
+    await save(ownService, pathOf('aged'), quickApp({ model: 'demo' }));
+    ownService.reload({ ...configuration, models: { demo: configuration.models.demo } });
+    const answer = await ownService.sendRequest({
+      method: 'POST',
+      path: getVersionsPath('aged', '?version=1'),
+      headers: withKey(),
+    });
     expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.model']);
   });
 
-  it('has its old secrets, which are not shown', async () => {
+  it('has its old secrets, which are masked', async () => {
     await using shop = await startScriptedUpstream();
     shop.script(({ response }) => void response.end('found'));
-    await using own = await startService({ ...configuration, security: { allowPrivateNetworks: ['127.0.0.1'] } });
+    await using ownService = await startService({ ...configuration, security: { allowPrivateNetworks: ['127.0.0.1'] } });
     const url = `${shop.url}/items`;
-    await save(own, pathOf('secret'), secretive('canary-of-the-first', url));
-    await save(own, pathOf('secret'), secretive('canary-of-the-second', url));
-    await save(own, pathOf('secret'), { ...quickApp(), displayName: 'Without' });
-    const shown = [
-      await show(own, versionsOf('secret', '?version=1')),
-      await own.sendRequest({ method: 'POST', path: versionsOf('secret', '?version=1'), headers: withKey() }),
-      await show(own, versionsOf('secret')),
-      await show(own, pathOf('secret')),
+    await save(ownService, pathOf('secret'), createSecretApp('canary-of-the-first', url));
+    await save(ownService, pathOf('secret'), createSecretApp('canary-of-the-second', url));
+    await save(ownService, pathOf('secret'), { ...quickApp(), displayName: 'Without' });
+    const responses = [
+      await show(ownService, getVersionsPath('secret', '?version=1')),
+      await ownService.sendRequest({ method: 'POST', path: getVersionsPath('secret', '?version=1'), headers: withKey() }),
+      await show(ownService, getVersionsPath('secret')),
+      await show(ownService, pathOf('secret')),
     ];
-    for (const { status, text } of shown) {
+    for (const { status, text } of responses) {
       expect(status).toBe(200);
       expect(text).not.toContain('canary');
     }
-    expect(shown[0]?.json).toMatchObject(secretive('***', url));
-    await own.chat(`applications/${ownBucket}/secret`, { messages: [{ role: 'user', content: 'Call find' }] });
+    expect(responses[0]?.json).toMatchObject(createSecretApp('***', url));
+    await ownService.chat(`applications/${ownBucket}/secret`, { messages: [{ role: 'user', content: 'Call find' }] });
     expect(shop.requests.map(({ headers }) => headers['x-shop'])).toEqual(['canary-of-the-first']);
   });
 });
 
-it('An application may name a hundred roles, and no more', async () => {
-  const naming = (count: number) => ({ ...quickApp(), userRoles: Array.from({ length: count }, (_, nth) => `role${nth}`) });
-  expect((await save(service, pathOf('wide'), naming(100))).status).toBe(201);
-  const { status, error } = await save(service, pathOf('wide'), naming(101));
+it('an application may name at most 100 roles', async () => {
+  const createApp = (count: number) => ({
+    ...quickApp(),
+    userRoles: Array.from({ length: count }, (_, index) => `role${index}`),
+  });
+  expect((await save(service, pathOf('wide'), createApp(100))).status).toBe(201);
+  const { status, error } = await save(service, pathOf('wide'), createApp(101));
   expect([status, error.param]).toEqual([400, 'userRoles']);
   expect((await service.chat(`applications/${ownBucket}/wide`, { messages: hello })).status).toBe(200);
 });

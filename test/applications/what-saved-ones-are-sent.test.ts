@@ -36,10 +36,10 @@ afterAll(async () => {
 });
 
 const shared = `applications/${alice}/shared`;
-const last = (): Received => host.requests.at(-1) ?? expect.unreachable();
+const getLastRequest = (): Received => host.requests.at(-1) ?? expect.unreachable();
 
-/** Header fields that proxies add to identify or locate the user. */
-const ofProxies = {
+/** Headers that proxies add to identify or locate the user. */
+const proxyHeaders = {
   'x-amzn-oidc-accesstoken': 'secret',
   'cf-access-jwt-assertion': 'secret',
   'x-goog-iap-jwt-assertion': 'secret',
@@ -49,13 +49,13 @@ const ofProxies = {
   'x-any-new-proxy': 'secret',
 };
 
-type Ask = (key: string, id: string, more: { query?: string; headers?: Record<string, string> }) => Promise<unknown>;
+type SendRequest = (key: string, id: string, options: { query?: string; headers?: Record<string, string> }) => Promise<unknown>;
 
 const post =
-  (toPath: (id: string) => string, body: object): Ask =>
+  (toPath: (id: string) => string, body: object): SendRequest =>
   (key, id, { query = '', headers = {} }) =>
     service.sendRequest({ path: `${toPath(id)}${query}`, headers: { ...withKey(key), ...headers }, body });
-const get: Ask = (key, id, { query = '', headers = {} }) =>
+const get: SendRequest = (key, id, { query = '', headers = {} }) =>
   service.sendRequest({
     method: 'GET',
     path: `/v1/deployments/${id}/configuration${query}`,
@@ -63,26 +63,29 @@ const get: Ask = (key, id, { query = '', headers = {} }) =>
   });
 
 const chat = post((id) => `/openai/deployments/${id}/chat/completions`, { messages: hello });
-const features: [name: string, ask: Ask][] = [
+const features: [name: string, ask: SendRequest][] = [
   ['configuration', get],
   ['rate', post((id) => `/v1/${id}/rate`, { rate: true })],
   ['tokenize', post((id) => `/v1/deployments/${id}/tokenize`, { inputs: [] })],
   ['truncate_prompt', post((id) => `/v1/deployments/${id}/truncate_prompt`, { inputs: [] })],
 ];
 
-describe('an application that a user saved', () => {
+describe('a saved application', () => {
   it.each([['chat', chat] as const, ...features])(
-    'receives by %s only the listed header fields and the API version',
+    'receives only the allowed headers and the API version with %s requests',
     async (_name, ask) => {
-      const kept = { 'user-agent': 'agent/1', 'accept-language': 'de', 'x-conversation-id': 'c1' };
-      await ask('bob', shared, { query: '?api-version=2024-10-21&token=secret', headers: { ...ofProxies, ...kept } });
-      expect(last().headers).toMatchObject(kept);
-      expect(JSON.stringify([last().headers, last().path])).not.toContain('secret');
-      expect(last().path).toContain('api-version=2024-10-21');
+      const allowedHeaders = { 'user-agent': 'agent/1', 'accept-language': 'de', 'x-conversation-id': 'c1' };
+      await ask('bob', shared, {
+        query: '?api-version=2024-10-21&token=secret',
+        headers: { ...proxyHeaders, ...allowedHeaders },
+      });
+      expect(getLastRequest().headers).toMatchObject(allowedHeaders);
+      expect(JSON.stringify([getLastRequest().headers, getLastRequest().path])).not.toContain('secret');
+      expect(getLastRequest().path).toContain('api-version=2024-10-21');
     },
   );
 
-  it.each([['chat', chat] as const, ...features])('adds no header fields to the response of %s', async (_name, ask) => {
+  it.each([['chat', chat] as const, ...features])('adds no headers to the response of %s requests', async (_name, ask) => {
     host.script(jsonReply(plainCompletion('hi'), 200, { 'X-Anything': '1', 'X-Frame-Options': 'ALLOWALL' }));
     const { headers } = (await ask('bob', shared, {})) as { headers: Record<string, string> };
     expect(headers).not.toHaveProperty('x-anything');
@@ -90,16 +93,16 @@ describe('an application that a user saved', () => {
   });
 });
 
-describe('a feature of an application that a user saved', () => {
-  it.each(features)('receives no key of another user: %s', async (_name, ask) => {
+describe('a feature of a saved application', () => {
+  it.each(features)('receives no key of other users: %s', async (_name, ask) => {
     await ask('bob', shared, {});
-    expect(last().headers).not.toHaveProperty('api-key');
-    expect(last().headers).not.toHaveProperty('authorization');
+    expect(getLastRequest().headers).not.toHaveProperty('api-key');
+    expect(getLastRequest().headers).not.toHaveProperty('authorization');
   });
 
   it.each(features)('receives a per-request key of its owner: %s', async (_name, ask) => {
     await ask('alice', shared, {});
-    expect(last().headers['api-key']).toMatch(/./);
+    expect(getLastRequest().headers['api-key']).toMatch(/./);
   });
 
   it('counts against the request limits of the caller', async () => {
@@ -110,11 +113,12 @@ describe('a feature of an application that a user saved', () => {
 });
 
 describe('a feature of a configured application', () => {
-  it('receives a per-request key and does not count', async () => {
+  it('receives a per-request key and does not count against request limits', async () => {
     const [, rate] = features[1] ?? expect.unreachable();
     const statuses: unknown[] = [];
-    for (let nth = 0; nth < 4; nth += 1) statuses.push(((await rate('carol', 'configured', {})) as { status: number }).status);
+    for (let index = 0; index < 4; index += 1)
+      statuses.push(((await rate('carol', 'configured', {})) as { status: number }).status);
     expect(statuses).toEqual([200, 200, 200, 200]);
-    expect(last().headers['api-key']).toMatch(/./);
+    expect(getLastRequest().headers['api-key']).toMatch(/./);
   });
 });

@@ -28,12 +28,11 @@ const applications: Applications = {
   toString: { requires: true },
 };
 
-/** Counts what is looked up. */
 class WatchedStore extends MemoryConsentStore {
-  lookUps = 0;
+  lookups = 0;
 
   override find(subject: string, deployment: string) {
-    this.lookUps += 1;
+    this.lookups += 1;
     return super.find(subject, deployment);
   }
 }
@@ -48,28 +47,28 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   landscape.reload(applications);
-  landscape.asides.clear();
+  landscape.sideEffects.clear();
   for (const subject of ['key:test', 'key:other'])
     for (const { deployment } of await consents.list(subject)) await consents.delete(subject, deployment);
 });
 
 afterAll(() => landscape[Symbol.asyncDispose]());
 
-/** How often an application was called. */
-function callsOf(id: string): number {
+/** Returns how many requests the application received. */
+function countCalls(id: string): number {
   return landscape.host.requests.filter(({ path }) => path === `/app/${encodeURIComponent(id)}`).length;
 }
 
-function refusalFor(target: string, root: string, more = ''): string {
-  return `403 consent_required: ${target} needs your consent before ${root} may use it${more}`;
+function formatError(target: string, root: string, suffix = ''): string {
+  return `403 consent_required: ${target} needs your consent before ${root} may use it${suffix}`;
 }
 
-describe('a call to a deployment that requires consent, three deep', () => {
-  it('is rejected before it is made, and the error names the root', async () => {
-    const before = callsOf('leaf');
-    const said = await landscape.callThrough(['root', 'mid', 'leaf']);
-    expect(said).toBe(refusalFor('leaf', 'root', '. GET /v1/consent/root returns the form to accept.'));
-    expect(callsOf('leaf')).toBe(before);
+describe('a call that requires consent, three levels deep in a chain', () => {
+  it('is rejected before it is sent, and the error names the root', async () => {
+    const before = countCalls('leaf');
+    const outcome = await landscape.callThrough(['root', 'mid', 'leaf']);
+    expect(outcome).toBe(formatError('leaf', 'root', '. GET /v1/consent/root returns the form to accept.'));
+    expect(countCalls('leaf')).toBe(before);
   });
 
   it.each([
@@ -79,20 +78,20 @@ describe('a call to a deployment that requires consent, three deep', () => {
     [['root', 'mid', 'leaf', 'root', 'leaf']],
     [['mid', 'guarded']],
     [['mid', 'vectors']],
-  ])('passes once the user has accepted the form of the root: %j', async (via) => {
+  ])('succeeds after the user accepts the form of the root: %j', async (via) => {
     expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
     await accept(landscape.service, via[0] ?? '');
     expect(await landscape.callThrough(via)).toBe('done');
     expect(await landscape.callThrough(via, 'same')).toBe('done');
   });
 
-  it('is rejected for another user', async () => {
+  it('is rejected if only another user has accepted the form', async () => {
     await accept(landscape.service, 'root', 'other');
     expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toMatch(/^403 consent_required/);
     expect(await landscape.callThrough(['root', 'mid', 'leaf'], 'other')).toBe('done');
   });
 
-  it('needs the consent to the root of this chain, not of another one', async () => {
+  it('requires consent to the root of the same chain', async () => {
     await accept(landscape.service, 'root');
     await accept(landscape.service, 'leaf');
     expect(await landscape.callThrough(['mid', 'leaf'])).toContain('GET /v1/consent/mid ');
@@ -102,23 +101,23 @@ describe('a call to a deployment that requires consent, three deep', () => {
     expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toContain('GET /v1/consent/root ');
   });
 
-  it('is rejected if a deployment on the path is not in the form', async () => {
+  it('is rejected if the form lacks a deployment of its chain', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(['root', 'stranger', 'leaf'])).toBe(
-      refusalFor('leaf', 'root', ', and your consent does not cover stranger. GET /v1/consent/root returns the current form.'),
+      formatError('leaf', 'root', ', and your consent does not cover stranger. GET /v1/consent/root returns the current form.'),
     );
   });
 
-  it('is rejected if it is not in the form', async () => {
+  it('is rejected if the form lacks its target', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(['root', 'mid', 'selfish'])).toContain('does not cover selfish');
   });
 
-  it('is checked by the ID, for every spelling of its path', async () => {
-    const spelled: TestResponse[] = [];
-    landscape.asides.set('root', async (key) => {
+  it('is checked by deployment ID, in every encoding of the path', async () => {
+    const responses: TestResponse[] = [];
+    landscape.sideEffects.set('root', async (key) => {
       for (const id of ['team/own%20mail', 'team%2Fown%20mail', '%74eam/ow%6E%20mail'])
-        spelled.push(
+        responses.push(
           await sendRequest(landscape.service.url, {
             path: chatPath(id),
             headers: withKey(key),
@@ -126,31 +125,31 @@ describe('a call to a deployment that requires consent, three deep', () => {
           }),
         );
       const body = { model: 'team/own mail', messages: [{ role: 'user', content: '[]' }] };
-      spelled.push(await sendRequest(landscape.service.url, { path: '/v1/chat/completions', headers: withKey(key), body }));
+      responses.push(await sendRequest(landscape.service.url, { path: '/v1/chat/completions', headers: withKey(key), body }));
     });
     await landscape.callThrough(['root']);
-    expect(spelled.map(({ error }) => error.code)).toEqual(Array(4).fill('consent_required'));
+    expect(responses.map(({ error }) => error.code)).toEqual(Array(4).fill('consent_required'));
     await accept(landscape.service, '%72oot');
-    spelled.length = 0;
+    responses.length = 0;
     await sendRequest(landscape.service.url, {
       path: chatPath('ro%6Ft'),
       headers: withKey(),
       body: { messages: [{ role: 'user', content: '[]' }] },
     });
-    expect(spelled.map(({ status }) => status)).toEqual(Array(4).fill(200));
+    expect(responses.map(({ status }) => status)).toEqual(Array(4).fill(200));
   });
 
-  it('is rejected for IDs that are properties of every object', async () => {
+  it('is rejected if the form lacks a deployment whose ID is an Object property', async () => {
     await consents.put('key:test', { deployment: 'constructor', form: {}, acceptedAtMs: 0 });
     expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover constructor');
     await consents.put('key:test', { deployment: 'constructor', form: { constructor: required(false) }, acceptedAtMs: 0 });
     expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover toString');
   });
 
-  it('is rejected for an application that calls itself', async () => {
+  it('is rejected for an application that calls itself without consent', async () => {
     expect(await landscape.callThrough(['selfish'])).toBe('done');
     expect(await landscape.callThrough(['selfish', 'selfish'])).toBe(
-      refusalFor('selfish', 'selfish', '. GET /v1/consent/selfish returns the form to accept.'),
+      formatError('selfish', 'selfish', '. GET /v1/consent/selfish returns the form to accept.'),
     );
     await accept(landscape.service, 'selfish');
     expect(await landscape.callThrough(['selfish', 'selfish'])).toBe('done');
@@ -160,23 +159,23 @@ describe('a call to a deployment that requires consent, three deep', () => {
 describe('a consent', () => {
   const via = ['root', 'mid', 'leaf'];
 
-  it('does not apply to the next call after it is withdrawn', async () => {
+  it('stops admitting calls after it is withdrawn', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(via)).toBe('done');
     await deleteConsent(landscape.service, 'root');
     expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
   });
 
-  it('does not apply to the next call of a chain in progress after it is withdrawn', async () => {
+  it('stops admitting further calls of a chain in progress after it is withdrawn', async () => {
     await accept(landscape.service, 'root');
-    landscape.asides.set('mid', async () => void (await deleteConsent(landscape.service, 'root')));
-    const before = callsOf('leaf');
+    landscape.sideEffects.set('mid', async () => void (await deleteConsent(landscape.service, 'root')));
+    const before = countCalls('leaf');
     expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
-    expect(callsOf('leaf')).toBe(before);
+    expect(countCalls('leaf')).toBe(before);
   });
 
-  it('applies to the next call of a chain in progress', async () => {
-    landscape.asides.set('mid', () => accept(landscape.service, 'root'));
+  it('admits the next call of a chain in progress', async () => {
+    landscape.sideEffects.set('mid', () => accept(landscape.service, 'root'));
     expect(await landscape.callThrough(via)).toBe('done');
   });
 
@@ -190,7 +189,7 @@ describe('a consent', () => {
     expect(await landscape.callThrough(['root', 'mid', 'stranger', 'leaf'])).toBe('done');
   });
 
-  it('does not cover a deployment that requires consent only later', async () => {
+  it('does not cover a deployment that starts to require consent later', async () => {
     await accept(landscape.service, 'root');
     landscape.reload({ ...applications, mid: { dependencies: ['leaf'], requires: true } });
     expect(await landscape.callThrough(via)).toContain('does not cover mid');
@@ -198,7 +197,7 @@ describe('a consent', () => {
     expect(await landscape.callThrough(via)).toBe('done');
   });
 
-  it('is no longer needed after the requirement is removed', async () => {
+  it('is no longer required after the configuration drops the requirement', async () => {
     landscape.reload({ ...applications, leaf: {} });
     expect(await landscape.callThrough(via)).toBe('done');
   });
@@ -210,7 +209,7 @@ describe('an application', () => {
     const { service } = landscape;
     const { json: form } = await getConsent(service, 'root');
     const answers: TestResponse[] = [];
-    landscape.asides.set('root', async (key) => {
+    landscape.sideEffects.set('root', async (key) => {
       answers.push(
         await getConsent(service, 'root', key),
         await postConsent(service, 'root', form, key),
@@ -230,9 +229,9 @@ describe('an application', () => {
     expect((await consents.list('key:test')).map(({ deployment }) => deployment)).toEqual(['mid']);
   });
 
-  it('gets the access error before the consent error, and both before its body is checked', async () => {
+  it('receives the access error before the consent error, and both before body validation', async () => {
     const answers: TestResponse[] = [];
-    landscape.asides.set('root', async (key) => {
+    landscape.sideEffects.set('root', async (key) => {
       for (const [id, body] of [
         ['closed', '{'],
         ['leaf', '{'],
@@ -254,13 +253,13 @@ describe('an application', () => {
 });
 
 describe('the consent store', () => {
-  it('is not queried for targets without consent or for direct calls', async () => {
-    const before = consents.lookUps;
+  it('is not queried for direct calls or for targets that require no consent', async () => {
+    const before = consents.lookups;
     expect(await landscape.callThrough(['root', 'mid', 'stranger', 'model'])).toBe('done');
     expect(await landscape.callThrough(['leaf'])).toBe('done');
     expect((await landscape.service.chat('guarded', { messages: hello })).status).toBe(200);
-    expect(consents.lookUps).toBe(before);
+    expect(consents.lookups).toBe(before);
     expect(await landscape.callThrough(['root', 'leaf'], callerKey)).toMatch(/^403/);
-    expect(consents.lookUps).toBe(before + 1);
+    expect(consents.lookups).toBe(before + 1);
   });
 });

@@ -5,16 +5,16 @@ import { watchNode } from '#test/watch-node.ts';
 import { getConsent, required } from './support.ts';
 
 const endpoint = 'http://127.0.0.1:9/';
-const saved = 'applications/bucket/saved';
+const savedId = 'applications/bucket/saved';
 
-/** A service whose node state gets the graphs, and what was new in them. */
-async function startNoting(applications: object) {
+/** Starts a service whose dependency graphs feed a node state. `newMessages` collects the messages of new issues. */
+async function startWithNodeState(applications: object) {
   const watch = watchNode();
   const service = await startService({ applications }, watch.options);
-  return { service, state: watch.createState(service), added: watch.log };
+  return { service, state: watch.createState(service), newMessages: watch.log };
 }
 
-it('/health and the log name a missing dependency from the start', async () => {
+it('/health and the log report a missing dependency from the start', async () => {
   const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
   await using node = await startProcess({ configuration });
   const { json } = await node.sendRequest({ method: 'GET', path: '/health' });
@@ -26,19 +26,19 @@ it('/health and the log name a missing dependency from the start', async () => {
   await node.untilOutput(/"level":.*applications\.app\.dependencies\[0\]: names \\"lost\\", a deployment that is not configured/);
 });
 
-it('the log names a missing saved application once, when a form is built', async () => {
-  const { service, state, added } = await startNoting({ app: { endpoint, dependencies: [saved, 'lost'] } });
+it('a missing saved application is logged once, when a form is built', async () => {
+  const { service, state, newMessages } = await startWithNodeState({ app: { endpoint, dependencies: [savedId, 'lost'] } });
   await using _ = service;
   expect(state.listIssues()).toEqual([]);
   await getConsent(service, 'app');
   await getConsent(service, 'app');
-  const message = `app depends on ${saved}, which does not exist`;
+  const message = `app depends on ${savedId}, which does not exist`;
   expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
-  expect(added).toEqual([message]);
+  expect(newMessages).toEqual([message]);
 });
 
-it('/health no longer names it after the graph changes', async () => {
-  const { service, state } = await startNoting({ app: { endpoint, dependencies: [saved] } });
+it('a missing saved application is no longer an issue after the graph changes', async () => {
+  const { service, state } = await startWithNodeState({ app: { endpoint, dependencies: [savedId] } });
   await using _ = service;
   await getConsent(service, 'app');
   expect(state.listIssues()).toHaveLength(1);
@@ -47,27 +47,29 @@ it('/health no longer names it after the graph changes', async () => {
   expect(state.listIssues()).toEqual([]);
 });
 
-it('a new configuration with the same dependency keeps the entry without another walk', async () => {
-  const { service, state } = await startNoting({
-    app: { endpoint, dependencies: [saved, `${saved}-2`] },
-    other: { endpoint, dependencies: [`${saved}-3`] },
+it('a reload keeps the issues whose dependency is still configured, without building the forms again', async () => {
+  const { service, state } = await startWithNodeState({
+    app: { endpoint, dependencies: [savedId, `${savedId}-2`] },
+    other: { endpoint, dependencies: [`${savedId}-3`] },
   });
   await using _ = service;
   for (const id of ['app', 'other']) await getConsent(service, id);
   expect(state.listIssues()).toHaveLength(3);
   state.configurationAccepted([]);
   expect(state.listIssues()).toHaveLength(3);
-  service.reload({ applications: { app: { endpoint, dependencies: [saved, 'lost'] } } });
+  service.reload({ applications: { app: { endpoint, dependencies: [savedId, 'lost'] } } });
   state.configurationAccepted([]);
-  expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message: `app depends on ${saved}, which does not exist` }]);
+  expect(state.listIssues()).toEqual([
+    { code: 'dependency_missing', message: `app depends on ${savedId}, which does not exist` },
+  ]);
   service.reload({ applications: { app: { endpoint } } });
   state.configurationAccepted([]);
   expect(state.listIssues()).toEqual([]);
 });
 
 it('at most 100 missing dependencies are stored', async () => {
-  const { service, state } = await startNoting({
-    app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${saved}-${index}`) },
+  const { service, state } = await startWithNodeState({
+    app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${savedId}-${index}`) },
   });
   await using _ = service;
   await getConsent(service, 'app');

@@ -3,10 +3,10 @@ import { hello } from '#test/chunks.ts';
 import { accept, deleteConsent, startLandscape } from './support.ts';
 
 const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true }, plain: { dependencies: ['model'] } };
-const more = { consent: { directCalls: 'require' } };
+const options = { consent: { directCalls: 'require' } };
 
 it('a direct call needs consent if the configuration requires it', async () => {
-  await using landscape = await startLandscape(applications, { more });
+  await using landscape = await startLandscape(applications, { more: options });
   expect(await landscape.callThrough(['root'])).toBe(
     '403 consent_required: root needs your consent before it answers. GET /v1/consent/root returns the form to accept.',
   );
@@ -19,7 +19,7 @@ it('a direct call needs consent if the configuration requires it', async () => {
 });
 
 it('the error for missing consent contains the form', async () => {
-  await using landscape = await startLandscape(applications, { more });
+  await using landscape = await startLandscape(applications, { more: options });
   const { error } = await landscape.service.chat('root', { messages: hello });
   expect(error).toMatchObject({
     code: 'consent_required',
@@ -29,7 +29,7 @@ it('the error for missing consent contains the form', async () => {
 });
 
 it('a direct call needs consent to the current form', async () => {
-  await using landscape = await startLandscape(applications, { more });
+  await using landscape = await startLandscape(applications, { more: options });
   await accept(landscape.service, 'root');
   landscape.reload({ ...applications, root: { dependencies: ['leaf', 'plain'] } });
   expect(await landscape.callThrough(['root'])).toMatch(/^403 consent_required/);
@@ -37,14 +37,14 @@ it('a direct call needs consent to the current form', async () => {
   expect(await landscape.callThrough(['root'])).toBe('done');
 });
 
-it('a direct call is admitted if no deployment in the form requires consent', async () => {
-  await using landscape = await startLandscape(applications, { more });
+it('a direct call is admitted without consent if no deployment in the form requires it', async () => {
+  await using landscape = await startLandscape(applications, { more: options });
   expect(await landscape.callThrough(['plain', 'model'])).toBe('done');
   expect((await landscape.service.chat('model', { messages: hello })).status).toBe(200);
 });
 
-it('a direct call to a model that requires consent needs it, for chat and embeddings', async () => {
-  await using landscape = await startLandscape(applications, { more });
+it('a direct chat or embeddings call requires consent if the model does', async () => {
+  await using landscape = await startLandscape(applications, { more: options });
   const { service } = landscape;
   const embed = () =>
     service.sendRequest({

@@ -3,7 +3,7 @@ import { systemClock } from '#base/time/clock.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { accept, consentPath, deleteConsent, formOf, getConsent, isAccepted, postConsent, required } from './support.ts';
+import { accept, consentPath, deleteConsent, getConsent, getForm, isAccepted, postConsent, required } from './support.ts';
 
 const maxBodyBytes = 2_000;
 const nowMs = 1_752_574_830_400;
@@ -38,17 +38,17 @@ beforeEach(async () => {
 
 afterAll(() => service.close());
 
-/** Another assistant in force. */
+/** Reloads the configuration with another definition of `assistant`. */
 function reloadWith(assistant: object): void {
   service.reload({ ...configuration, applications: { ...configuration.applications, assistant } });
 }
 
-function told({ status, error }: TestResponse): readonly [number, string | null] {
+function getStatusAndCode({ status, error }: TestResponse): readonly [number, string | null] {
   return [status, error.code];
 }
 
 describe('the consent form of a deployment', () => {
-  it('lists all dependencies, also those that the caller cannot use, and that it is not accepted', async () => {
+  it('lists all dependencies, including those that the caller cannot use', async () => {
     const answer = await getConsent(service, 'assistant');
     expect([answer.status, answer.json]).toEqual([200, { consent: mailForm, accepted: false }]);
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
@@ -65,12 +65,12 @@ describe('the consent form of a deployment', () => {
     expect((await getConsent(service, 'assistant')).json).toEqual({ accepted: true });
   });
 
-  it('is found by every spelling of its ID that decodes once, and stored under the ID', async () => {
+  it('is found by every percent-encoding of its ID, and is stored under the decoded ID', async () => {
     const spellings = ['team/mail%20box', 'team%2Fmail%20box', '%74eam/mail%20%62ox?x=1'];
     for (const spelling of spellings) {
       await deleteConsent(service, 'team/mail%20box');
       await accept(service, spelling);
-      for (const other of spellings) expect(await isAccepted(service, other)).toBe(true);
+      for (const otherSpelling of spellings) expect(await isAccepted(service, otherSpelling)).toBe(true);
       expect((await consents.list('key:test')).map(({ deployment }) => deployment)).toEqual(['team/mail box']);
     }
   });
@@ -78,15 +78,16 @@ describe('the consent form of a deployment', () => {
   it.each([
     ...['none', 'ASSISTANT', 'assistant/', '/assistant', 'assistant/.', 'x/../assistant', 'x/%2e%2e/assistant', '%2e'],
     ...['team%252Fmail%20box', 'assistant%00', '__proto__', 'constructor', '', 'x'.repeat(2_000)],
-  ])('is not found by %s', async (spelling) => {
-    for (const ask of [getConsent, deleteConsent])
-      expect(told(await ask(service, spelling))).toEqual([404, 'deployment_not_found']);
-    expect(told(await postConsent(service, spelling, { consent: mailForm }))).toEqual([404, 'deployment_not_found']);
+  ])('returns 404 for the ID %s', async (spelling) => {
+    for (const send of [getConsent, deleteConsent])
+      expect(getStatusAndCode(await send(service, spelling))).toEqual([404, 'deployment_not_found']);
+    expect(getStatusAndCode(await postConsent(service, spelling, { consent: mailForm }))).toEqual([404, 'deployment_not_found']);
   });
 
-  it('is rejected for users who cannot use the deployment', async () => {
-    for (const ask of [getConsent, deleteConsent]) expect(told(await ask(service, 'closed'))).toEqual([403, 'access_denied']);
-    expect(told(await postConsent(service, 'closed', { consent: {} }))).toEqual([403, 'access_denied']);
+  it('returns 403 to users who cannot use the deployment', async () => {
+    for (const send of [getConsent, deleteConsent])
+      expect(getStatusAndCode(await send(service, 'closed'))).toEqual([403, 'access_denied']);
+    expect(getStatusAndCode(await postConsent(service, 'closed', { consent: {} }))).toEqual([403, 'access_denied']);
   });
 
   it('belongs to one user, and all keys of a project are one user', async () => {
@@ -102,44 +103,47 @@ describe('the consent form of a deployment', () => {
     const head = await service.sendRequest({ method: 'HEAD', path, headers: { 'api-key': callerKey } });
     expect([head.status, head.text]).toEqual([200, '']);
     const put = await service.sendRequest({ method: 'PUT', path, headers: withKey(), body: { consent: mailForm } });
-    expect([...told(put), put.headers.allow]).toEqual([405, 'method_not_allowed', 'DELETE, GET, HEAD, POST']);
+    expect([...getStatusAndCode(put), put.headers.allow]).toEqual([405, 'method_not_allowed', 'DELETE, GET, HEAD, POST']);
   });
 });
 
 describe('a submitted form', () => {
-  const refused = async (consent: unknown): Promise<void> => {
+  const expectOutdated = async (consent: unknown): Promise<void> => {
     const outdated = await postConsent(service, 'assistant', { consent });
-    expect(told(outdated)).toEqual([409, 'consent_outdated']);
+    expect(getStatusAndCode(outdated)).toEqual([409, 'consent_outdated']);
     expect(outdated.error).toMatchObject({ deployment: 'assistant', consent: mailForm });
     expect(await consents.list('key:test')).toEqual([]);
   };
 
-  it('is rejected and not stored if it is shortened', async () => {
+  it('is rejected and not stored if entries are missing', async () => {
     for (const id of Object.keys(mailForm))
-      await refused(Object.fromEntries(Object.entries(mailForm).filter(([each]) => each !== id)));
-    await refused({});
+      await expectOutdated(Object.fromEntries(Object.entries(mailForm).filter(([key]) => key !== id)));
+    await expectOutdated({});
   });
 
-  it('is rejected and not stored if it is forged', async () => {
-    await refused({ ...mailForm, more: required(false) });
-    await refused({ ...mailForm, 'team/mail box': required(false) });
-    await refused({ ...mailForm, m: required(true) });
-    await refused({ ...mailForm, gone: required(false) });
-    await refused({ ...mailForm, constructor: required(false) });
-    const { assistant, ...others } = mailForm;
-    await refused({ ...others, Assistant: assistant });
+  it('is rejected and not stored if entries are added, renamed, or changed', async () => {
+    await expectOutdated({ ...mailForm, more: required(false) });
+    await expectOutdated({ ...mailForm, 'team/mail box': required(false) });
+    await expectOutdated({ ...mailForm, m: required(true) });
+    await expectOutdated({ ...mailForm, gone: required(false) });
+    await expectOutdated({ ...mailForm, constructor: required(false) });
+    const { assistant, ...rest } = mailForm;
+    await expectOutdated({ ...rest, Assistant: assistant });
   });
 
   it('is rejected if it belongs to another deployment', async () => {
-    await refused(await formOf(service, 'team/mail%20box'));
+    await expectOutdated(await getForm(service, 'team/mail%20box'));
   });
 
-  it('is rejected after a reload made it outdated, and the earlier consent stays', async () => {
+  it('is rejected if a reload has made it outdated, and the earlier consent remains', async () => {
     await accept(service, 'assistant');
     const [before] = await consents.list('key:test');
-    const shown = mailForm;
+    const outdatedForm = mailForm;
     reloadWith({ endpoint, dependencies: ['team/mail box'] });
-    expect(told(await postConsent(service, 'assistant', { consent: shown }))).toEqual([409, 'consent_outdated']);
+    expect(getStatusAndCode(await postConsent(service, 'assistant', { consent: outdatedForm }))).toEqual([
+      409,
+      'consent_outdated',
+    ]);
     expect(await consents.list('key:test')).toEqual([before]);
   });
 
@@ -154,7 +158,7 @@ describe('a submitted form', () => {
     ]);
   });
 
-  it('is no longer accepted after a reload adds a dependency or a requirement, until that is removed', async () => {
+  it('is not accepted while the configuration has other dependencies or requirements', async () => {
     await accept(service, 'assistant');
     const { assistant } = configuration.applications;
     for (const changed of [
@@ -169,31 +173,31 @@ describe('a submitted form', () => {
     }
   });
 
-  it.each<[what: string, body: unknown, code: string, param: string | null]>([
-    ['no JSON', '{', 'invalid_json', null],
-    ['nothing', '', 'invalid_json', null],
-    ['JSON nested too deeply', `{"consent":${'['.repeat(100)}${']'.repeat(100)}}`, 'invalid_json', null],
+  it.each<[description: string, body: unknown, code: string, param: string | null]>([
+    ['not JSON', '{', 'invalid_json', null],
+    ['empty', '', 'invalid_json', null],
+    ['JSON that is nested too deeply', `{"consent":${'['.repeat(100)}${']'.repeat(100)}}`, 'invalid_json', null],
     ['a list', [], 'invalid_request', null],
-    ['no form', { accepted: true }, 'invalid_request', 'consent'],
+    ['an object without a form', { accepted: true }, 'invalid_request', 'consent'],
     [
-      'a faulty item',
+      'a form with an invalid entry',
       { consent: { ...mailForm, 'team/mail box': { consentRequired: 'yes' } } },
       'invalid_request',
       'consent["team/mail box"].consentRequired',
     ],
     [
-      'an unknown key in an item',
+      'a form with an unknown key in an entry',
       { consent: { ...mailForm, m: { consentRequired: false, x: 1 } } },
       'invalid_request',
       'consent.m.x',
     ],
-  ])('that is %s is rejected with the path of the error', async (_what, body, code, param) => {
+  ])('is rejected with the path of the error if it is %s', async (_description, body, code, param) => {
     const { status, error } = await postConsent(service, 'assistant', body);
     expect([status, error.code, error.param]).toEqual([400, code, param]);
     expect(await consents.list('key:test')).toEqual([]);
   });
 
-  it('can be the complete response of GET', async () => {
+  it('can be the complete response of the GET request', async () => {
     const { json } = await getConsent(service, 'assistant');
     expect((await postConsent(service, 'assistant', json)).status).toBe(200);
   });
@@ -201,25 +205,25 @@ describe('a submitted form', () => {
 
 describe('the order of checks', () => {
   const large = { consent: { a: 'x'.repeat(maxBodyBytes) } };
-  const ask = (id: string, body: unknown, headers: Record<string, string>) =>
+  const send = (id: string, body: unknown, headers: Record<string, string>) =>
     service.sendRequest({ path: consentPath(id), headers, body });
 
-  it('is the order of every API: size, credentials, media type, deployment, access, body, form', async () => {
+  it('is size, credentials, media type, deployment, access, body, form', async () => {
     const key = { 'api-key': callerKey };
-    const plain = { 'content-type': 'text/plain' };
+    const textHeaders = { 'content-type': 'text/plain' };
     const json = { 'content-type': 'application/json' };
     const answers = [
-      await ask('none', large, plain),
-      await ask('none', '{', { ...plain, 'api-key': 'unknown' }),
-      await ask('none', '{', plain),
-      await ask('none', '{', { ...key, ...plain }),
-      await ask('none', '{', key),
-      await ask('none', '{', { ...key, ...json }),
-      await ask('closed', '{', { ...key, ...json }),
-      await ask('assistant', '{', { ...key, ...json }),
-      await ask('assistant', { consent: {} }, { ...key, 'content-type': 'Application/JSON; charset=utf-8' }),
+      await send('none', large, textHeaders),
+      await send('none', '{', { ...textHeaders, 'api-key': 'unknown' }),
+      await send('none', '{', textHeaders),
+      await send('none', '{', { ...key, ...textHeaders }),
+      await send('none', '{', key),
+      await send('none', '{', { ...key, ...json }),
+      await send('closed', '{', { ...key, ...json }),
+      await send('assistant', '{', { ...key, ...json }),
+      await send('assistant', { consent: {} }, { ...key, 'content-type': 'Application/JSON; charset=utf-8' }),
     ];
-    expect(answers.map(told)).toEqual([
+    expect(answers.map(getStatusAndCode)).toEqual([
       [413, 'payload_too_large'],
       [401, 'invalid_api_key'],
       [401, 'missing_credentials'],
@@ -232,21 +236,27 @@ describe('the order of checks', () => {
     ]);
   });
 
-  it('rejects a body without a length as soon as it is too large', async () => {
-    const answer = await ask('assistant', large, { ...withKey(), 'transfer-encoding': 'chunked' });
-    expect(told(answer)).toEqual([413, 'payload_too_large']);
+  it('rejects a body without a content length when it exceeds the maximum size', async () => {
+    const answer = await send('assistant', large, { ...withKey(), 'transfer-encoding': 'chunked' });
+    expect(getStatusAndCode(answer)).toEqual([413, 'payload_too_large']);
   });
 
   it('requires a key for every route', async () => {
     for (const method of ['GET', 'DELETE', 'POST']) {
-      expect(told(await service.sendRequest({ method, path: consentPath('assistant') }))).toEqual([401, 'missing_credentials']);
+      expect(getStatusAndCode(await service.sendRequest({ method, path: consentPath('assistant') }))).toEqual([
+        401,
+        'missing_credentials',
+      ]);
     }
-    expect(told(await service.sendRequest({ method: 'GET', path: '/v1/consent' }))).toEqual([401, 'missing_credentials']);
+    expect(getStatusAndCode(await service.sendRequest({ method: 'GET', path: '/v1/consent' }))).toEqual([
+      401,
+      'missing_credentials',
+    ]);
   });
 });
 
-describe('a withdrawn consent', () => {
-  it('returns 204, whether or not it existed', async () => {
+describe('DELETE /v1/consent/{id}', () => {
+  it('returns 204, whether or not a consent exists', async () => {
     await accept(service, 'assistant');
     const answer = await deleteConsent(service, 'assistant');
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -254,7 +264,7 @@ describe('a withdrawn consent', () => {
     expect((await deleteConsent(service, 'assistant')).status).toBe(204);
   });
 
-  it('returns 204 for a request with a media type', async () => {
+  it('returns 204 for a request that has a content type', async () => {
     await accept(service, 'assistant');
     expect((await service.sendRequest({ method: 'DELETE', path: consentPath('assistant'), headers: withKey() })).status).toBe(
       204,
@@ -262,7 +272,7 @@ describe('a withdrawn consent', () => {
     expect(await isAccepted(service, 'assistant')).toBe(false);
   });
 
-  it('can belong to a deployment that no longer exists or is closed', async () => {
+  it('withdraws consent to a deployment that no longer exists or is closed to the user', async () => {
     await accept(service, 'assistant');
     await accept(service, 'team/mail%20box');
     const { 'team/mail box': mail } = configuration.applications;
@@ -275,11 +285,11 @@ describe('a withdrawn consent', () => {
   });
 });
 
-describe('the list of consents', () => {
+describe('GET /v1/consent', () => {
   const list = (key?: string) =>
     service.sendRequest({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key ?? callerKey } });
 
-  it('has the consents of the caller by deployment, with the accepted form and the time', async () => {
+  it('returns the consents of the caller by deployment, with the accepted form and the time', async () => {
     await accept(service, 'team/mail%20box');
     await accept(service, 'assistant');
     await accept(service, 'assistant', 'other');
@@ -297,7 +307,7 @@ describe('the list of consents', () => {
     expect((await list('other')).json).toMatchObject({ data: [{ deployment: 'assistant' }] });
   });
 
-  it('is empty for a user without consents', async () => {
+  it('returns an empty list for a user without consents', async () => {
     expect((await list()).json).toEqual({ object: 'list', data: [] });
   });
 });

@@ -21,9 +21,9 @@ it.each(vectors)('the served form has $name', async (vector) => {
   const graphs: DependencyGraph[] = [];
   await using service = await startService(toConfiguration(vector), { onGraph: (graph) => graphs.push(graph) });
   const { status, text } = await getConsent(service, encodeURIComponent(vector.root));
-  const asksForSomething = vector.form.some(([, consentRequired]) => consentRequired === true);
-  const told = asksForSomething ? { consent: toForm(vector), accepted: false } : { accepted: true };
-  expect([status, JSON.parse(text)]).toEqual([200, told]);
+  const requiresConsent = vector.form.some(([, consentRequired]) => consentRequired === true);
+  const expected = requiresConsent ? { consent: toForm(vector), accepted: false } : { accepted: true };
+  expect([status, JSON.parse(text)]).toEqual([200, expected]);
   expect(graphs.map(({ dangling }) => dangling.map(({ deployment, dependency }) => [deployment, dependency]))).toEqual([
     vector.dangling,
   ]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { accept, deleteConsent, formOf, isAccepted, required } from './support.ts';
+import { accept, deleteConsent, getForm, isAccepted, required } from './support.ts';
 
 const applicationTypeSchemaId = 'https://any.example/custom_application_schemas/quickapps';
 
@@ -42,7 +42,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** A model that calls the tool `leaf`, and says what the tool said. */
+/** Calls the tool `leaf`, then replies with the result of the tool. */
 async function callLeafOnce(answering: Answering): Promise<void> {
   const messages = answering.received.body.messages as { role: string; content: string }[];
   const last = messages.at(-1);
@@ -52,7 +52,7 @@ async function callLeafOnce(answering: Answering): Promise<void> {
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
 }
 
-it('the form of a quick app has its model, its tools, and its dependencies for this caller', async () => {
+it('the form of a quick app contains its model, its tools, and its dependencies that the caller can use', async () => {
   const form = {
     quick: required(false),
     declared: required(false),
@@ -60,29 +60,29 @@ it('the form of a quick app has its model, its tools, and its dependencies for t
     leaf: required(true),
     mailbox: required(false),
   };
-  expect(await formOf(service, 'quick')).toEqual(form);
-  expect(await formOf(service, 'quick', 'staff')).toEqual({ ...form, secret: required(false) });
+  expect(await getForm(service, 'quick')).toEqual(form);
+  expect(await getForm(service, 'quick', 'staff')).toEqual({ ...form, secret: required(false) });
 });
 
-it('a tool of a quick app needs the user’s consent, and the reply reports that it is missing', async () => {
-  const ask = async () => (await service.chat('quick', { messages: hello })).completion.choices[0]?.message;
-  const refused = await ask();
+it('a quick app calls a tool only with the user’s consent, and its reply reports missing consent', async () => {
+  const sendChat = async () => (await service.chat('quick', { messages: hello })).completion.choices[0]?.message;
+  const rejected = await sendChat();
   expect(host.requests).toHaveLength(0);
-  expect(refused?.content).toContain('GET /v1/consent/quick');
-  expect(refused?.custom_content?.stages).toMatchObject([{ status: 'failed' }]);
+  expect(rejected?.content).toContain('GET /v1/consent/quick');
+  expect(rejected?.custom_content?.stages).toMatchObject([{ status: 'failed' }]);
   await accept(service, 'quick');
-  const answered = await ask();
-  expect(answered?.content).toContain('from the leaf');
-  expect(answered?.custom_content?.stages).toMatchObject([{ status: 'completed' }]);
+  const accepted = await sendChat();
+  expect(accepted?.content).toContain('from the leaf');
+  expect(accepted?.custom_content?.stages).toMatchObject([{ status: 'completed' }]);
   await deleteConsent(service, 'quick');
-  expect((await ask())?.content).toContain('GET /v1/consent/quick');
+  expect((await sendChat())?.content).toContain('GET /v1/consent/quick');
 });
 
-it('a new deployment that meets the conditions of a quick app makes its consent outdated', async () => {
+it('a consent becomes outdated when a new deployment meets the conditions of the quick app', async () => {
   await accept(service, 'quick');
   const configuration = toConfiguration() as { applications: object };
-  const more = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: required(true) };
-  service.reload({ ...configuration, applications: { ...configuration.applications, more } });
+  const moreApp = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: required(true) };
+  service.reload({ ...configuration, applications: { ...configuration.applications, more: moreApp } });
   expect(await isAccepted(service, 'quick')).toBe(false);
-  expect(await formOf(service, 'quick')).toMatchObject({ more: required(true) });
+  expect(await getForm(service, 'quick')).toMatchObject({ more: required(true) });
 });

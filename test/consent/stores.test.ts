@@ -2,51 +2,51 @@ import { describe, expect, it } from 'vitest';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { callerKey, type ServiceOptions } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
-import { accept, deleteConsent, formOf, getConsent, isAccepted, postConsent, startLandscape } from './support.ts';
+import { accept, deleteConsent, getConsent, getForm, isAccepted, postConsent, startLandscape } from './support.ts';
 
 const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true } };
-const forgetful = new Error('canary of the store');
+const storeError = new Error('canary of the store');
 
-/** A store out of reach. */
-function brokenBy(fault: Error): Required<ServiceOptions>['consents'] {
-  const fail = () => Promise.reject(fault);
+/** Returns a store that rejects every operation with this error. */
+function createFailingStore(error: Error): Required<ServiceOptions>['consents'] {
+  const fail = () => Promise.reject(error);
   return { find: fail, put: fail, delete: fail, list: fail };
 }
 
-/** Writes wait until they are let go. */
+/** Holds writes until `release` is called. */
 class SlowStore extends MemoryConsentStore {
-  readonly #waiting: (() => void)[] = [];
+  readonly #resolvers: (() => void)[] = [];
   #onPut: () => void = () => undefined;
-  readonly putBegan = new Promise<void>((resolve) => {
+  readonly putStarted = new Promise<void>((resolve) => {
     this.#onPut = resolve;
   });
 
   override async put(...[subject, consent]: Parameters<MemoryConsentStore['put']>): Promise<void> {
     this.#onPut();
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    await new Promise<void>((resolve) => this.#resolvers.push(resolve));
     return super.put(subject, consent);
   }
 
-  letGo(): void {
-    for (const resolve of this.#waiting) resolve();
+  release(): void {
+    for (const resolve of this.#resolvers) resolve();
   }
 }
 
-describe('a consent store that is unavailable', () => {
+describe('a consent store that fails', () => {
   it.each([
     [
-      'returns 503 with a time to retry if it fails',
-      createStoreError('it does not answer', { cause: forgetful }),
+      '503 with Retry-After, for a store error',
+      createStoreError('it does not answer', { cause: storeError }),
       503,
       'overloaded',
       '1',
     ],
-    ['that fails otherwise is a fault of the service', forgetful, 500, 'internal_error', undefined],
-  ] as const)('%s, and no call is admitted', async (_what, fault, status, code, retryAfter) => {
-    const noted: unknown[] = [];
+    ['500, for any other error', storeError, 500, 'internal_error', undefined],
+  ] as const)('makes consent requests and inner calls return %s', async (_description, cause, status, code, retryAfter) => {
+    const reported: unknown[] = [];
     await using landscape = await startLandscape(applications, {
-      consents: brokenBy(fault),
-      reportError: (_message, thrown) => noted.push(thrown),
+      consents: createFailingStore(cause),
+      reportError: (_message, error) => reported.push(error),
     });
     const { service } = landscape;
     const answers = [
@@ -59,55 +59,55 @@ describe('a consent store that is unavailable', () => {
       expect([answer.status, answer.error.code, answer.headers['retry-after']]).toEqual([status, code, retryAfter]);
       expect(answer.text).not.toContain('canary');
     }
-    expect(noted).toHaveLength(4);
+    expect(reported).toHaveLength(4);
     expect(await landscape.callThrough(['root', 'leaf'])).toMatch(new RegExp(`^${status} ${code}: `));
     expect(await landscape.callThrough(['root'])).toBe('done');
   });
 });
 
 describe('a submitted form', () => {
-  it('is answered only after it is stored', async () => {
+  it('is acknowledged only after it is stored', async () => {
     const consents = new SlowStore();
     await using landscape = await startLandscape(applications, { consents });
     const { service } = landscape;
-    const consent = await formOf(service, 'root');
+    const consent = await getForm(service, 'root');
     let isAnswered = false;
     const answering = postConsent(service, 'root', { consent }).then((answer) => {
       isAnswered = true;
       return answer;
     });
-    await consents.putBegan;
+    await consents.putStarted;
     expect(await landscape.callThrough(['root', 'leaf'])).toMatch(/^403 consent_required/);
     expect(await isAccepted(service, 'root')).toBe(false);
     expect(isAnswered).toBe(false);
-    consents.letGo();
+    consents.release();
     expect((await answering).status).toBe(200);
     expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
   });
 
-  it('is stored as the user saw it if the graph changes meanwhile', async () => {
+  it('is stored as the user saw it if the graph changes before the write ends', async () => {
     const consents = new SlowStore();
     await using landscape = await startLandscape(applications, { consents });
     const { service } = landscape;
-    const answering = postConsent(service, 'root', { consent: await formOf(service, 'root') });
-    await consents.putBegan;
+    const answering = postConsent(service, 'root', { consent: await getForm(service, 'root') });
+    await consents.putStarted;
     landscape.reload({ ...applications, root: { dependencies: ['leaf', 'more'] }, more: { requires: true } });
-    consents.letGo();
+    consents.release();
     expect((await answering).status).toBe(200);
     expect(await isAccepted(service, 'root')).toBe(false);
     expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
     expect(await landscape.callThrough(['root', 'more'])).toContain('does not cover more');
   });
 
-  it('and a concurrent withdrawal leave the result of the last one', async () => {
+  it('leaves a consistent state if it is withdrawn concurrently', async () => {
     await using landscape = await startLandscape(applications);
     const { service } = landscape;
-    const consent = await formOf(service, 'root');
+    const consent = await getForm(service, 'root');
     for (let round = 0; round < 20; round += 1) {
       const answers = await Promise.all([postConsent(service, 'root', { consent }), deleteConsent(service, 'root')]);
       expect(answers.map(({ status }) => status)).toEqual([200, 204]);
-      const said = await landscape.callThrough(['root', 'leaf']);
-      expect(said === 'done').toBe(await isAccepted(service, 'root'));
+      const outcome = await landscape.callThrough(['root', 'leaf']);
+      expect(outcome === 'done').toBe(await isAccepted(service, 'root'));
     }
     await accept(service, 'root').catch(() => undefined);
     expect((await deleteConsent(service, 'root')).status).toBe(204);

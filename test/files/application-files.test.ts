@@ -31,7 +31,7 @@ afterAll(async () => {
   await host.close();
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+function sendAs(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
   const headers = { 'api-key': key, ...(body !== undefined && { 'content-type': type }) };
   return sendRequest(files.url, { method, path, headers, body });
@@ -42,13 +42,13 @@ interface Buckets {
   readonly appdata: string;
 }
 
-async function bucketsOf(key: string): Promise<Buckets> {
-  const { status, json } = await as(key, 'GET', '/v1/bucket');
+async function readBuckets(key: string): Promise<Buckets> {
+  const { status, json } = await sendAs(key, 'GET', '/v1/bucket');
   expect(status).toBe(200);
   return json as Buckets;
 }
 
-const attachedTo = (...urls: string[]) => ({
+const toBody = (...urls: string[]) => ({
   messages: [
     {
       role: 'user',
@@ -57,17 +57,17 @@ const attachedTo = (...urls: string[]) => ({
     },
   ],
 });
-const plain = { messages: [{ role: 'user', content: 'x' }] };
+const plainBody = { messages: [{ role: 'user', content: 'x' }] };
 
-type Work<Done> = (key: string, answering: Answering) => Promise<Done>;
+type Work<Result> = (key: string, answering: Answering) => Promise<Result>;
 
-/** Has a deployment answer a call with a key; what it does with its own key meanwhile is given, with the answer. */
-async function call<Done>(
-  { key = callerKey, deployment = 'app', body = plain }: { key?: string; deployment?: string; body?: object },
-  work: Work<Done>,
+/** Makes a deployment answer a call, and returns the response and the result of `work` with its per-request key. */
+async function call<Result>(
+  { key = callerKey, deployment = 'app', body = plainBody }: { key?: string; deployment?: string; body?: object },
+  work: Work<Result>,
   reply: () => object = () => plainCompletion('done'),
-): Promise<{ done: Done; answer: TestResponse }> {
-  let done: Promise<Done> | undefined;
+): Promise<{ done: Result; answer: TestResponse }> {
+  let done: Promise<Result> | undefined;
   host.script(async (answering) => {
     done = work(String(answering.received.headers['api-key']), answering);
     await done.catch(() => undefined);
@@ -79,73 +79,74 @@ async function call<Done>(
   return { done: await (done ?? expect.unreachable()), answer };
 }
 
-const statusesOf = async (key: string, asked: readonly (readonly [string, string, unknown?])[]): Promise<number[]> => {
+const getStatuses = async (key: string, requests: readonly (readonly [string, string, unknown?])[]): Promise<number[]> => {
   const statuses: number[] = [];
-  for (const [method, path, body] of asked) statuses.push((await as(key, method, path, body)).status);
+  for (const [method, path, body] of requests) statuses.push((await sendAs(key, method, path, body)).status);
   return statuses;
 };
 
 const grantPath = '/v1/ops/resource/per-request-permissions/grant';
 const revokePath = '/v1/ops/resource/per-request-permissions/revoke';
 const listPath = '/v1/ops/resource/per-request-permissions/list';
-const grantOf = (url: string, permissions: readonly string[], receiver = 'second') => ({
+const createGrant = (url: string, permissions: readonly string[], receiver = 'second') => ({
   resourcePermissions: [{ url, permissions }],
   receiver,
 });
 
-describe('the places of an application that answers', () => {
-  it('are its own bucket for every user, and a folder in the user’s bucket', async () => {
-    const { done: mine } = await call({}, bucketsOf);
-    const { done: theirs } = await call({ key: 'other-key' }, bucketsOf);
-    const { done: another } = await call({ deployment: 'second' }, bucketsOf);
+describe('the storage locations of an application during a call', () => {
+  it('are its own bucket for all users, and a folder in the bucket of the user', async () => {
+    const { done: mine } = await call({}, readBuckets);
+    const { done: theirs } = await call({ key: 'other-key' }, readBuckets);
+    const { done: another } = await call({ deployment: 'second' }, readBuckets);
     expect(mine.appdata).toBe(`${files.bucket}/appdata/app`);
     expect(theirs).toEqual({ bucket: mine.bucket, appdata: `${getBucket('key:other')}/appdata/app` });
     expect(another.bucket).not.toBe(mine.bucket);
     expect([mine.bucket, another.bucket]).not.toContain(files.bucket);
-    expect((await as(callerKey, 'GET', '/v1/bucket')).json).toEqual({ bucket: files.bucket });
+    expect((await sendAs(callerKey, 'GET', '/v1/bucket')).json).toEqual({ bucket: files.bucket });
   });
 
-  it('keep the segments of an id with slashes', async () => {
+  it('retain the segments of an ID with slashes', async () => {
     const { done } = await call({ deployment: 'team/a b' }, async (key) => {
-      const { appdata } = await bucketsOf(key);
-      return [appdata, (await as(key, 'PUT', `/v1/files/${appdata}/x`, 'x')).status];
+      const { appdata } = await readBuckets(key);
+      return [appdata, (await sendAs(key, 'PUT', `/v1/files/${appdata}/x`, 'x')).status];
     });
     expect(done).toEqual([`${files.bucket}/appdata/team/a%20b`, 200]);
   });
 
-  it('are read, written, listed and deleted in, while the call lasts', async () => {
+  it('can be read, written, listed, moved, and deleted during the call', async () => {
     const { done } = await call({}, async (key) => {
-      const { bucket, appdata } = await bucketsOf(key);
+      const { bucket, appdata } = await readBuckets(key);
       const results: unknown[] = [];
-      for (const place of [appdata, bucket]) {
-        const [stored, read, listed, moved, deleted] = [
-          await as(key, 'PUT', `/v1/files/${place}/in/report.txt`, 'made by the application'),
-          await as(key, 'GET', `/v1/files/${place}/in/report.txt`),
-          await as(key, 'GET', `/v1/metadata/files/${place}/?recursive=true&permissions=true`),
-          await as(key, 'POST', '/v1/ops/resource/move', {
-            sourceUrl: `files/${place}/in/report.txt`,
-            destinationUrl: `files/${place}/report.txt`,
+      for (const location of [appdata, bucket]) {
+        const [putResponse, getResponse, listing, moveResponse, deleted] = [
+          await sendAs(key, 'PUT', `/v1/files/${location}/in/report.txt`, 'made by the application'),
+          await sendAs(key, 'GET', `/v1/files/${location}/in/report.txt`),
+          await sendAs(key, 'GET', `/v1/metadata/files/${location}/?recursive=true&permissions=true`),
+          await sendAs(key, 'POST', '/v1/ops/resource/move', {
+            sourceUrl: `files/${location}/in/report.txt`,
+            destinationUrl: `files/${location}/report.txt`,
           }),
-          await as(key, 'DELETE', `/v1/files/${place}/report.txt`),
+          await sendAs(key, 'DELETE', `/v1/files/${location}/report.txt`),
         ];
-        const { items } = listed.json as { items: { permissions: string[] }[] };
-        results.push([stored.status, read.text, items[0]?.permissions, moved.status, deleted.status]);
+        const { items } = listing.json as { items: { permissions: string[] }[] };
+        results.push([putResponse.status, getResponse.text, items[0]?.permissions, moveResponse.status, deleted.status]);
       }
       return { results, key };
     });
-    const whole = [200, 'made by the application', ['READ', 'WRITE'], 200, 204];
-    expect(done.results).toEqual([whole, whole]);
-    expect((await as(done.key, 'GET', '/v1/bucket')).status).toBe(401);
+    const expected = [200, 'made by the application', ['READ', 'WRITE'], 200, 204];
+    expect(done.results).toEqual([expected, expected]);
+    expect((await sendAs(done.key, 'GET', '/v1/bucket')).status).toBe(401);
   });
 
-  it('exclude other files of the user and of other applications', async () => {
+  it('exclude other files of the user, and files of other applications', async () => {
     const { done: second } = await call({ deployment: 'second' }, async (key) => {
-      const buckets = await bucketsOf(key);
-      for (const place of [buckets.appdata, buckets.bucket]) await as(key, 'PUT', `/v1/files/${place}/secret`, 'of the second');
+      const buckets = await readBuckets(key);
+      for (const location of [buckets.appdata, buckets.bucket])
+        await sendAs(key, 'PUT', `/v1/files/${location}/secret`, 'of the second');
       return buckets;
     });
     const { done } = await call({}, (key) =>
-      statusesOf(key, [
+      getStatuses(key, [
         ['GET', `/v1/files/${files.bucket}/kept`],
         ['PUT', `/v1/files/${files.bucket}/kept`, 'changed'],
         ['PUT', `/v1/files/${files.bucket}/appdata/app`, 'beside the folder'],
@@ -169,7 +170,7 @@ describe('the places of an application that answers', () => {
     expect((await files.get('kept')).text).toBe('content of kept');
   });
 
-  it('belong to the user in the user’s bucket, who can read attachments from there', async () => {
+  it("belong to the user if they are in the user's bucket, so that the user can read attachments from there", async () => {
     let url = '';
     const attach = () => {
       const completion = plainCompletion('done');
@@ -184,30 +185,30 @@ describe('the places of an application that answers', () => {
     const { answer } = await call(
       {},
       async (key) => {
-        const { appdata } = await bucketsOf(key);
+        const { appdata } = await readBuckets(key);
         url = `files/${appdata}/report.txt`;
-        await as(key, 'PUT', `/v1/${url}`, 'for the user');
+        await sendAs(key, 'PUT', `/v1/${url}`, 'for the user');
       },
       attach,
     );
     expect(answer.text).toContain(url);
-    expect((await as(callerKey, 'GET', `/v1/${url}`)).text).toBe('for the user');
-    expect((await as('other-key', 'GET', `/v1/${url}`)).status).toBe(403);
+    expect((await sendAs(callerKey, 'GET', `/v1/${url}`)).text).toBe('for the user');
+    expect((await sendAs('other-key', 'GET', `/v1/${url}`)).status).toBe(403);
   });
 
-  it('are places that the application may name to another one that it calls', async () => {
+  it('can be shared with an inner application by reference', async () => {
     const { done } = await call({}, async (outer) => {
-      const { bucket } = await bucketsOf(outer);
-      for (const name of ['named', 'other']) await as(outer, 'PUT', `/v1/files/${bucket}/${name}`, name);
-      const asked = ['named', 'other'].map((name) => ['GET', `/v1/files/${bucket}/${name}`] as const);
-      const body = attachedTo(`files/${bucket}/named`);
-      return (await call({ key: outer, deployment: 'second', body }, (key) => statusesOf(key, asked))).done;
+      const { bucket } = await readBuckets(outer);
+      for (const name of ['named', 'other']) await sendAs(outer, 'PUT', `/v1/files/${bucket}/${name}`, name);
+      const requests = ['named', 'other'].map((name) => ['GET', `/v1/files/${bucket}/${name}`] as const);
+      const body = toBody(`files/${bucket}/named`);
+      return (await call({ key: outer, deployment: 'second', body }, (key) => getStatuses(key, requests))).done;
     });
     expect(done).toEqual([200, 403]);
   });
 });
 
-describe('a file that an inner reply attaches', () => {
+describe('a file that the reply of an inner call attaches', () => {
   const replyWith = (custom_content: object) => () => ({
     ...plainCompletion('inner'),
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x', custom_content } }],
@@ -220,31 +221,36 @@ describe('a file that an inner reply attaches', () => {
       'an attachment of a stage',
       (url: string) => ({ stages: [{ index: 0, name: 's', status: 'completed', attachments: [{ index: 0, url }] }] }),
     ],
-  ])('can be read with the key that the reply went to: %s', async (_, toContent) => {
+  ])('can be read with the per-request key of the calling application: %s', async (_, toContent) => {
     const { done } = await call({}, async (outer) => {
       let url = '';
       const before = await call(
         { key: outer, deployment: 'second' },
         async (key) => {
-          url = `files/${(await bucketsOf(key)).bucket}/result.txt`;
-          await as(key, 'PUT', `/v1/${url}`, 'made within');
-          return (await as(outer, 'GET', `/v1/${url}`)).status;
+          url = `files/${(await readBuckets(key)).bucket}/result.txt`;
+          await sendAs(key, 'PUT', `/v1/${url}`, 'made within');
+          return (await sendAs(outer, 'GET', `/v1/${url}`)).status;
         },
         () => replyWith(toContent(url))(),
       );
-      return [before.done, (await as(outer, 'GET', `/v1/${url}`)).text, (await as(outer, 'PUT', `/v1/${url}`, 'x')).status, url];
+      return [
+        before.done,
+        (await sendAs(outer, 'GET', `/v1/${url}`)).text,
+        (await sendAs(outer, 'PUT', `/v1/${url}`, 'x')).status,
+        url,
+      ];
     });
     expect(done.slice(0, 3)).toEqual([403, 'made within', 403]);
-    expect((await as(callerKey, 'GET', `/v1/${done[3]}`)).status).toBe(403);
+    expect((await sendAs(callerKey, 'GET', `/v1/${done[3]}`)).status).toBe(403);
   });
 
-  it('can be read as soon as the stream has told of it', async () => {
+  it('can be read as soon as the stream contains its reference', async () => {
     const { done } = await call({}, async (outer) => {
       let url = '';
       host.script(async (answering) => {
         const key = String(answering.received.headers['api-key']);
-        url = `files/${(await bucketsOf(key)).bucket}/streamed.txt`;
-        await as(key, 'PUT', `/v1/${url}`, 'made within');
+        url = `files/${(await readBuckets(key)).bucket}/streamed.txt`;
+        await sendAs(key, 'PUT', `/v1/${url}`, 'made within');
         const chunk = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
         await eventsReply(
           chunk({ role: 'assistant', content: 'a' }),
@@ -253,24 +259,24 @@ describe('a file that an inner reply attaches', () => {
           chunk({}, 'stop'),
         )(answering);
       });
-      const streamed = await files.service.stream('second', plain, { 'api-key': outer });
-      for (let data = await streamed.next(); data !== undefined; data = await streamed.next())
-        if (data.includes('streamed.txt')) return (await as(outer, 'GET', `/v1/${url}`)).text;
+      const reader = await files.service.stream('second', plainBody, { 'api-key': outer });
+      for (let data = await reader.next(); data !== undefined; data = await reader.next())
+        if (data.includes('streamed.txt')) return (await sendAs(outer, 'GET', `/v1/${url}`)).text;
       return undefined;
     });
     expect(done).toBe('made within');
   });
 
-  it('gives no right that the inner application does not have', async () => {
+  it('grants no access that the inner application does not have', async () => {
     const { done } = await call({}, async (outer) => {
       const url = `files/${files.bucket}/kept`;
       await call({ key: outer, deployment: 'second' }, async () => undefined, replyWith({ attachments: [{ index: 0, url }] }));
-      return (await as(outer, 'GET', `/v1/${url}`)).status;
+      return (await sendAs(outer, 'GET', `/v1/${url}`)).status;
     });
     expect(done).toBe(403);
   });
 
-  it('can be read by every caller of the chain', async () => {
+  it('can be read by every application of the call chain that relays it', async () => {
     const { done } = await call({}, async (outer) => {
       let url = '';
       const attach = () => replyWith({ attachments: [{ index: 0, type: 'text/plain', url }] })();
@@ -280,50 +286,50 @@ describe('a file that an inner reply attaches', () => {
           await call(
             { key: middle, deployment: 'third' },
             async (key) => {
-              url = `files/${(await bucketsOf(key)).bucket}/deep.txt`;
-              await as(key, 'PUT', `/v1/${url}`, 'from below');
+              url = `files/${(await readBuckets(key)).bucket}/deep.txt`;
+              await sendAs(key, 'PUT', `/v1/${url}`, 'from below');
             },
             attach,
           );
         },
         attach,
       );
-      return (await as(outer, 'GET', `/v1/${url}`)).text;
+      return (await sendAs(outer, 'GET', `/v1/${url}`)).text;
     });
     expect(done).toBe('from below');
   });
 });
 
-describe('permissions for the duration of a call', () => {
-  it('give the receiver the rights of the grantor until they are revoked', async () => {
+describe('permissions that are granted for a call', () => {
+  it('give the receiver the granted access until they are revoked', async () => {
     const { done } = await call({}, async (outer) => {
-      const { appdata } = await bucketsOf(outer);
+      const { appdata } = await readBuckets(outer);
       const url = `files/${appdata}/shared.txt`;
-      await as(outer, 'PUT', `/v1/${url}`, 'shared');
-      const asked = [
+      await sendAs(outer, 'PUT', `/v1/${url}`, 'shared');
+      const requests = [
         ['GET', `/v1/${url}`],
         ['PUT', `/v1/${url}`, 'shared, and changed'],
       ] as const;
-      const tryIt = async (deployment = 'second') =>
-        (await call({ key: outer, deployment }, (key) => statusesOf(key, asked))).done;
-      const seen: unknown[] = [await tryIt()];
-      const granted = await as(outer, 'POST', grantPath, grantOf(url, ['READ']));
-      seen.push([granted.status, granted.text], await tryIt(), await tryIt('third'));
-      await as(outer, 'POST', grantPath, grantOf(url, ['WRITE']));
-      seen.push(
-        await tryIt(),
-        (await as(outer, 'POST', listPath, {})).json,
-        (await as(outer, 'POST', listPath, { receiver: 'third' })).json,
+      const callReceiver = async (deployment = 'second') =>
+        (await call({ key: outer, deployment }, (key) => getStatuses(key, requests))).done;
+      const outcomes: unknown[] = [await callReceiver()];
+      const granted = await sendAs(outer, 'POST', grantPath, createGrant(url, ['READ']));
+      outcomes.push([granted.status, granted.text], await callReceiver(), await callReceiver('third'));
+      await sendAs(outer, 'POST', grantPath, createGrant(url, ['WRITE']));
+      outcomes.push(
+        await callReceiver(),
+        (await sendAs(outer, 'POST', listPath, {})).json,
+        (await sendAs(outer, 'POST', listPath, { receiver: 'third' })).json,
       );
-      seen.push(
-        (await as(outer, 'POST', revokePath, grantOf(url, ['READ', 'WRITE']))).status,
-        await tryIt(),
-        (await as(outer, 'POST', listPath, {})).json,
+      outcomes.push(
+        (await sendAs(outer, 'POST', revokePath, createGrant(url, ['READ', 'WRITE']))).status,
+        await callReceiver(),
+        (await sendAs(outer, 'POST', listPath, {})).json,
       );
-      return { seen, url };
+      return { seen: outcomes, url };
     });
-    const { seen, url } = done;
-    expect(seen).toEqual([
+    const { seen: outcomes, url } = done;
+    expect(outcomes).toEqual([
       [403, 403],
       [200, ''],
       [200, 403],
@@ -337,16 +343,16 @@ describe('permissions for the duration of a call', () => {
     ]);
   });
 
-  it('of a folder cover its contents and its list, also with the older field name', async () => {
+  it('to a folder cover its contents and its listing, also with the older field name', async () => {
     const { done } = await call({}, async (outer) => {
-      const { bucket } = await bucketsOf(outer);
-      await as(outer, 'PUT', `/v1/files/${bucket}/a/b/c`, 'deep');
-      await as(outer, 'PUT', `/v1/files/${bucket}/ab`, 'beside');
-      const { resourcePermissions, receiver } = grantOf(`files/${bucket}/a/`, ['READ']);
-      expect((await as(outer, 'POST', grantPath, { resources: resourcePermissions, receiver })).status).toBe(200);
+      const { bucket } = await readBuckets(outer);
+      await sendAs(outer, 'PUT', `/v1/files/${bucket}/a/b/c`, 'deep');
+      await sendAs(outer, 'PUT', `/v1/files/${bucket}/ab`, 'beside');
+      const { resourcePermissions, receiver } = createGrant(`files/${bucket}/a/`, ['READ']);
+      expect((await sendAs(outer, 'POST', grantPath, { resources: resourcePermissions, receiver })).status).toBe(200);
       return (
         await call({ key: outer, deployment: 'second' }, (key) =>
-          statusesOf(key, [
+          getStatuses(key, [
             ['GET', `/v1/files/${bucket}/a/b/c`],
             ['GET', `/v1/metadata/files/${bucket}/a/`],
             ['GET', `/v1/files/${bucket}/ab`],
@@ -359,47 +365,47 @@ describe('permissions for the duration of a call', () => {
     expect(done).toEqual([200, 200, 403, 403, 403]);
   });
 
-  it('are granted completely or not at all, and only from the rights of the grantor', async () => {
-    const { done } = await call({ body: attachedTo(`files/${files.bucket}/given`) }, async (outer) => {
-      const { appdata } = await bucketsOf(outer);
-      const tried = [
-        grantOf(`files/${files.bucket}/given`, ['READ']),
-        grantOf(`files/${files.bucket}/given`, ['READ', 'WRITE']),
-        grantOf(`files/${files.bucket}/kept`, ['READ']),
-        grantOf(`files/${files.bucket}/`, ['READ']),
-        grantOf(`applications/${files.bucket}/x`, ['READ']),
+  it('are granted completely or not at all, and never beyond the access of the grantor', async () => {
+    const { done } = await call({ body: toBody(`files/${files.bucket}/given`) }, async (outer) => {
+      const { appdata } = await readBuckets(outer);
+      const grants = [
+        createGrant(`files/${files.bucket}/given`, ['READ']),
+        createGrant(`files/${files.bucket}/given`, ['READ', 'WRITE']),
+        createGrant(`files/${files.bucket}/kept`, ['READ']),
+        createGrant(`files/${files.bucket}/`, ['READ']),
+        createGrant(`applications/${files.bucket}/x`, ['READ']),
         {
-          ...grantOf('x', ['READ']),
+          ...createGrant('x', ['READ']),
           resourcePermissions: [
-            ...grantOf(`files/${appdata}/x`, ['READ']).resourcePermissions,
-            ...grantOf(`files/${files.bucket}/kept`, ['READ']).resourcePermissions,
+            ...createGrant(`files/${appdata}/x`, ['READ']).resourcePermissions,
+            ...createGrant(`files/${files.bucket}/kept`, ['READ']).resourcePermissions,
           ],
         },
       ];
       const statuses: number[] = [];
-      for (const body of tried) statuses.push((await as(outer, 'POST', grantPath, body)).status);
+      for (const body of grants) statuses.push((await sendAs(outer, 'POST', grantPath, body)).status);
       return [
         statuses,
-        ((await as(outer, 'POST', listPath, {})).json as { resourcePermissions: unknown[] }).resourcePermissions.length,
+        ((await sendAs(outer, 'POST', listPath, {})).json as { resourcePermissions: unknown[] }).resourcePermissions.length,
       ];
     });
     expect(done).toEqual([[200, 403, 403, 403, 403, 403], 1]);
   });
 
-  it('can be granted on by who received them, not by who did not', async () => {
+  it('can be granted to further applications by their receiver only', async () => {
     const { done } = await call({}, async (outer) => {
-      const { bucket } = await bucketsOf(outer);
+      const { bucket } = await readBuckets(outer);
       const url = `files/${bucket}/passed`;
-      await as(outer, 'PUT', `/v1/${url}`, 'passed');
-      await as(outer, 'POST', grantPath, grantOf(url, ['READ']));
+      await sendAs(outer, 'PUT', `/v1/${url}`, 'passed');
+      await sendAs(outer, 'POST', grantPath, createGrant(url, ['READ']));
       return (
         await call({ key: outer, deployment: 'second' }, async (middle) => {
-          const read = async () =>
-            (await call({ key: middle, deployment: 'third' }, (key) => statusesOf(key, [['GET', `/v1/${url}`]]))).done;
-          const before = await read();
-          const write = (await as(middle, 'POST', grantPath, grantOf(url, ['WRITE'], 'third'))).status;
-          await as(middle, 'POST', grantPath, grantOf(url, ['READ'], 'third'));
-          return [before, write, await read()];
+          const getResponse = async () =>
+            (await call({ key: middle, deployment: 'third' }, (key) => getStatuses(key, [['GET', `/v1/${url}`]]))).done;
+          const before = await getResponse();
+          const write = (await sendAs(middle, 'POST', grantPath, createGrant(url, ['WRITE'], 'third'))).status;
+          await sendAs(middle, 'POST', grantPath, createGrant(url, ['READ'], 'third'));
+          return [before, write, await getResponse()];
         })
       ).done;
     });
@@ -408,33 +414,33 @@ describe('permissions for the duration of a call', () => {
 
   it('are rejected for callers without a per-request key', async () => {
     for (const path of [grantPath, revokePath, listPath]) {
-      const { status, error } = await as(callerKey, 'POST', path, grantOf(`files/${files.bucket}/kept`, ['READ']));
+      const { status, error } = await sendAs(callerKey, 'POST', path, createGrant(`files/${files.bucket}/kept`, ['READ']));
       expect([status, error.code]).toEqual([403, 'access_denied']);
     }
   });
 
-  it('that are malformed are refused with the path', async () => {
-    const good = { url: `files/${files.bucket}/given`, permissions: ['READ'] };
+  it('are rejected with the path of the error if they are malformed', async () => {
+    const valid = { url: `files/${files.bucket}/given`, permissions: ['READ'] };
     const cases: [unknown, string][] = [
       [{ receiver: 'second' }, 'resourcePermissions'],
       [{ resourcePermissions: [], receiver: 'second' }, 'resourcePermissions'],
-      [{ resourcePermissions: [good] }, 'receiver'],
-      [{ resourcePermissions: [good], receiver: '' }, 'receiver'],
-      [{ resourcePermissions: [good], receiver: 'a/../b' }, 'receiver'],
-      [{ resourcePermissions: [good], receiver: 'a\0' }, 'receiver'],
-      [{ resourcePermissions: [good, { url: 'x' }], receiver: 'second' }, 'resourcePermissions[1].permissions'],
-      [{ resourcePermissions: [{ ...good, permissions: [] }], receiver: 'second' }, 'resourcePermissions[0].permissions'],
+      [{ resourcePermissions: [valid] }, 'receiver'],
+      [{ resourcePermissions: [valid], receiver: '' }, 'receiver'],
+      [{ resourcePermissions: [valid], receiver: 'a/../b' }, 'receiver'],
+      [{ resourcePermissions: [valid], receiver: 'a\0' }, 'receiver'],
+      [{ resourcePermissions: [valid, { url: 'x' }], receiver: 'second' }, 'resourcePermissions[1].permissions'],
+      [{ resourcePermissions: [{ ...valid, permissions: [] }], receiver: 'second' }, 'resourcePermissions[0].permissions'],
       [
-        { resourcePermissions: [{ ...good, permissions: ['SHARE'] }], receiver: 'second' },
+        { resourcePermissions: [{ ...valid, permissions: ['SHARE'] }], receiver: 'second' },
         'resourcePermissions[0].permissions[0]',
       ],
-      [{ resourcePermissions: [{ ...good, url: 'files/b/%00' }], receiver: 'second' }, 'resourcePermissions[0].url'],
+      [{ resourcePermissions: [{ ...valid, url: 'files/b/%00' }], receiver: 'second' }, 'resourcePermissions[0].url'],
       [
         `{"resourcePermissions": [{"url": "a", "url": "b", "permissions": ["READ"]}], "receiver": "second"}`,
         'resourcePermissions[0].url',
       ],
     ];
-    const { done } = await call({ body: attachedTo(good.url) }, async (key) => {
+    const { done } = await call({ body: toBody(valid.url) }, async (key) => {
       const params: unknown[] = [];
       for (const [body] of cases) {
         const headers = { 'api-key': key, 'content-type': 'application/json' };

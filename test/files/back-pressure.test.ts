@@ -9,15 +9,15 @@ import { openStore, startFiles, type TestStore } from './support.ts';
 const headers = { 'api-key': callerKey };
 const mebibyte = 1024 ** 2;
 const size = 64 * mebibyte;
-/** What sockets and streams on the way hold. */
-const mostBytes = 24 * mebibyte;
+/** Upper bound of the bytes in sockets and stream buffers. */
+const maxBufferedBytes = 24 * mebibyte;
 
-it('a slow reader slows the store', async () => {
+it('a slow reader slows down reads from the store', async () => {
   await using store = await openStore('disk');
-  let passed = 0;
+  let readLength = 0;
   async function* count(content: Readable): AsyncGenerator<Buffer> {
     for await (const piece of content) {
-      passed += piece.length;
+      readLength += piece.length;
       yield piece;
     }
   }
@@ -31,14 +31,14 @@ it('a slow reader slows the store', async () => {
   };
   await using files = await startFiles({ blobs });
   await files.put('large', Buffer.alloc(size));
-  const got = await fetch(`${files.url}${files.base}/large`, { headers });
-  await untilStill(() => passed);
-  expect(passed).toBeLessThan(mostBytes);
-  expect((await got.bytes()).length).toBe(size);
-  expect(passed).toBe(size);
+  const response = await fetch(`${files.url}${files.base}/large`, { headers });
+  await untilStill(() => readLength);
+  expect(readLength).toBeLessThan(maxBufferedBytes);
+  expect((await response.bytes()).length).toBe(size);
+  expect(readLength).toBe(size);
 });
 
-it('a slow store slows the writer', async () => {
+it('a slow store slows down the upload', async () => {
   await using store = await openStore('disk');
   const gate = Promise.withResolvers<void>();
   const blobs: TestStore['blobs'] = {
@@ -55,19 +55,19 @@ it('a slow store slows the writer', async () => {
     headers: { ...headers, 'transfer-encoding': 'chunked' },
     agent: false,
   });
-  const answered = new Promise<string>((resolve, reject) => {
+  const responseText = new Promise<string>((resolve, reject) => {
     writing.on('response', (response) => resolve(text(response))).on('error', reject);
   });
-  let sent = 0;
+  let sentLength = 0;
   const send = (): void => {
-    while (sent < size && writing.write(Buffer.alloc(mebibyte))) sent += mebibyte;
-    if (sent < size) sent += mebibyte;
+    while (sentLength < size && writing.write(Buffer.alloc(mebibyte))) sentLength += mebibyte;
+    if (sentLength < size) sentLength += mebibyte;
     else writing.end();
   };
   writing.on('drain', send);
   send();
-  await untilStill(() => sent);
-  expect(sent).toBeLessThan(mostBytes);
+  await untilStill(() => sentLength);
+  expect(sentLength).toBeLessThan(maxBufferedBytes);
   gate.resolve();
-  expect(JSON.parse(await answered)).toMatchObject({ contentLength: sent });
+  expect(JSON.parse(await responseText)).toMatchObject({ contentLength: sentLength });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { startFilesOnDisk } from './support.ts';
 
-describe('the configuration key files', () => {
-  it('bounds a file and a bucket, also after a reload', async () => {
+describe('the files section of the configuration', () => {
+  it('limits the size of a file and of a bucket, also after a reload', async () => {
     await using files = await startFilesOnDisk({}, { files: { maxFileBytes: 1000, maxBucketBytes: 1500 } });
     const put = async (path: string, bytes: number) => (await files.put(path, 'x'.repeat(bytes))).status;
     expect(await put('large.txt', 1001)).toBe(413);

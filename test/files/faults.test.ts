@@ -7,33 +7,33 @@ import { openStore, startFiles, startFilesOnDisk, type TestStore } from './suppo
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('an S3', () => {
-  it('that breaks off in the middle breaks off the answer: never a clean end', async () => {
+describe('an S3 connection', () => {
+  it('that breaks during a read breaks the response instead of ending it regularly', async () => {
     const half: Reply = async (answering) => {
       answering.head(200, { 'content-length': '1000' });
       await answering.bytes('half');
       answering.destroyConnection();
     };
-    await using there = await openScriptedS3(half);
+    await using s3 = await openScriptedS3(half);
     await using store = await openStore('disk');
     const blobs: TestStore['blobs'] = {
       write: (name, content) => store.blobs.write(name, content),
       delete: (name) => store.blobs.delete(name),
-      read: (name, range) => there.store.read(name, range),
+      read: (name, range) => s3.store.read(name, range),
     };
     await using files = await startFiles({ blobs });
     await files.put('x', Buffer.alloc(1000));
-    const got = await fetch(`${files.url}${files.base}/x`, { headers: { 'api-key': callerKey } });
-    expect(got.status).toBe(200);
-    await expect(got.text()).rejects.toThrow();
+    const response = await fetch(`${files.url}${files.base}/x`, { headers: { 'api-key': callerKey } });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
   });
 });
-describe('a write', () => {
-  it('that the index may or may not have heard of leaves its content: it could be in use', async () => {
+describe('a file request', () => {
+  it('retains the new content if the index fails with an unknown outcome, because the content could be in use', async () => {
     await using files = await startFilesOnDisk();
     const put = files.index.put.bind(files.index);
-    vi.spyOn(files.index, 'put').mockImplementationOnce(async (...given) => {
-      await put(...given);
+    vi.spyOn(files.index, 'put').mockImplementationOnce(async (...args) => {
+      await put(...args);
       throw createStoreError('no answer in time');
     });
     const answer = await files.put('x', 'kept');
@@ -41,13 +41,13 @@ describe('a write', () => {
     expect((await files.get('x')).text).toBe('kept');
   });
 
-  it('succeeds though the content before it cannot be deleted, and this is noted', async () => {
+  it('succeeds and reports an error if the previous content cannot be deleted', async () => {
     await using files = await startFilesOnDisk();
     const { store } = files;
     await files.put('x', 'one');
     vi.spyOn(store.blobs, 'delete').mockRejectedValueOnce(createStoreError('away'));
     expect((await files.put('x', 'two')).status).toBe(200);
-    expect(files.faults).toEqual([expect.stringContaining('Could not delete the unused content ')]);
+    expect(files.errors).toEqual([expect.stringContaining('Could not delete the unused content ')]);
     expect((await files.get('x')).text).toBe('two');
   });
 
@@ -64,13 +64,13 @@ describe('a write', () => {
     expect(await store.names()).toEqual([]);
   });
 
-  it('of a file whose content was lost is an internal error, not a wait without end', async () => {
+  it('returns an internal error if the content of the file is missing', async () => {
     await using files = await startFilesOnDisk();
     const { store } = files;
     await files.put('x', 'one');
     for (const name of await store.names()) await store.blobs.delete(name);
     const { status, error } = await files.get('x');
     expect([status, error.code]).toEqual([500, 'internal_error']);
-    expect(files.faults).toHaveLength(1);
+    expect(files.errors).toHaveLength(1);
   });
 });

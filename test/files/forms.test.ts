@@ -21,11 +21,11 @@ function putForm(body: string | Buffer, contentType = 'multipart/form-data; boun
   return files.put('form.md', body, { 'content-type': contentType });
 }
 
-async function stored(): Promise<string> {
+async function readStored(): Promise<string> {
   return (await files.get('form.md')).text;
 }
 
-/** Sends a body in pieces of these lengths, over and over. */
+/** Sends a body in pieces, whose lengths repeat this list. */
 function putInPieces(content: Buffer, lengths: readonly number[]): Promise<Response> {
   let at = 0;
   let turn = 0;
@@ -41,8 +41,8 @@ function putInPieces(content: Buffer, lengths: readonly number[]): Promise<Respo
   return fetch(`${files.url}${files.base}/pieces`, { method: 'PUT', headers, body, duplex: 'half' });
 }
 
-describe('a form', () => {
-  it('of a stock client is stored as the part that is named file', async () => {
+describe('a multipart form', () => {
+  it('of a standard client is stored as the part named file', async () => {
     const form = new FormData();
     form.append('file', new Blob(['first ', Buffer.from([0, 255])], { type: 'application/x-own' }), 'other name.bin');
     form.append('second', 'x'.repeat(100_000));
@@ -64,27 +64,27 @@ describe('a form', () => {
       'text/markdown',
     ],
     [
-      'fields in other cases',
+      'header names in another case',
       `--B\r\nCONTENT-TYPE:text/css\r\ncontent-disposition:FORM-DATA;NAME=file\r\n\r\none\r\n--B--\r\n`,
       'one',
       'text/css',
     ],
     ['invalid data after the first part', `--B\r\n${head}\r\none\r\n--B\r\n nonsense`, 'one', 'text/markdown'],
-  ])('may have %s', async (_, body, content, type) => {
+  ])('can have %s', async (_, body, content, type) => {
     const { json, status } = await putForm(body);
     expect([status, json]).toMatchObject([200, { contentType: type }]);
-    expect(await stored()).toBe(content);
+    expect(await readStored()).toBe(content);
   });
 
-  it('is read however its bytes are cut', async () => {
+  it('is parsed correctly for any split into pieces', async () => {
     const content = fastCheck.array(fastCheck.constantFrom('\r', '\n', '-', 'B', ' ', 'b', '\r\n--B', '\r\n--B b', 'x'), {
       maxLength: 40,
     });
     const lengths = fastCheck.array(fastCheck.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
-    const isSound = (text: string): boolean => !`\r\n${text}`.includes('\r\n--B b');
+    const isValid = (text: string): boolean => !`\r\n${text}`.includes('\r\n--B b');
     await fastCheck.assert(
-      fastCheck.asyncProperty(content.map((pieces) => pieces.join('')).filter(isSound), lengths, async (text, cut) => {
-        const put = await putInPieces(Buffer.from(`--B b\r\n${head}\r\n${text}\r\n--B b--\r\n`), cut);
+      fastCheck.asyncProperty(content.map((pieces) => pieces.join('')).filter(isValid), lengths, async (text, pieceLengths) => {
+        const put = await putInPieces(Buffer.from(`--B b\r\n${head}\r\n${text}\r\n--B b--\r\n`), pieceLengths);
         expect(put.status).toBe(200);
         expect((await files.get('pieces')).text).toBe(text);
       }),
@@ -97,8 +97,8 @@ describe('a form', () => {
     ['an empty boundary', 'multipart/form-data; boundary='],
     ['a boundary of 71 characters', `multipart/form-data; boundary=${'b'.repeat(71)}`],
     ['a boundary that ends with a space', 'multipart/form-data; boundary="b "'],
-    ['a boundary of other characters', 'multipart/form-data; boundary="<b>"'],
-  ])('is refused with %s', async (_, type) => {
+    ['a boundary with invalid characters', 'multipart/form-data; boundary="<b>"'],
+  ])('is rejected with %s', async (_, type) => {
     const { status, error } = await putForm(`--B\r\n${head}\r\none\r\n--B--\r\n`, type);
     expect([status, error.code]).toEqual([400, 'invalid_request']);
   });
@@ -108,74 +108,74 @@ describe('a form', () => {
     ['no part', '--B--\r\n'],
     ['another boundary', `--C\r\n${head}\r\none\r\n--C--\r\n`],
     ['characters after the boundary', `--Bx\r\n${head}\r\none\r\n--B--\r\n`],
-    ['no head', '--B\r\n\r\none\r\n--B--\r\n'],
+    ['no part headers', '--B\r\n\r\none\r\n--B--\r\n'],
     ['no Content-Disposition', '--B\r\nContent-Type: text/css\r\n\r\none\r\n--B--\r\n'],
     ['another disposition', '--B\r\nContent-Disposition: attachment\r\n\r\none\r\n--B--\r\n'],
-    ['a malformed field', `--B\r\n${head}nonsense\r\n\r\none\r\n--B--\r\n`],
-    ['a folded field', `--B\r\n${head} folded: x\r\n\r\none\r\n--B--\r\n`],
+    ['a malformed header', `--B\r\n${head}nonsense\r\n\r\none\r\n--B--\r\n`],
+    ['a folded header', `--B\r\n${head} folded: x\r\n\r\none\r\n--B--\r\n`],
     ['a transfer encoding', `--B\r\n${head}Content-Transfer-Encoding: base64\r\n\r\nb25l\r\n--B--\r\n`],
-    ['a head without an end', `--B\r\n${head}`],
-    ['a part without an end', `--B\r\n${head}\r\none`],
-    ['a part cut in its boundary', `--B\r\n${head}\r\none\r\n--B`],
-    ['its boundary within the part', `--B\r\n${head}\r\none\r\n--Bx\r\n--B--\r\n`],
-    ['a long head', `--B\r\n${head}X: ${'x'.repeat(9000)}\r\n\r\none\r\n--B--\r\n`],
+    ['unterminated headers', `--B\r\n${head}`],
+    ['an unterminated part', `--B\r\n${head}\r\none`],
+    ['a truncated final boundary', `--B\r\n${head}\r\none\r\n--B`],
+    ['text after the boundary inside the part', `--B\r\n${head}\r\none\r\n--Bx\r\n--B--\r\n`],
+    ['long part headers', `--B\r\n${head}X: ${'x'.repeat(9000)}\r\n\r\none\r\n--B--\r\n`],
     ['a long preamble', `${'x'.repeat(2000)}\r\n--B\r\n${head}\r\none\r\n--B--\r\n`],
   ])('is rejected and not stored with %s', async (_, body) => {
     await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
     const { status, error } = await putForm(body);
     expect([status, error.code, error.message]).toEqual([400, 'invalid_request', expect.stringContaining('form')]);
-    expect(await stored()).toBe('before');
+    expect(await readStored()).toBe('before');
   });
 
-  describe('of several parts', () => {
+  describe('with several parts', () => {
     const part = (parameters: string, content: string, type = 'text/x-other'): string =>
       `--B\r\nContent-Disposition: form-data; ${parameters}\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
 
     it.each([
       ['the part named file after a field', part('name="meta"', 'abc') + part('name="file"; filename="x"', 'one', 'text/css')],
-      ['the one named file without a filename', part('name="meta"', 'abc') + part('name="file"', 'one', 'text/css')],
+      ['the part named file without a filename', part('name="meta"', 'abc') + part('name="file"', 'one', 'text/css')],
       [
         'the part named file after other parts with filenames',
         part('name="a"; filename="a"', 'x'.repeat(200_000)) +
           part('name="b"; filename="b"', 'b') +
           part('name="file"', 'one', 'text/css'),
       ],
-      ['the first of two named file', part('name="file"', 'one', 'text/css') + part('name="file"; filename="y"', 'two')],
+      ['the first of two parts named file', part('name="file"', 'one', 'text/css') + part('name="file"; filename="y"', 'two')],
       [
-        'the first with a filename',
+        'the first part with a filename',
         part('name="meta"', 'abc') +
           part('name="attachment"; filename="x"', 'one', 'text/css') +
           part('name="z"; filename="z"', 'z'),
       ],
       [
-        'one whose filename is written in another way',
+        'the part whose filename has another notation',
         part('name="empty"; filename=""', '') + part("name=a; filename*=UTF-8''%e2%82%ac", 'one', 'text/css'),
       ],
       [
-        'one whose filename looks like a name',
+        'the part whose filename looks like a name',
         part('name="a"; filename="x; name=file"', 'one', 'text/css') + part('name="z"; filename="z"', 'z'),
       ],
     ])('is stored as %s', async (_, parts) => {
       const { json, status } = await putForm(`${parts}--B--\r\n`);
       expect([status, json]).toMatchObject([200, { contentType: 'text/css', contentLength: 3 }]);
-      expect(await stored()).toBe('one');
+      expect(await readStored()).toBe('one');
     });
 
     it.each([
       ['no file', part('name="meta"', 'abc') + part('name="other"', 'abc')],
-      ['only a field that was left empty', part('name="meta"; filename=""', '')],
-    ])('is refused with %s', async (_, parts) => {
+      ['only an empty file field', part('name="meta"; filename=""', '')],
+    ])('is rejected with %s', async (_, parts) => {
       await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
       const { status, error } = await putForm(`${parts}--B--\r\n`);
       expect([status, error.code, error.param]).toEqual([400, 'invalid_request', 'file']);
-      expect(await stored()).toBe('before');
+      expect(await readStored()).toBe('before');
     });
 
-    it('is rejected if the form does not end after a file with another name', async () => {
+    it('is rejected if the form is truncated after a file with another name', async () => {
       await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
       const { status, error } = await putForm(`${part('name="a"; filename="a"', 'one')}--B\r\nContent-Dis`);
       expect([status, error.code]).toEqual([400, 'invalid_request']);
-      expect(await stored()).toBe('before');
+      expect(await readStored()).toBe('before');
     });
 
     it('releases the quota of a skipped part', async () => {
@@ -184,7 +184,7 @@ describe('a form', () => {
     });
   });
 
-  it('may hold a file as large as any, and no larger', async () => {
+  it('can contain a file of the maximum size, and no larger file', async () => {
     const form = (bytes: number): Buffer => Buffer.from(`--B\r\n${head}\r\n${'x'.repeat(bytes)}\r\n--B--\r\n`);
     expect((await putForm(form(1_000_000))).status).toBe(200);
     expect((await putForm(form(1_000_001))).error.code).toBe('payload_too_large');

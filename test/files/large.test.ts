@@ -5,54 +5,54 @@ import { openStore, startFiles, storeKinds } from './support.ts';
 
 const mebibyte = 1024 ** 2;
 const pieces = 200;
-/** Of this process, which sends and receives the file as well. */
-const mostGrowthBytes = 160 * mebibyte;
+/** Maximum growth of this process, which also sends and receives the file. */
+const maxGrowthBytes = 160 * mebibyte;
 const headers = { 'api-key': callerKey };
 
-/** The nth piece of a file, told from the others. */
-function piece(index: number): Uint8Array<ArrayBuffer> {
+/** Returns the nth piece of a file. Every piece has other bytes. */
+function createPiece(index: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(mebibyte).fill(index + 1);
 }
 
-/** How far the memory of this process grows at most while something runs. */
-async function growthDuring(work: () => Promise<unknown>): Promise<number> {
+/** Returns the maximum growth of this process's memory while `work` runs. */
+async function measureGrowth(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss();
-  let most = before;
+  let maxRss = before;
   const watch = setInterval(() => {
-    most = Math.max(most, process.memoryUsage.rss());
+    maxRss = Math.max(maxRss, process.memoryUsage.rss());
   }, 5);
   await work().finally(() => clearInterval(watch));
-  return most - before;
+  return maxRss - before;
 }
 
 describe.each(storeKinds)('a file of 200 MiB in %s', (kind) => {
-  it('goes up and down without being held in memory', { timeout: 120_000 }, async () => {
+  it('is uploaded and downloaded without being buffered in memory', { timeout: 120_000 }, async () => {
     await using store = await openStore(kind);
     await using files = await startFiles({ blobs: store.blobs });
     const address = `${files.url}${files.base}/large`;
-    // What is loaded once, such as the client of S3, is no part of it.
+    // Excludes modules that are loaded once, such as the S3 client.
     await files.put('small', Buffer.alloc(6 * mebibyte));
-    const sent = createHash('sha256');
+    const sentHash = createHash('sha256');
     let next = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         if (next === pieces) return controller.close();
-        const bytes = piece(next++);
-        sent.update(bytes);
+        const bytes = createPiece(next++);
+        sentHash.update(bytes);
         controller.enqueue(bytes);
       },
     });
-    const up = await growthDuring(async () => {
+    const uploadGrowth = await measureGrowth(async () => {
       const put = await fetch(address, { method: 'PUT', headers, body, duplex: 'half' });
       expect(await put.json()).toMatchObject({ contentLength: pieces * mebibyte });
     });
-    const received = createHash('sha256');
-    const down = await growthDuring(async () => {
-      const got = await fetch(address, { headers });
-      for await (const bytes of got.body ?? []) received.update(bytes);
+    const receivedHash = createHash('sha256');
+    const downloadGrowth = await measureGrowth(async () => {
+      const response = await fetch(address, { headers });
+      for await (const bytes of response.body ?? []) receivedHash.update(bytes);
     });
-    expect(received.digest('hex')).toBe(sent.digest('hex'));
-    expect(up).toBeLessThan(mostGrowthBytes);
-    expect(down).toBeLessThan(mostGrowthBytes);
+    expect(receivedHash.digest('hex')).toBe(sentHash.digest('hex'));
+    expect(uploadGrowth).toBeLessThan(maxGrowthBytes);
+    expect(downloadGrowth).toBeLessThan(maxGrowthBytes);
   });
 });

@@ -4,7 +4,7 @@ import { freshSqlite } from '#test/sql-engines.ts';
 import { createFileIndex } from '#test/sql-stores.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
-interface Listed {
+interface Page {
   readonly items: readonly { readonly name: string; readonly url: string; readonly nodeType: string; readonly etag?: string }[];
   readonly nextToken: string | null;
 }
@@ -13,13 +13,13 @@ const cleanUps: (() => unknown)[] = [];
 
 async function openIndex(kind: string) {
   if (kind === 'memory') return new MemoryFileIndex();
-  const fresh = await freshSqlite();
-  const { database, close } = await fresh.open();
-  cleanUps.push(close, () => fresh[Symbol.asyncDispose]());
+  const sqlite = await freshSqlite();
+  const { database, close } = await sqlite.open();
+  cleanUps.push(close, () => sqlite[Symbol.asyncDispose]());
   return createFileIndex(database);
 }
 
-describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
+describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
   let files: FileService;
   const paths = [
     'a!',
@@ -46,30 +46,30 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     for (const cleanUp of cleanUps.splice(0)) await cleanUp();
   });
 
-  async function page(path: string, query: Record<string, string> = {}): Promise<Listed> {
+  async function readPage(path: string, query: Record<string, string> = {}): Promise<Page> {
     const { json, status } = await files.metadata(`${path}?${new URLSearchParams(query)}`);
     expect(status).toBe(200);
-    return json as Listed;
+    return json as Page;
   }
 
-  /** Every page, as decoded paths below the bucket. */
-  async function all(path: string, query: Record<string, string> = {}): Promise<string[]> {
-    const found: string[] = [];
+  /** Returns the items of every page, as decoded paths below the bucket. */
+  async function listAll(path: string, query: Record<string, string> = {}): Promise<string[]> {
+    const urls: string[] = [];
     let token: string | null = '';
     for (let pages = 0; token !== null; pages += 1) {
       expect(pages).toBeLessThan(200);
-      const { items, nextToken }: Listed = await page(path, { ...query, ...(token && { token }) });
-      found.push(...items.map(({ url }) => decodeURIComponent(url).slice(`files/${files.bucket}/`.length)));
+      const { items, nextToken }: Page = await readPage(path, { ...query, ...(token && { token }) });
+      urls.push(...items.map(({ url }) => decodeURIComponent(url).slice(`files/${files.bucket}/`.length)));
       token = nextToken;
     }
-    return found;
+    return urls;
   }
 
   const top = ['a!', 'a/', 'a0', 'many/', 'z', 'ä', '\uff5e', '𝒳/'];
 
-  it('of a bucket has its files and folders, in the order of their bytes', async () => {
-    expect(await all('')).toEqual(top);
-    const { items, nextToken } = await page('');
+  it('of a bucket contains its files and folders in byte order', async () => {
+    expect(await listAll('')).toEqual(top);
+    const { items, nextToken } = await readPage('');
     expect(nextToken).toBeNull();
     expect(items[0]).toMatchObject({ name: 'a!', nodeType: 'ITEM', contentLength: 2 });
     expect(items[1]).toEqual({
@@ -88,26 +88,26 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
       path: `/v1/metadata/files/${files.bucket}`,
       headers: { 'api-key': 'caller-key' },
     });
-    expect((json as Listed).items).toHaveLength(top.length);
+    expect((json as Page).items).toHaveLength(top.length);
   });
 
-  it('of a folder has its direct children', async () => {
-    expect(await all('a/')).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
-    expect(await all('many/x/')).toEqual(['many/x/y/']);
-    expect(await all('%F0%9D%92%B3/')).toEqual(['𝒳/1']);
+  it('of a folder contains its direct children', async () => {
+    expect(await listAll('a/')).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
+    expect(await listAll('many/x/')).toEqual(['many/x/y/']);
+    expect(await listAll('%F0%9D%92%B3/')).toEqual(['𝒳/1']);
   });
 
-  it('that is recursive has every file and no folder', async () => {
-    const inOrder = [...paths].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
-    expect(await all('', { recursive: 'true', limit: '1000' })).toEqual(inOrder);
-    expect(await all('a/', { recursive: 'true' })).toEqual(['a/1', 'a/2', 'a/b/1', 'a/\u{10ffff}x']);
+  it('with recursive=true contains every file and no folders', async () => {
+    const inOrder = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(await listAll('', { recursive: 'true', limit: '1000' })).toEqual(inOrder);
+    expect(await listAll('a/', { recursive: 'true' })).toEqual(['a/1', 'a/2', 'a/b/1', 'a/\u{10ffff}x']);
   });
 
-  it.each(['1', '2', '3', '7', '100'])('comes in pages of %s', async (limit) => {
-    expect(await all('', { limit })).toEqual(top);
-    expect(await all('a/', { limit })).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
-    expect((await all('many/', { limit })).length).toBe(121);
-    expect((await page('many/', { limit })).items.length).toBe(Number(limit));
+  it.each(['1', '2', '3', '7', '100'])('is split into pages of %s items', async (limit) => {
+    expect(await listAll('', { limit })).toEqual(top);
+    expect(await listAll('a/', { limit })).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
+    expect((await listAll('many/', { limit })).length).toBe(121);
+    expect((await readPage('many/', { limit })).items.length).toBe(Number(limit));
   });
 
   it.each(['none/', 'z/', 'A/', 'none', 'A'])('returns 404 for a path without a folder: %s', async (path) => {
@@ -116,31 +116,31 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
 
   it('of a folder describes the folder', async () => {
     const node = { bucket: files.bucket, nodeType: 'FOLDER', resourceType: 'FILE' };
-    const { items: _items, ...folder } = { ...(await page('a/b/')) };
+    const { items: _items, ...folder } = { ...(await readPage('a/b/')) };
     expect(folder).toEqual({ ...node, name: 'b', parentPath: 'a', url: `files/${files.bucket}/a/b/`, nextToken: null });
-    const { items: _all, ...bucket } = { ...(await page('')) };
+    const { items: _all, ...bucket } = { ...(await readPage('')) };
     expect(bucket).toEqual({ ...node, name: null, parentPath: null, url: `files/${files.bucket}/`, nextToken: null });
   });
 
-  it('of a folder is found without its slash, unless a file has that path', async () => {
-    expect(await page('many/x')).toEqual(await page('many/x/'));
+  it('of a folder is returned without the trailing slash, unless a file has that path', async () => {
+    expect(await readPage('many/x')).toEqual(await readPage('many/x/'));
     const file = await files.put('a', 'a file beside the folder');
     expect(file.status).toBe(200);
     expect((await files.metadata('a')).json).toMatchObject({ nodeType: 'ITEM', name: 'a' });
-    expect((await page('a/')).items.length).toBe(4);
+    expect((await readPage('a/')).items.length).toBe(4);
     expect((await files.send('DELETE', 'a')).status).toBe(204);
   });
 
   it('with a limit of 0 only reports whether the folder exists', async () => {
-    expect(await page('a/', { limit: '0' })).toMatchObject({ name: 'a', items: [], nextToken: null });
+    expect(await readPage('a/', { limit: '0' })).toMatchObject({ name: 'a', items: [], nextToken: null });
     expect((await files.metadata('none/?limit=0')).status).toBe(404);
   });
 
-  it('has the permissions of the caller on request', async () => {
-    const { items } = await page('a/', { permissions: 'true' });
+  it('contains the permissions of the caller on request', async () => {
+    const { items } = await readPage('a/', { permissions: 'true' });
     expect(items).toHaveLength(4);
     for (const item of items) expect(item).toMatchObject({ permissions: ['READ', 'WRITE'] });
-    for (const item of (await page('a/')).items) expect(item).not.toHaveProperty('permissions');
+    for (const item of (await readPage('a/')).items) expect(item).not.toHaveProperty('permissions');
     expect((await files.metadata('z?permissions=true')).json).toMatchObject({ permissions: ['READ', 'WRITE'] });
   });
 
@@ -156,7 +156,7 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     'token=AA',
     'token=a&token=b',
     'limit=1&limit=2',
-  ])('is refused with %s', async (query) => {
+  ])('is rejected with %s', async (query) => {
     const { status, error } = await files.metadata(`?${query}`);
     expect([status, error.param]).toEqual([400, query.split('=')[0]]);
   });
@@ -166,7 +166,7 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
   });
 });
 
-describe('a listing of folders that hold very much', () => {
+describe('a listing of large folders', () => {
   it('is split into pages that continue where the previous one ended', async () => {
     const index = new MemoryFileIndex();
     await using files = await startFilesOnDisk({ index });
@@ -182,9 +182,9 @@ describe('a listing of folders that hold very much', () => {
     for (let folder = 0; folder < 60; folder += 1) {
       for (let file = 0; file < 150; file += 1) await index.put({ ...facts, path: `${folder}/${file}` }, undefined, 1);
     }
-    const first = (await files.metadata('?limit=1000')).json as Listed;
+    const first = (await files.metadata('?limit=1000')).json as Page;
     expect(first.items).toHaveLength(50);
-    const second = (await files.metadata(`?limit=1000&token=${first.nextToken}`)).json as Listed;
+    const second = (await files.metadata(`?limit=1000&token=${first.nextToken}`)).json as Page;
     expect([second.items.length, second.nextToken]).toEqual([10, null]);
     expect(new Set([...first.items, ...second.items].map(({ name }) => name)).size).toBe(60);
   });

@@ -21,20 +21,20 @@ const record = {
 const types = { prompts: 'PROMPT', conversations: 'CONVERSATION' } as const;
 
 function send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<TestResponse> {
-  const sent = { 'api-key': callerKey, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers };
-  return sendRequest(files.url, { method, path, headers: sent, body });
+  const allHeaders = { 'api-key': callerKey, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers };
+  return sendRequest(files.url, { method, path, headers: allHeaders, body });
 }
 
-const at = (kind: Kind, path: string): string => `/v1/${kind}/${files.bucket}/${path}`;
+const toPath = (kind: Kind, path: string): string => `/v1/${kind}/${files.bucket}/${path}`;
 
 describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
   beforeEach(async () => {
-    await send('PUT', at(kind, 'kept'), record[kind]);
+    await send('PUT', toPath(kind, 'kept'), record[kind]);
   });
 
   it('are returned byte for byte, with unknown fields', async () => {
     const text = `{ "more": {"__proto__": 1, "deep": [1e400, 12345678901234567890]},\n${JSON.stringify(record[kind]).slice(1)}`;
-    const put = await send('PUT', at(kind, 'a/b%20c%2Fd'), text);
+    const put = await send('PUT', toPath(kind, 'a/b%20c%2Fd'), text);
     const { etag } = put.json as { etag: string };
     expect([put.status, put.headers.etag]).toEqual([200, `"${etag}"`]);
     expect(put.json).toMatchObject({
@@ -47,18 +47,22 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
       contentType: 'application/json',
       contentLength: Buffer.byteLength(text),
     });
-    const got = await send('GET', at(kind, 'a/b%20c/d'));
-    expect([got.text, got.headers.etag, got.headers['content-type']]).toEqual([text, `"${etag}"`, 'application/json']);
+    const response = await send('GET', toPath(kind, 'a/b%20c/d'));
+    expect([response.text, response.headers.etag, response.headers['content-type']]).toEqual([
+      text,
+      `"${etag}"`,
+      'application/json',
+    ]);
     expect((await send('GET', `/v1/metadata/${kind}/${files.bucket}/a/b%20c/d`)).json).toEqual({
       ...(put.json as object),
       items: null,
     });
   });
 
-  it('may have the long titles of conversations as their names', async () => {
+  it('can have long conversation titles as names', async () => {
     const name = encodeURIComponent(`demo__${'日'.repeat(290)} ?#`);
-    expect((await send('PUT', at(kind, name), record[kind])).status).toBe(200);
-    expect((await send('GET', at(kind, name))).status).toBe(200);
+    expect((await send('PUT', toPath(kind, name), record[kind])).status).toBe(200);
+    expect((await send('GET', toPath(kind, name))).status).toBe(200);
     const { items } = (await send('GET', `/v1/metadata/${kind}/${files.bucket}?limit=1000&recursive=true`)).json as {
       items: { name: string; url: string; updatedAt: number }[];
     };
@@ -71,13 +75,13 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     );
   });
 
-  it('have paths of 900 bytes at most', async () => {
+  it('can have paths of at most 900 bytes', async () => {
     const longest = `${'a'.repeat(896)}%C3%BC/b`;
-    expect((await send('PUT', at(kind, longest), record[kind])).status).toBe(200);
+    expect((await send('PUT', toPath(kind, longest), record[kind])).status).toBe(200);
     for (const [method, base] of [
-      ['PUT', at(kind, '')],
-      ['GET', at(kind, '')],
-      ['DELETE', at(kind, '')],
+      ['PUT', toPath(kind, '')],
+      ['GET', toPath(kind, '')],
+      ['DELETE', toPath(kind, '')],
       ['GET', `/v1/metadata/${kind}/${files.bucket}/`],
     ] as const) {
       const { status, error } = await send(method, `${base}${longest}c`, method === 'PUT' ? record[kind] : undefined);
@@ -85,104 +89,106 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     }
   });
 
-  it('are written only to a new path or over one content if a condition requires it', async () => {
-    const first = await send('PUT', at(kind, 'new'), record[kind], { 'if-none-match': '*' });
+  it('are written only if their conditional headers match', async () => {
+    const first = await send('PUT', toPath(kind, 'new'), record[kind], { 'if-none-match': '*' });
     expect(first.status).toBe(200);
-    expect((await send('PUT', at(kind, 'new'), record[kind], { 'if-none-match': '*' })).status).toBe(412);
+    expect((await send('PUT', toPath(kind, 'new'), record[kind], { 'if-none-match': '*' })).status).toBe(412);
     const { etag } = first.headers;
-    expect((await send('GET', at(kind, 'new'), undefined, { 'if-none-match': String(etag) })).status).toBe(304);
-    expect((await send('PUT', at(kind, 'new'), record[kind], { 'if-match': '"other"' })).status).toBe(412);
-    expect((await send('PUT', at(kind, 'new'), record[kind], { 'if-match': String(etag) })).status).toBe(200);
-    expect((await send('DELETE', at(kind, 'new'), undefined, { 'if-match': String(etag) })).status).toBe(412);
-    expect((await send('DELETE', at(kind, 'new'))).status).toBe(204);
-    expect((await send('GET', at(kind, 'new'))).error.code).toBe('file_not_found');
+    expect((await send('GET', toPath(kind, 'new'), undefined, { 'if-none-match': String(etag) })).status).toBe(304);
+    expect((await send('PUT', toPath(kind, 'new'), record[kind], { 'if-match': '"other"' })).status).toBe(412);
+    expect((await send('PUT', toPath(kind, 'new'), record[kind], { 'if-match': String(etag) })).status).toBe(200);
+    expect((await send('DELETE', toPath(kind, 'new'), undefined, { 'if-match': String(etag) })).status).toBe(412);
+    expect((await send('DELETE', toPath(kind, 'new'))).status).toBe(204);
+    expect((await send('GET', toPath(kind, 'new'))).error.code).toBe('file_not_found');
   });
 
-  it('stand apart from files of the same path', async () => {
+  it('are independent of files with the same path', async () => {
     await files.put('kept', 'a file');
-    expect((await send('GET', at(kind, 'kept'))).json).toEqual(record[kind]);
-    expect((await send('DELETE', at(kind, 'kept'))).status).toBe(204);
+    expect((await send('GET', toPath(kind, 'kept'))).json).toEqual(record[kind]);
+    expect((await send('DELETE', toPath(kind, 'kept'))).status).toBe(204);
     expect((await files.get('kept')).text).toBe('a file');
-    const listed = (await files.metadata('')).json as { items: { resourceType: string }[] };
-    expect(listed.items.every(({ resourceType }) => resourceType === 'FILE')).toBe(true);
+    const list = (await files.metadata('')).json as { items: { resourceType: string }[] };
+    expect(list.items.every(({ resourceType }) => resourceType === 'FILE')).toBe(true);
   });
 
-  it('of a folder are listed with the folder, and the last page has no token', async () => {
-    await send('PUT', at(kind, 'in/one'), record[kind]);
-    await send('PUT', at(kind, 'in/two'), record[kind]);
+  it('in a folder are listed with the folder, and the last page has no token', async () => {
+    await send('PUT', toPath(kind, 'in/one'), record[kind]);
+    await send('PUT', toPath(kind, 'in/two'), record[kind]);
     const folder = { bucket: files.bucket, nodeType: 'FOLDER', resourceType: types[kind] };
     const first = (await send('GET', `/v1/metadata/${kind}/${files.bucket}/in/?limit=1`)).json as { nextToken: string };
     expect(first).toMatchObject({ ...folder, name: 'in', parentPath: null, url: `${kind}/${files.bucket}/in/` });
-    const rest = `/v1/metadata/${kind}/${files.bucket}/in?token=${first.nextToken}`;
-    const second = (await send('GET', rest)).json as { items: object[] };
+    const nextPath = `/v1/metadata/${kind}/${files.bucket}/in?token=${first.nextToken}`;
+    const second = (await send('GET', nextPath)).json as { items: object[] };
     expect([second.items.length, 'nextToken' in second]).toEqual([1, false]);
     expect((await send('GET', `/v1/metadata/${kind}/${files.bucket}/none/`)).error.code).toBe('file_not_found');
   });
 
-  it('of another user are rejected, whether they exist or not', async () => {
-    for (const path of [at(kind, 'kept'), at(kind, 'none'), `/v1/metadata/${kind}/${files.bucket}/`]) {
+  it('of another user are rejected, whether or not they exist', async () => {
+    for (const path of [toPath(kind, 'kept'), toPath(kind, 'none'), `/v1/metadata/${kind}/${files.bucket}/`]) {
       const { status, error } = await send('GET', path, undefined, { 'api-key': 'other-key' });
       expect([status, error.code]).toEqual([403, 'access_denied']);
     }
     for (const method of ['PUT', 'DELETE']) {
       const body = method === 'PUT' ? record[kind] : undefined;
-      expect((await send(method, at(kind, 'kept'), body, { 'api-key': 'other-key' })).status).toBe(403);
+      expect((await send(method, toPath(kind, 'kept'), body, { 'api-key': 'other-key' })).status).toBe(403);
     }
-    expect((await send('GET', at(kind, 'kept'))).status).toBe(200);
+    expect((await send('GET', toPath(kind, 'kept'))).status).toBe(200);
   });
 
   const { id: _id, ...withoutId } = record[kind];
-  const last = kind === 'prompts' ? 'content' : 'messages';
+  const contentField = kind === 'prompts' ? 'content' : 'messages';
   it.each([
-    ['no object', '[]', null],
-    ['no JSON', '{"id": ', null],
+    ['an array', '[]', null],
+    ['invalid JSON', '{"id": ', null],
     ['a missing field', JSON.stringify(withoutId), 'id'],
     ['a field that is null', JSON.stringify({ ...record[kind], folderId: null }), 'folderId'],
-    ['a number for a text', JSON.stringify({ ...record[kind], name: 1 }), 'name'],
-    ['an object instead of its content', JSON.stringify({ ...record[kind], [last]: {} }), last],
-    ['NUL in a name', JSON.stringify({ ...record[kind], name: 'a\0b' }), 'name'],
-    ['a field twice', `{"name": "n", ${JSON.stringify(record[kind]).slice(1)}`, 'name'],
-    ['a field twice, deep in it', `{"x": [{"a b": 1, "a b": 2}], ${JSON.stringify(record[kind]).slice(1)}`, 'x[0]["a b"]'],
+    ['a number instead of a string', JSON.stringify({ ...record[kind], name: 1 }), 'name'],
+    ['an object as the content', JSON.stringify({ ...record[kind], [contentField]: {} }), contentField],
+    ['a NUL byte in the name', JSON.stringify({ ...record[kind], name: 'a\0b' }), 'name'],
+    ['a duplicate field', `{"name": "n", ${JSON.stringify(record[kind]).slice(1)}`, 'name'],
+    ['a duplicate nested field', `{"x": [{"a b": 1, "a b": 2}], ${JSON.stringify(record[kind]).slice(1)}`, 'x[0]["a b"]'],
   ])('are rejected and not changed with %s', async (_, text, param) => {
-    const before = await send('GET', at(kind, 'kept'));
-    const { status, error } = await send('PUT', at(kind, 'kept'), text);
+    const before = await send('GET', toPath(kind, 'kept'));
+    const { status, error } = await send('PUT', toPath(kind, 'kept'), text);
     expect([status, error.param]).toEqual([400, param]);
-    expect((await send('GET', at(kind, 'kept'))).headers.etag).toBe(before.headers.etag);
+    expect((await send('GET', toPath(kind, 'kept'))).headers.etag).toBe(before.headers.etag);
   });
 
-  it('are JSON, announced as such', async () => {
-    const { status, error } = await send('PUT', at(kind, 'x'), JSON.stringify(record[kind]), { 'content-type': 'text/plain' });
+  it('require the content type application/json', async () => {
+    const { status, error } = await send('PUT', toPath(kind, 'x'), JSON.stringify(record[kind]), {
+      'content-type': 'text/plain',
+    });
     expect([status, error.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  const mostBytes = kind === 'prompts' ? 1024 ** 2 : 16 * 1024 ** 2;
-  it('are as large as may be, and no larger', async () => {
+  const maxBytes = kind === 'prompts' ? 1024 ** 2 : 16 * 1024 ** 2;
+  it('can have the maximum size, and are rejected beyond it', async () => {
     const text = JSON.stringify(record[kind]);
-    const sized = (bytes: number): string => `${text.slice(0, -1)}${' '.repeat(bytes - text.length)}}`;
-    expect(await send('PUT', at(kind, 'large'), sized(mostBytes))).toMatchObject({ status: 200 });
-    const { status, error } = await send('PUT', at(kind, 'large'), sized(mostBytes + 1));
+    const createText = (bytes: number): string => `${text.slice(0, -1)}${' '.repeat(bytes - text.length)}}`;
+    expect(await send('PUT', toPath(kind, 'large'), createText(maxBytes))).toMatchObject({ status: 200 });
+    const { status, error } = await send('PUT', toPath(kind, 'large'), createText(maxBytes + 1));
     expect([status, error.code]).toEqual([413, 'payload_too_large']);
   });
 });
 
-it('ids of the conversations of another API are no buckets', async () => {
+it('the conversation IDs of the Conversations API are not buckets', async () => {
   const { status, error } = await send('GET', '/v1/conversations/conv_1234/items');
   expect([status, error.code]).toEqual([404, 'route_not_found']);
 });
 
-describe('the bucket public', () => {
+describe('the public bucket', () => {
   it.each([
     ['files', 'FILE'],
     ['prompts', 'PROMPT'],
     ['conversations', 'CONVERSATION'],
     ['applications', 'APPLICATION'],
-  ])('exists for every caller, and has no %s', async (kind, resourceType) => {
+  ])('exists for every caller, and contains no %s', async (kind, resourceType) => {
     const { status, json } = await send('GET', `/v1/metadata/${kind}/public/?recursive=true`);
     const node = { name: null, parentPath: null, bucket: 'public', url: `${kind}/public/`, nodeType: 'FOLDER', resourceType };
     expect([status, json]).toEqual([200, { ...node, items: [], ...(kind === 'files' && { nextToken: null }) }]);
   });
 
-  it('takes nothing', async () => {
+  it('rejects writes', async () => {
     expect((await send('PUT', '/v1/prompts/public/mine', record.prompts)).status).toBe(403);
     expect((await send('DELETE', '/v1/conversations/public/mine')).status).toBe(403);
     expect((await send('PUT', '/v1/files/public/mine', 'x', { 'content-type': 'text/plain' })).status).toBe(403);
@@ -190,7 +196,7 @@ describe('the bucket public', () => {
   });
 });
 
-describe('lists of resources that other users shared', () => {
+describe('the lists of shared and published resources', () => {
   it('are empty', async () => {
     const shares = { resourceTypes: ['CONVERSATION', 'PROMPT'], with: 'me', order: 'popular_desc' };
     expect((await send('POST', '/v1/ops/resource/share/list', shares)).json).toEqual({ resources: [] });
@@ -205,7 +211,7 @@ describe('lists of resources that other users shared', () => {
     ['/v1/ops/publication/list', { url: ['x'] }, 'url'],
     ['/v1/ops/publication/list', '{"url": "a", "url": "b"}', 'url'],
     ['/v1/ops/publication/list', { url: 'a\0' }, 'url'],
-  ])('are refused at %s for %j', async (path, body, param) => {
+  ])('are rejected at %s for %j', async (path, body, param) => {
     const { status, error } = await send('POST', path, body);
     expect([status, error.param]).toEqual([400, param]);
   });

@@ -11,15 +11,15 @@ import { pathOf, quickApp, save } from '../applications/support.ts';
 const alice = getBucket('key:alice');
 const bob = getBucket('key:bob');
 const salary = `files/${alice}/private/salary.txt`;
-const given = `files/${alice}/given.txt`;
+const givenFile = `files/${alice}/given.txt`;
 const published = `applications/${bob}/published`;
 const ownFile = `files/${getDeploymentBucket(published)}/report.txt`;
 const anyApplication = { conditions: [{ condition_type: 'eq', property_name: 'application', const: true }] };
 
 let host: ScriptedUpstream;
 let service: TestService;
-/** Answers requests to the program at `/published`, `/configured` or `/own`. */
-let programs: Readonly<Record<string, (answering: Answering) => unknown>>;
+/** Handlers of requests to the applications `/published`, `/configured`, and `/own`. */
+let handlers: Readonly<Record<string, (answering: Answering) => unknown>>;
 
 beforeAll(async () => {
   host = await startScriptedUpstream();
@@ -35,16 +35,16 @@ beforeAll(async () => {
     },
     { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
   );
-  const saved: [name: string, owner: string, body: object][] = [
+  const applications: [name: string, owner: string, body: object][] = [
     ['published', 'bob', { endpoint: `${host.url}/published`, userRoles: ['default'] }],
     ['own', 'alice', { endpoint: `${host.url}/own` }],
     ['quick', 'alice', quickApp({ applications_as_tools: [anyApplication] })],
   ];
-  for (const [name, owner, body] of saved) {
+  for (const [name, owner, body] of applications) {
     const { status, text } = await save(service, pathOf(name, getBucket(`key:${owner}`)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }
-  for (const file of [salary, given]) await as('alice', 'PUT', `/v1/${file}`, `content of ${file}`);
+  for (const file of [salary, givenFile]) await sendAs('alice', 'PUT', `/v1/${file}`, `content of ${file}`);
 });
 
 afterAll(async () => {
@@ -53,15 +53,15 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  programs = {};
+  handlers = {};
   host.script(async (answering) => {
-    const program = programs[answering.received.path.replace(/\?.*$/, '').slice(1)];
-    if (program === undefined) return callPublished(answering);
-    await program(answering);
+    const handler = handlers[answering.received.path.replace(/\?.*$/, '').slice(1)];
+    if (handler === undefined) return callPublished(answering);
+    await handler(answering);
   });
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+function sendAs(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
   return service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': type }, body });
 }
@@ -74,7 +74,7 @@ function callPublished(answering: Answering): void | Promise<void> {
   };
   const tool = tools.find(({ function: { description } }) => description.includes('published'));
   if (tool === undefined || messages.at(-1)?.role === 'tool') return jsonReply(plainCompletion('done'))(answering);
-  const attachments = [salary, given].map((url) => ({ url }));
+  const attachments = [salary, givenFile].map((url) => ({ url }));
   const call = { name: tool.function.name, arguments: JSON.stringify({ query: 'Read', attachments }) };
   const message = { role: 'assistant', content: null, tool_calls: [{ id: 'call_a', type: 'function', function: call }] };
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
@@ -83,11 +83,11 @@ function callPublished(answering: Answering): void | Promise<void> {
 /** Reads the files with the key of the published application and returns the response statuses. */
 async function readWith({ received }: Answering): Promise<Record<string, number>> {
   const key = String(received.headers['api-key']);
-  const read = async (file: string) => (await as(key, 'GET', `/v1/${file}`)).status;
-  return { salary: await read(salary), given: await read(given) };
+  const read = async (file: string) => (await sendAs(key, 'GET', `/v1/${file}`)).status;
+  return { salary: await read(salary), given: await read(givenFile) };
 }
 
-const attachmentsOf = (...urls: string[]) => urls.map((url, index) => ({ index, type: 'text/plain', title: 'a file', url }));
+const toAttachments = (...urls: string[]) => urls.map((url, index) => ({ index, type: 'text/plain', title: 'a file', url }));
 const replyWith = (custom_content: object, content = 'Here.') =>
   plainCompletion(content, {
     choices: [{ index: 0, message: { role: 'assistant', content, custom_content }, finish_reason: 'stop' }],
@@ -97,57 +97,59 @@ describe('a reply of an application', () => {
   const stage = { index: 0, name: 'Search', status: 'completed' as const };
   const custom = {
     attachments: [
-      ...attachmentsOf(salary, ownFile, 'https://example.com/x'),
+      ...toAttachments(salary, ownFile, 'https://example.com/x'),
       { index: 3, title: 'quoted', data: 'The text.', reference_url: salary },
     ],
-    stages: [{ ...stage, attachments: attachmentsOf(salary, given) }],
+    stages: [{ ...stage, attachments: toAttachments(salary, givenFile) }],
   };
-  const body = { messages: [{ role: 'user', content: 'Read', custom_content: { attachments: attachmentsOf(given) } }] };
-  const kept = {
+  const body = { messages: [{ role: 'user', content: 'Read', custom_content: { attachments: toAttachments(givenFile) } }] };
+  const readableContent = {
     attachments: [
       { index: 1, type: 'text/plain', title: 'a file', url: ownFile },
       { index: 2, type: 'text/plain', title: 'a file', url: 'https://example.com/x' },
       { index: 3, title: 'quoted', data: 'The text.' },
     ],
-    stages: [{ ...stage, attachments: [{ index: 1, type: 'text/plain', title: 'a file', url: given }] }],
+    stages: [{ ...stage, attachments: [{ index: 1, type: 'text/plain', title: 'a file', url: givenFile }] }],
   };
 
-  it('names only files that the application may read, in JSON', async () => {
-    programs = { published: jsonReply(replyWith(custom)) };
+  it('contains only files that the application may read, as JSON', async () => {
+    handlers = { published: jsonReply(replyWith(custom)) };
     const { json } = await service.chat(published, body, { 'api-key': 'alice' });
     expect((json as { choices: [{ message: object }] }).choices[0].message).toMatchObject({
       content: 'Here.',
-      custom_content: kept,
+      custom_content: readableContent,
     });
   });
 
-  it('names only files that the application may read, in a stream', async () => {
-    programs = { published: eventsReply(delta({ role: 'assistant', content: 'Here.', custom_content: custom }), finish()) };
+  it('contains only files that the application may read, as a stream', async () => {
+    handlers = { published: eventsReply(delta({ role: 'assistant', content: 'Here.', custom_content: custom }), finish()) };
     const { deltas } = await (await service.stream(published, body, { 'api-key': 'alice' })).readRest();
-    expect(deltas().flatMap(({ custom_content: shown }) => shown ?? [])).toEqual([kept]);
+    expect(deltas().flatMap(({ custom_content: content }) => content ?? [])).toEqual([readableContent]);
   });
 
-  it('does not name a file in pieces', async () => {
-    const piece = (url: string) => delta({ custom_content: { attachments: [{ index: 0, url }] } });
-    programs = { published: eventsReply(piece('fil'), piece(`es/${alice}/private/`), piece('salary.txt'), finish()) };
+  it('contains no unreadable file reference that is split across chunks', async () => {
+    const createChunk = (url: string) => delta({ custom_content: { attachments: [{ index: 0, url }] } });
+    handlers = {
+      published: eventsReply(createChunk('fil'), createChunk(`es/${alice}/private/`), createChunk('salary.txt'), finish()),
+    };
     const { json } = await service.chat(published, body, { 'api-key': 'alice' });
     const { custom_content } = (json as { choices: [{ message: { custom_content: object } }] }).choices[0].message;
     expect(JSON.stringify(custom_content)).not.toContain('private');
   });
 
   it.each([
-    ['another case of the letters', salary.replace('files', 'FILES')],
+    ['another letter case', salary.replace('files', 'FILES')],
     ['a dot segment', `files/${bob}/../${alice}/private/salary.txt`],
     ['an encoded dot segment', `files/${bob}/%2e%2e/${alice}/private/salary.txt`],
     ['a leading dot', `./${salary}`],
-    ['white space', ` ${salary}`],
+    ['leading white space', ` ${salary}`],
     ['a tab', salary.replace('iles', '\tiles')],
     ['a fragment', `${salary}#page=2`],
-    ['a folder', `files/${alice}/private/`],
-    ['a conversation', `conversations/${alice}/private/salary.txt`],
-    ['a path of the API', `/v1/${salary}`],
-  ])('names no file by %s', async (_, url) => {
-    programs = { published: jsonReply(replyWith({ attachments: attachmentsOf(url) })) };
+    ['a trailing slash', `files/${alice}/private/`],
+    ['the kind conversations', `conversations/${alice}/private/salary.txt`],
+    ['an API path', `/v1/${salary}`],
+  ])('contains no unreadable reference with %s', async (_, url) => {
+    handlers = { published: jsonReply(replyWith({ attachments: toAttachments(url) })) };
     const { text } = await service.chat(published, body, { 'api-key': 'alice' });
     expect(text).not.toContain('"url"');
   });
@@ -171,33 +173,33 @@ describe('a reply of an application', () => {
         body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: published, arguments: { query: 'x' } } },
       },
     ],
-  ])('names only files that the application may read, on the surface %s', async (_, asking) => {
-    programs = { published: jsonReply(replyWith(custom)) };
-    const { status, text } = await service.sendRequest({ ...asking, headers: withKey('alice') });
+  ])('contains only files that the application may read, on the API %s', async (_, request) => {
+    handlers = { published: jsonReply(replyWith(custom)) };
+    const { status, text } = await service.sendRequest({ ...request, headers: withKey('alice') });
     expect(status).toBe(200);
     expect(text).not.toContain('private/salary');
   });
 });
 
-describe('a file that an assistant message names', () => {
+describe('a file that an assistant message references', () => {
   const earlier = [
-    { role: 'user', content: 'Read', custom_content: { attachments: attachmentsOf(given) } },
-    { role: 'assistant', content: 'Here.', custom_content: { attachments: attachmentsOf(salary) } },
+    { role: 'user', content: 'Read', custom_content: { attachments: toAttachments(givenFile) } },
+    { role: 'assistant', content: 'Here.', custom_content: { attachments: toAttachments(salary) } },
   ];
   const conversation = [...earlier, { role: 'user', content: 'Go on' }];
   const notSalary = { salary: 403, given: 200 };
 
   /** Calls the published application through `first` and returns the result of its reads. */
-  async function readThrough(first: string, asking: Partial<TestRequest> & { body: object }): Promise<unknown> {
+  async function readThrough(first: string, request: Partial<TestRequest> & { body: object }): Promise<unknown> {
     let read: unknown = 'not called';
-    programs = {
-      ...programs,
+    handlers = {
+      ...handlers,
       published: async (answering) => {
         read = await readWith(answering);
         await jsonReply(plainCompletion('done'))(answering);
       },
     };
-    const { status, text } = await service.sendRequest({ path: chatPath(first), headers: withKey('alice'), ...asking });
+    const { status, text } = await service.sendRequest({ path: chatPath(first), headers: withKey('alice'), ...request });
     expect([status, text]).toEqual([200, expect.any(String)]);
     return read;
   }
@@ -206,33 +208,36 @@ describe('a file that an assistant message names', () => {
     ['the application itself', published],
     ["the user's own quick app", `applications/${alice}/quick`],
     ['a configured quick app', 'finder'],
-  ])("is not handed to another user's application through %s", async (_, first) => {
+  ])("is not readable for another user's application through %s", async (_, first) => {
     expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
   });
 
-  it.each([['configured'], [`applications/${alice}/own`]])('is not handed on or granted by the application %s', async (first) => {
-    let own: unknown;
-    const call = async (answering: Answering): Promise<void> => {
-      own = await readWith(answering);
-      const key = String(answering.received.headers['api-key']);
-      const grant = { resourcePermissions: [{ url: salary, permissions: ['READ'] }], receiver: published };
-      expect((await as(key, 'POST', '/v1/ops/resource/per-request-permissions/grant', grant)).status).toBe(200);
-      const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments: attachmentsOf(salary) } }] };
-      await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
-      await jsonReply(plainCompletion('done'))(answering);
-    };
-    programs = { configured: call, own: call };
-    expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
-    expect(own).toEqual({ salary: 200, given: 200 });
-  });
+  it.each([['configured'], [`applications/${alice}/own`]])(
+    "is not readable for another user's application through the application %s, which cannot grant access either",
+    async (first) => {
+      let ownStatuses: unknown;
+      const call = async (answering: Answering): Promise<void> => {
+        ownStatuses = await readWith(answering);
+        const key = String(answering.received.headers['api-key']);
+        const grant = { resourcePermissions: [{ url: salary, permissions: ['READ'] }], receiver: published };
+        expect((await sendAs(key, 'POST', '/v1/ops/resource/per-request-permissions/grant', grant)).status).toBe(200);
+        const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments: toAttachments(salary) } }] };
+        await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
+        await jsonReply(plainCompletion('done'))(answering);
+      };
+      handlers = { configured: call, own: call };
+      expect(await readThrough(first, { body: { messages: conversation } })).toEqual(notSalary);
+      expect(ownStatuses).toEqual({ salary: 200, given: 200 });
+    },
+  );
 
   it.each([['tool'], ['function'], ['developer'], ['system']])(
-    'is not handed on if a message of the role %s names it',
+    "is not readable for another user's application if a message of the role %s references it",
     async (role) => {
-      const naming = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
-      const messages = [earlier[0], naming, { role: 'user', content: 'Go on' }];
-      const answered = await service.chat(published, { messages }, { 'api-key': 'alice' });
-      if (answered.status === 400) return;
+      const referencing = { role, name: 'f', tool_call_id: 'a', content: [{ type: 'image_url', image_url: { url: salary } }] };
+      const messages = [earlier[0], referencing, { role: 'user', content: 'Go on' }];
+      const response = await service.chat(published, { messages }, { 'api-key': 'alice' });
+      if (response.status === 400) return;
       expect(await readThrough(`applications/${alice}/quick`, { body: { messages } })).toEqual(notSalary);
       expect(await readThrough(published, { body: { messages } })).toEqual(notSalary);
     },
@@ -243,7 +248,7 @@ describe('a file that an assistant message names', () => {
       role: 'user',
       content: [
         { type: 'input_text', text: 'Read' },
-        { type: 'input_file', file_url: given, filename: 'given.txt' },
+        { type: 'input_file', file_url: givenFile, filename: 'given.txt' },
       ],
     },
     { role: 'assistant', content: 'Here.' },
@@ -261,16 +266,16 @@ describe('a file that an assistant message names', () => {
     ['an attachment of a response', `applications/${alice}/quick`, input],
     ['the result of a function', published, result],
     ['the result of a function', `applications/${alice}/quick`, result],
-  ])('is not handed on as %s to %s', async (_, model, items) => {
+  ])("is not readable for another user's application as %s, sent to %s", async (_, model, items) => {
     const read = await readThrough('', { path: '/v1/responses', body: { model, input: items, store: false } });
     expect(read).toMatchObject({ salary: 403 });
   });
 
-  const attached = { custom_content: { attachments: attachmentsOf(salary) } };
+  const attachedContent = { custom_content: { attachments: toAttachments(salary) } };
   const blocks = [{ type: 'image', source: { type: 'url', url: salary } }];
 
   it.each([
-    ['an attachment', [{ role: 'assistant', content: 'Here.', parley: attached }]],
+    ['an attachment', [{ role: 'assistant', content: 'Here.', parley: attachedContent }]],
     [
       'the result of a tool',
       [
@@ -278,7 +283,7 @@ describe('a file that an assistant message names', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_a', content: blocks }] },
       ],
     ],
-  ])('is not handed on as %s of the messages surface', async (_, earlierMessages) => {
+  ])("is not readable for another user's application as %s of the Messages API", async (_, earlierMessages) => {
     const messages = [{ role: 'user', content: 'Read' }, ...earlierMessages, { role: 'user', content: 'Go on' }];
     for (const model of [published, `applications/${alice}/quick`]) {
       const read = await readThrough('', { path: '/msgapi/v1/messages', body: { model, max_tokens: 9, messages } });
@@ -288,22 +293,22 @@ describe('a file that an assistant message names', () => {
 });
 
 describe('a file that the reply of an inner call attaches', () => {
-  it("is read by the program that called, and not handed to another user's application", async () => {
+  it("is readable for the calling application, and not for another user's application", async () => {
     const secret = `files/${alice}/appdata/applications/${alice}/own/notes.txt`;
-    await as('alice', 'PUT', `/v1/${secret}`, 'notes');
+    await sendAs('alice', 'PUT', `/v1/${secret}`, 'notes');
     const statuses: number[] = [];
     const read = async (key: string): Promise<void> => {
-      statuses.push((await as(key, 'GET', `/v1/${secret}`)).status);
+      statuses.push((await sendAs(key, 'GET', `/v1/${secret}`)).status);
     };
-    programs = {
-      own: jsonReply(replyWith({ attachments: attachmentsOf(secret) })),
+    handlers = {
+      own: jsonReply(replyWith({ attachments: toAttachments(secret) })),
       published: async (answering) => {
         await read(String(answering.received.headers['api-key']));
         await jsonReply(plainCompletion('done'))(answering);
       },
       configured: async (answering) => {
         const key = String(answering.received.headers['api-key']);
-        const attachments = attachmentsOf(secret);
+        const attachments = toAttachments(secret);
         const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments } }] };
         await service.sendRequest({ path: chatPath(`applications/${alice}/own`), headers: withKey(key), body });
         await read(key);

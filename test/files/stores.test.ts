@@ -19,7 +19,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
   afterEach(async () => {
     for (const { path } of files.index.all) await files.send('DELETE', path);
     expect(await store.names()).toEqual([]);
-    expect(files.faults).toEqual([]);
+    expect(files.errors).toEqual([]);
     await vi.waitUntil(() => files.index.reservations === 0);
   });
 
@@ -28,24 +28,24 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     await store[Symbol.asyncDispose]();
   });
 
-  it('are read as they were written, for every length', async () => {
+  it('are read with the content that was written, for every tested length', async () => {
     for (const length of [0, 1, 65_536, 5 * 1024 ** 2 - 1, 5 * 1024 ** 2, 5 * 1024 ** 2 + 1, 11_000_000]) {
       const content = randomBytes(length);
       const path = `${files.base}/of ${length}.bin`.replaceAll(' ', '%20');
       const put = await fetch(files.url + path, { method: 'PUT', headers: key, body: content });
       expect(put.status).toBe(200);
       expect(await put.json()).toMatchObject({ contentLength: length, contentType: 'application/octet-stream' });
-      const got = await fetch(files.url + path, { headers: key });
-      expect(got.headers.get('content-length')).toBe(String(length));
-      expect(content.equals(await got.bytes())).toBe(true);
+      const response = await fetch(files.url + path, { headers: key });
+      expect(response.headers.get('content-length')).toBe(String(length));
+      expect(content.equals(await response.bytes())).toBe(true);
       await fetch(files.url + path, { method: 'DELETE', headers: key });
     }
   });
 
-  it('have metadata', async () => {
+  it('have metadata in the upload response, on the metadata route, and in headers', async () => {
     const put = await files.put('a/b.txt', 'hello', { 'content-type': 'text/plain; charset=utf-8' });
-    const shown = put.json as { etag: string; createdAt: number; updatedAt: number };
-    expect(shown).toEqual({
+    const metadata = put.json as { etag: string; createdAt: number; updatedAt: number };
+    expect(metadata).toEqual({
       name: 'b.txt',
       parentPath: 'a',
       bucket: files.bucket,
@@ -56,15 +56,15 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
       contentLength: 5,
       etag: expect.stringMatching(/^[\w-]{20,}$/),
       createdAt: expect.any(Number),
-      updatedAt: shown.createdAt,
+      updatedAt: metadata.createdAt,
     });
-    expect(put.headers.etag).toBe(`"${shown.etag}"`);
-    expect((await files.metadata('a/b.txt')).json).toEqual(shown);
+    expect(put.headers.etag).toBe(`"${metadata.etag}"`);
+    expect((await files.metadata('a/b.txt')).json).toEqual(metadata);
     for (const method of ['GET', 'HEAD']) {
       const { headers, status, text: body } = await files.send(method, 'a/b.txt');
       expect([status, body]).toEqual([200, method === 'GET' ? 'hello' : '']);
       expect(headers).toMatchObject({
-        etag: `"${shown.etag}"`,
+        etag: `"${metadata.etag}"`,
         'content-length': '5',
         'content-type': 'text/plain; charset=utf-8',
         'accept-ranges': 'bytes',
@@ -99,22 +99,22 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     ['bytes=-99', '0123456789', '0-9'],
     ['bytes=8-99999999999999999999', '89', '8-9'],
     ['BYTES=9-9', '9', '9-9'],
-  ])('are read in part: %s', async (range, content, shown) => {
+  ])('are returned in part for the range %s', async (range, content, expectedRange) => {
     await files.put('ten', '0123456789');
     const { status, text: body, headers } = await files.get('ten', { range });
     expect([status, body]).toEqual([206, content]);
-    expect(headers).toMatchObject({ 'content-range': `bytes ${shown}/10`, 'content-length': String(content.length) });
+    expect(headers).toMatchObject({ 'content-range': `bytes ${expectedRange}/10`, 'content-length': String(content.length) });
   });
 
-  it('are read to the end by who began before they were replaced or deleted', async () => {
+  it('can be read to the end if the read started before they were replaced or deleted', async () => {
     const old = 'o'.repeat(10_000_000);
     await files.put('x', old);
     const reading = await fetch(`${files.url}${files.base}/x`, { headers: key });
     await files.put('x', 'n'.repeat(10_000_000));
-    const again = await fetch(`${files.url}${files.base}/x`, { headers: key });
+    const secondReading = await fetch(`${files.url}${files.base}/x`, { headers: key });
     await files.send('DELETE', 'x');
     expect((await reading.text()) === old).toBe(true);
-    expect(new Set(await again.text())).toEqual(new Set('n'));
+    expect(new Set(await secondReading.text())).toEqual(new Set('n'));
   });
 
   it('are looked up again if their content is replaced before it is read', async () => {
@@ -143,16 +143,16 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
 
   it('are not visible before they are complete', async () => {
     const writing = openRequest(`${files.url}${files.base}/x`, { method: 'PUT', headers: key });
-    const answered = new Promise<string>((resolve) => writing.on('response', (response) => resolve(text(response))));
+    const responseText = new Promise<string>((resolve) => writing.on('response', (response) => resolve(text(response))));
     writing.write('half');
     await vi.waitUntil(async () => kind === 's3' || (await store.names()).length === 1, { interval: 10 });
     expect((await files.get('x')).status).toBe(404);
     writing.end(' and half');
-    expect(JSON.parse(await answered)).toMatchObject({ contentLength: 13 });
+    expect(JSON.parse(await responseText)).toMatchObject({ contentLength: 13 });
     expect((await files.get('x')).text).toBe('half and half');
   });
 
-  it('are written once where several ask to be the first', async () => {
+  it('are created once if several writers use If-None-Match: * concurrently', async () => {
     const puts = await Promise.all(
       Array.from({ length: 8 }, (_, index) => files.put('x', `writer ${index}`, { 'if-none-match': '*' })),
     );
@@ -162,21 +162,21 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     expect(await store.names()).toHaveLength(1);
   });
 
-  it('are refused where they are too large, announced or not', async () => {
-    const announced = await files.put('x', Buffer.alloc(12_000_001));
-    expect([announced.status, announced.error.code]).toEqual([413, 'payload_too_large']);
+  it('are rejected if they are too large, with or without a content length', async () => {
+    const withLength = await files.put('x', Buffer.alloc(12_000_001));
+    expect([withLength.status, withLength.error.code]).toEqual([413, 'payload_too_large']);
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) });
-    const streamed = await fetch(`${files.url}${files.base}/x`, { method: 'PUT', headers: key, body, duplex: 'half' });
-    expect(streamed.status).toBe(413);
-    expect(await streamed.text()).toContain('12000000');
+    const withoutLength = await fetch(`${files.url}${files.base}/x`, { method: 'PUT', headers: key, body, duplex: 'half' });
+    expect(withoutLength.status).toBe(413);
+    expect(await withoutLength.text()).toContain('12000000');
     expect((await files.get('x')).status).toBe(404);
   });
 
-  it('are refused where their bucket would be too full, until there is room', async () => {
+  it('are rejected if they exceed the quota of the bucket, until it has enough free bytes', async () => {
     for (const path of ['x', 'y']) expect((await files.put(path, Buffer.alloc(8_000_000))).status).toBe(200);
-    const refused = await files.put('z', Buffer.alloc(4_000_001));
-    expect([refused.status, refused.error.code]).toEqual([413, 'payload_too_large']);
-    expect(refused.error.message).toMatch(/16000000 of at most 20000000 bytes/);
+    const rejected = await files.put('z', Buffer.alloc(4_000_001));
+    expect([rejected.status, rejected.error.code]).toEqual([413, 'payload_too_large']);
+    expect(rejected.error.message).toMatch(/16000000 of at most 20000000 bytes/);
     expect((await files.put('z', Buffer.alloc(4_000_000))).status).toBe(200);
     expect((await files.put('x', Buffer.alloc(7_000_000))).status).toBe(200);
     await files.send('DELETE', 'y');
@@ -184,15 +184,15 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
   });
 });
 
-describe.each(storeKinds)('where %s is away', (kind) => {
-  it('file requests return 503 without details', async () => {
+describe.each(storeKinds)('an unavailable %s store', (kind) => {
+  it('makes requests for contents return 503 without details, while deletions succeed', async () => {
     await using store = await openStore(kind);
     await using files = await startFiles({ blobs: store.blobs });
     await files.put('x', 'one');
     await store.breakDown();
-    const written = await files.put('y', 'two');
-    expect([written.status, written.error.code, written.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-    expect(written.text).not.toMatch(/canary|127\.0\.0\.1|ENOENT|ECONN|tmp/);
+    const putResponse = await files.put('y', 'two');
+    expect([putResponse.status, putResponse.error.code, putResponse.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    expect(putResponse.text).not.toMatch(/canary|127\.0\.0\.1|ENOENT|ECONN|tmp/);
     expect((await files.get('y')).status).toBe(404);
     if (kind === 's3') expect((await files.get('x')).error.code).toBe('overloaded');
     expect((await files.send('DELETE', 'x')).status).toBe(204);

@@ -15,9 +15,9 @@ export const storeKinds = ['disk', 's3'] as const;
 
 export interface TestStore extends AsyncDisposable {
   readonly blobs: BlobStore;
-  /** Everything that rests in it, unfinished or not. */
+  /** Names of all stored contents, including unfinished uploads. */
   names(): Promise<readonly string[]>;
-  /** Takes the store away. */
+  /** Makes the store unavailable. */
   breakDown(): Promise<void>;
 }
 
@@ -59,14 +59,14 @@ export interface FileService extends AsyncDisposable {
   readonly service: TestService;
   readonly index: MemoryFileIndex;
   readonly url: string;
-  /** `/v1/files/{bucket}` of `callerKey`. */
+  /** `/v1/files/{bucket}` for the bucket of `callerKey`. */
   readonly base: string;
   readonly bucket: string;
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
   put(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   send(method: string, path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
-  /** Of the path below the bucket, query included. */
+  /** Reads the metadata of a path below the bucket. The path may include a query. */
   metadata(path: string): Promise<TestResponse>;
 }
 
@@ -74,7 +74,7 @@ export interface StoredFileService extends FileService {
   readonly store: TestStore;
 }
 
-/** The same with a store on disk of its own. */
+/** Starts a service that stores files, with its own store on disk. */
 export async function startFilesOnDisk(
   files: Partial<Omit<FileParts, 'blobs'>> = {},
   configuration: object = {},
@@ -91,18 +91,18 @@ export async function startFilesOnDisk(
   };
 }
 
-/** A service that stores files; paths are below the bucket of `callerKey`, as they shall be sent. */
+/** Starts a service that stores files. Paths are encoded and relative to the bucket of `callerKey`. */
 export async function startFiles(
   files: Pick<FileParts, 'blobs'> & Partial<FileParts>,
   configuration: object = {},
-  others: Pick<ServiceOptions, 'applications' | 'recordAudit' | 'perRequestKeys'> = {},
+  otherOptions: Pick<ServiceOptions, 'applications' | 'recordAudit' | 'perRequestKeys'> = {},
 ): Promise<FileService> {
   const index = new MemoryFileIndex();
-  const faults: string[] = [];
+  const errors: string[] = [];
   const options: ServiceOptions & Pick<ServiceDeps, 'files'> = {
-    ...others,
+    ...otherOptions,
     files: { index, ...files },
-    reportError: (message) => faults.push(message),
+    reportError: (message) => errors.push(message),
   };
   const service = await startService({ models: { m: { upstreams: [{ protocol: 'demo' }] } }, ...configuration }, options);
   const key = { 'api-key': callerKey };
@@ -117,7 +117,7 @@ export async function startFiles(
     url: service.url,
     base,
     bucket,
-    faults,
+    errors,
     put: (path, body, headers) =>
       service.sendRequest({ method: 'PUT', path: `${base}/${path}`, headers: { ...key, ...headers }, body }),
     get: (path, headers) => send('GET', path, headers),

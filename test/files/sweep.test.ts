@@ -32,108 +32,110 @@ afterAll(async () => {
   await s3[Symbol.asyncDispose]();
 });
 
-/** Nothing lies in S3 any more, and it is nobody's. */
-async function empty(): Promise<void> {
+/** Deletes all contents in S3 and the record of the database that owns them. */
+async function emptyS3(): Promise<void> {
   for (const name of [...(await s3.names()).objects, 'parley-database']) await blobs.delete(name);
 }
 
-/** What a node does once when its clock shows a time that long from now; gives what it says. */
+/** Runs one sweep with a clock that is ahead by this time. Returns the log messages. */
 async function sweepOnce(database: SqlDatabase, laterMs: number): Promise<readonly string[]> {
-  const said: string[] = [];
+  const messages: string[] = [];
   const clock = { ...systemClock, epochMs: () => Date.now() + laterMs, sleep: async () => sweeper.stop() };
-  const say = (message: string): void => void said.push(message);
+  const log = (message: string): void => void messages.push(message);
   const index = new SqlFileIndex(database);
   const leases = new SqlPassageIndex(database);
   const parts = { store: blobs, index, leases, isShared: true, isPlace: async () => true };
-  const sweeper = openSweeper(parts, { clock, caches: new Caches(), newKey: () => '', note: say, reportError: say });
+  const sweeper = openSweeper(parts, { clock, caches: new Caches(), newKey: () => '', note: log, reportError: log });
   await sweeper.run();
-  return said;
+  return messages;
 }
 
-describeOnEach('nodes that share a place in S3', (nodes) => {
-  it('delete old contents that no file uses, one of them a day, once the place is theirs for a day', async () => {
-    await empty();
+describeOnEach('nodes that share an S3 location', (nodes) => {
+  it('delete old unused contents once a day, on one node, after they have owned the location for a day', async () => {
+    await emptyS3();
     const files = await startFiles({ blobs, index: new SqlFileIndex(nodes.database) });
     expect((await files.put('kept', 'content')).status).toBe(200);
     await files[Symbol.asyncDispose]();
     const orphan = randomUUID();
     for (const name of [orphan, 'notes.txt', `${orphan}.part`, `deeper/${orphan}`]) await s3.put(name, name);
-    const rest = (await s3.names()).objects.filter((name) => name !== orphan);
-    expect(rest).toHaveLength(4);
+    const remaining = (await s3.names()).objects.filter((name) => name !== orphan);
+    expect(remaining).toHaveLength(4);
 
     expect(await sweepOnce(nodes.database, 0)).toEqual([]);
     expect(await sweepOnce(nodes.otherDatabase, dayMs - hourMs)).toEqual([]);
     expect((await s3.names()).objects).toContain(orphan);
-    const said = await Promise.all([nodes.database, nodes.otherDatabase].map((each) => sweepOnce(each, dayMs + hourMs)));
-    expect(said.flat()).toEqual(['deleted 1 unused file contents']);
-    expect((await s3.names()).objects).toEqual(rest);
+    const messages = await Promise.all(
+      [nodes.database, nodes.otherDatabase].map((database) => sweepOnce(database, dayMs + hourMs)),
+    );
+    expect(messages.flat()).toEqual(['deleted 1 unused file contents']);
+    expect((await s3.names()).objects).toEqual(remaining);
 
     await s3.put(orphan, '2');
     expect(await sweepOnce(nodes.otherDatabase, dayMs + 20 * hourMs)).toEqual([]);
     expect(await sweepOnce(nodes.otherDatabase, 2 * dayMs + hourMs)).toEqual(['deleted 1 unused file contents']);
-    expect((await s3.names()).objects).toEqual(rest);
+    expect((await s3.names()).objects).toEqual(remaining);
   });
 
-  it('keep the files of another database and log that', async () => {
-    await empty();
-    await using fresh = await freshSqlite();
-    await using opened = await fresh.open();
-    const { database } = opened;
-    const foreign = randomUUID();
-    await s3.put(foreign, 'x');
+  it('retain the files of another database, and log a message', async () => {
+    await emptyS3();
+    await using sqlite = await freshSqlite();
+    await using connection = await sqlite.open();
+    const { database } = connection;
+    const foreignName = randomUUID();
+    await s3.put(foreignName, 'x');
     expect(await sweepOnce(database, 0)).toEqual([]);
     for (const laterMs of [0, 2 * dayMs])
       expect(await sweepOnce(nodes.database, laterMs)).toEqual([expect.stringContaining('files of another database')]);
-    expect((await s3.names()).objects).toEqual([foreign]);
+    expect((await s3.names()).objects).toEqual([foreignName]);
   });
 });
 
 describe('a sweep', () => {
-  async function withIndex(work: (index: SqlFileIndex) => Promise<void>): Promise<void> {
-    await empty();
-    await using fresh = await freshSqlite();
-    const { database, close } = await fresh.open();
+  async function runWithIndex(work: (index: SqlFileIndex) => Promise<void>): Promise<void> {
+    await emptyS3();
+    await using sqlite = await freshSqlite();
+    const { database, close } = await sqlite.open();
     await work(new SqlFileIndex(database)).finally(close);
   }
 
-  const soon = () => ({ nowMs: Date.now(), beforeMs: Date.now() + dayMs, signal: new AbortController().signal });
+  const createLimits = () => ({ nowMs: Date.now(), beforeMs: Date.now() + dayMs, signal: new AbortController().signal });
 
-  it('reads contents page by page, without those that are too young', () =>
-    withIndex(async (index) => {
+  it('reads contents page by page, without those that are too new', () =>
+    runWithIndex(async (index) => {
       const names = Array.from({ length: 502 }, () => randomUUID());
       for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((name) => s3.put(name, name)));
-      const unused = vi.spyOn(index, 'unused').mockImplementation(async (asked) => asked.slice(0, 2));
-      expect(await sweepContents({ store: blobs, index, ...soon(), beforeMs: Date.now() - hourMs })).toBe(0);
+      const unused = vi.spyOn(index, 'unused').mockImplementation(async (candidates) => candidates.slice(0, 2));
+      expect(await sweepContents({ store: blobs, index, ...createLimits(), beforeMs: Date.now() - hourMs })).toBe(0);
       expect(unused).not.toHaveBeenCalled();
-      expect(await sweepContents({ store: blobs, index, ...soon() })).toBe(4);
-      expect(unused.mock.calls.map(([asked]) => asked.length)).toEqual([500, 2]);
+      expect(await sweepContents({ store: blobs, index, ...createLimits() })).toBe(4);
+      expect(unused.mock.calls.map(([candidates]) => candidates.length)).toEqual([500, 2]);
       expect((await s3.names()).objects).toHaveLength(498);
     }));
 
-  it('leaves a content that is being stored, however old it seems', () =>
-    withIndex(async (index) => {
+  it('does not delete a content during its upload, even if it is old', () =>
+    runWithIndex(async (index) => {
       await using files = await startFiles({ blobs, index });
       const gate = Promise.withResolvers<void>();
       const put = index.put.bind(index);
       const isWritten = new Promise<void>((resolve) => {
-        vi.spyOn(index, 'put').mockImplementationOnce(async (...given) => {
+        vi.spyOn(index, 'put').mockImplementationOnce(async (...args) => {
           resolve();
           await gate.promise;
-          return put(...given);
+          return put(...args);
         });
       });
       const writing = files.put('x', 'content');
       await isWritten;
       expect((await s3.names()).objects).toHaveLength(1);
-      expect(await sweepContents({ store: blobs, index, ...soon() })).toBe(0);
+      expect(await sweepContents({ store: blobs, index, ...createLimits() })).toBe(0);
       gate.resolve();
       expect((await writing).status).toBe(200);
-      expect(await sweepContents({ store: blobs, index, ...soon() })).toBe(0);
+      expect(await sweepContents({ store: blobs, index, ...createLimits() })).toBe(0);
       expect((await files.get('x')).text).toBe('content');
     }));
 
-  it('ends between two contents once the node stops', () =>
-    withIndex(async (index) => {
+  it('stops between two deletions if the node stops', () =>
+    runWithIndex(async (index) => {
       for (let count = 0; count < 3; count += 1) await s3.put(randomUUID(), 'x');
       const stop = new AbortController();
       const store = {
@@ -143,25 +145,25 @@ describe('a sweep', () => {
           stop.abort(new Error('stopped'));
         },
       };
-      await expect(sweepContents({ store, index, ...soon(), signal: stop.signal })).rejects.toThrow('stopped');
+      await expect(sweepContents({ store, index, ...createLimits(), signal: stop.signal })).rejects.toThrow('stopped');
       expect((await s3.names()).objects).toHaveLength(2);
     }));
 
   it('starts automatically in a node with S3', async () => {
-    await empty();
+    await emptyS3();
     await using folder = await openFolder();
-    const none = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
+    const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
     const environment = { PARLEY_FILES_URL: s3.filesUrl, PARLEY_SECRET: 'secret' };
-    const faults: string[] = [];
-    const noteFault = (message: string): void => void faults.push(message);
-    const stores = await openStores(readSettings({ ...none, data: folder.path }, environment), {
+    const errors: string[] = [];
+    const reportError = (message: string): void => void errors.push(message);
+    const stores = await openStores(readSettings({ ...noFlags, data: folder.path }, environment), {
       clock: systemClock,
       caches: new Caches(),
-      note: noteFault,
-      reportError: noteFault,
+      note: reportError,
+      reportError: reportError,
     });
     await vi.waitUntil(async () => (await blobs.read('parley-database', undefined))?.resume() !== undefined, { timeout: 10_000 });
     await stores.close();
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });

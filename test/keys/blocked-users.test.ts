@@ -2,29 +2,30 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
-import { askWith, chat, type KeysHouse, knows, makeKey, startKeysHouse, talkOn } from './keys-house.ts';
+import { askWith, chat, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-house.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const second = { timeout: 1_000, interval: 20 };
+const withinSecond = { timeout: 1_000, interval: 20 };
 const soon = { timeout: 5_000, interval: 50 };
 const blockedCode = '403 user_blocked';
 const messages = [{ role: 'user', content: 'Hello' }];
 const blockPath = (user: string) => `/v1/admin/blocked-users/${encodeURIComponent(user)}`;
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('blocked users and keys that administrators revoke, on %s', (engine) => {
-  let house: KeysHouse;
-  const one = () => house.nodes[0];
-  const two = () => house.nodes[1];
-  const tokenOf = (sub: string) => house.issuer.token({ sub, roles: 'maker' });
-  const block = (user: string, more: object = {}) => askWith(one(), 'admin-key', blockPath(user), { method: 'PUT', ...more });
-  const unblock = (user: string) => askWith(one(), 'admin-key', blockPath(user), { method: 'DELETE' });
-  const reaches = (credentials: string, seen: string) =>
-    vi.waitFor(async () => expect(await knows(two(), credentials)).toBe(seen), second);
+describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and blocked users, on %s', (engine) => {
+  let cluster: KeysCluster;
+  const getFirstNode = () => cluster.nodes[0];
+  const getSecondNode = () => cluster.nodes[1];
+  const createToken = (sub: string) => cluster.issuer.token({ sub, roles: 'maker' });
+  const block = (user: string, options: object = {}) =>
+    askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'PUT', ...options });
+  const unblock = (user: string) => askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'DELETE' });
+  const waitForIdentity = (credentials: string, expected: string) =>
+    vi.waitFor(async () => expect(await knows(getSecondNode(), credentials)).toBe(expected), withinSecond);
 
   beforeAll(async () => {
-    house = await startKeysHouse(engine);
-    house.configure({
+    cluster = await startKeysCluster(engine);
+    cluster.configure({
       keys: {
         'admin-key': { project: 'office', role: 'admin' },
         'auditor-key': { project: 'audit', role: 'auditor' },
@@ -33,106 +34,110 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('blocked users and keys that ad
       },
     });
   });
-  beforeEach(() => house.upstream.script(jsonReply(plainCompletion('Hello'))));
-  afterAll(() => house[Symbol.asyncDispose]());
+  beforeEach(() => cluster.upstream.script(jsonReply(plainCompletion('Hello'))));
+  afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('lists the keys of a user without the keys themselves, page by page', async () => {
-    const token = await tokenOf('ada');
-    const [first, last] = [await makeKey(one(), token, { name: 'first' }), await makeKey(one(), token, { deployments: ['m'] })];
-    const other = await makeKey(one(), await tokenOf('bob'));
-    const { status, json, headers } = await askWith(two(), 'admin-key', '/v1/admin/keys?user=ada');
+  it('lists the keys of a user without their secrets, page by page', async () => {
+    const token = await createToken('ada');
+    const [first, second] = [
+      await makeKey(getFirstNode(), token, { name: 'first' }),
+      await makeKey(getFirstNode(), token, { deployments: ['m'] }),
+    ];
+    const otherKey = await makeKey(getFirstNode(), await createToken('bob'));
+    const { status, json, headers } = await askWith(getSecondNode(), 'admin-key', '/v1/admin/keys?user=ada');
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     const { data, nextToken } = json as { data: readonly Record<string, unknown>[]; nextToken: string | null };
     expect(nextToken).toBeNull();
-    const { key: _key, ...shown } = first;
-    expect(data.map(({ id }) => id).sort()).toEqual([first.id, last.id].sort());
-    expect(data.find(({ id }) => id === first.id)).toEqual({ ...shown, source: 'user', user: 'ada', project: 'corporate' });
-    expect(data.find(({ id }) => id === last.id)).toMatchObject({ deployments: ['m'] });
+    const { key: _key, ...listedKey } = first;
+    expect(data.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
+    expect(data.find(({ id }) => id === first.id)).toEqual({ ...listedKey, source: 'user', user: 'ada', project: 'corporate' });
+    expect(data.find(({ id }) => id === second.id)).toMatchObject({ deployments: ['m'] });
     expect(JSON.stringify(json)).not.toContain(first.key);
     const ids: unknown[] = [];
     for (let next: string | null = ''; next !== null; ) {
-      const page = (await askWith(one(), 'auditor-key', `/v1/admin/keys?limit=1&token=${next}`)).json as typeof json & {
+      const page = (await askWith(getFirstNode(), 'auditor-key', `/v1/admin/keys?limit=1&token=${next}`)).json as typeof json & {
         data: readonly { id: string }[];
         nextToken: string | null;
       };
       ids.push(...page.data.map(({ id }) => id));
       next = page.nextToken;
     }
-    expect(ids.toSorted()).toEqual([first.id, last.id, other.id].sort());
-    expect((await askWith(one(), 'admin-key', '/v1/admin/keys?owner=ada')).error.message).toContain('owner');
-    for (const { id } of [first, last, other]) await askWith(one(), 'admin-key', `/v1/admin/keys/${id}`, { method: 'DELETE' });
+    expect(ids.toSorted()).toEqual([first.id, second.id, otherKey.id].sort());
+    expect((await askWith(getFirstNode(), 'admin-key', '/v1/admin/keys?owner=ada')).error.message).toContain('owner');
+    for (const { id } of [first, second, otherKey])
+      await askWith(getFirstNode(), 'admin-key', `/v1/admin/keys/${id}`, { method: 'DELETE' });
   });
 
   it('revokes the key of a user on all nodes within a second', async () => {
-    const made = await makeKey(one(), await tokenOf('ada'));
-    await reaches(made.key, 'ada');
-    const path = `/v1/admin/keys/${made.id}`;
+    const createdKey = await makeKey(getFirstNode(), await createToken('ada'));
+    await waitForIdentity(createdKey.key, 'ada');
+    const path = `/v1/admin/keys/${createdKey.id}`;
     for (const key of ['auditor-key', 'plain-key']) {
-      const denied = await askWith(one(), key, path, { method: 'DELETE' });
+      const denied = await askWith(getFirstNode(), key, path, { method: 'DELETE' });
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
     }
-    expect((await askWith(one(), 'admin-key', path, { method: 'DELETE' })).status).toBe(204);
-    await reaches(made.key, '401 invalid_api_key');
-    expect((await askWith(one(), 'admin-key', path, { method: 'DELETE' })).error.code).toBe('key_not_found');
-    expect(house.audited).toContainEqual({ action: 'key.revoked', subject: 'key:office', object: made.id });
+    expect((await askWith(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).status).toBe(204);
+    await waitForIdentity(createdKey.key, '401 invalid_api_key');
+    expect((await askWith(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).error.code).toBe('key_not_found');
+    expect(cluster.audited).toContainEqual({ action: 'key.revoked', subject: 'key:office', object: createdKey.id });
   });
 
   it('rejects every credential of a blocked user on all nodes within a second, until the user is unblocked', async () => {
-    const token = await tokenOf('ada');
-    const made = await makeKey(one(), token);
-    await reaches(made.key, 'ada');
+    const token = await createToken('ada');
+    const createdKey = await makeKey(getFirstNode(), token);
+    await waitForIdentity(createdKey.key, 'ada');
     const blocked = await block('ada', { body: { reason: 'Left the company' } });
     expect([blocked.status, blocked.json]).toEqual([
       201,
       { user: 'ada', reason: 'Left the company', blockedAt: expect.any(Number), blockedBy: 'key:office' },
     ]);
-    for (const credentials of [token, made.key]) {
-      await reaches(credentials, blockedCode);
-      expect(await chat(one(), credentials)).toBe(blockedCode);
+    for (const credentials of [token, createdKey.key]) {
+      await waitForIdentity(credentials, blockedCode);
+      expect(await chat(getFirstNode(), credentials)).toBe(blockedCode);
     }
-    const { error } = await askWith(one(), token, '/v1/user/info');
+    const { error } = await askWith(getFirstNode(), token, '/v1/user/info');
     expect(error.message).toMatch(/administrator/);
     expect(error.message).not.toContain('Left the company');
-    expect(await knows(two(), await tokenOf('bob'))).toBe('bob');
-    expect((await askWith(one(), 'auditor-key', '/v1/admin/blocked-users')).json).toEqual({
+    expect(await knows(getSecondNode(), await createToken('bob'))).toBe('bob');
+    expect((await askWith(getFirstNode(), 'auditor-key', '/v1/admin/blocked-users')).json).toEqual({
       object: 'list',
       data: [blocked.json],
       nextToken: null,
     });
     expect((await block('ada')).status).toBe(200);
     expect((await unblock('ada')).status).toBe(204);
-    for (const credentials of [token, made.key]) await reaches(credentials, 'ada');
+    for (const credentials of [token, createdKey.key]) await waitForIdentity(credentials, 'ada');
     expect((await unblock('ada')).error.code).toBe('user_not_blocked');
-    expect(house.audited.filter(({ object }) => object === 'ada')).toEqual(
+    expect(cluster.audited.filter(({ object }) => object === 'ada')).toEqual(
       ['user.blocked', 'user.blocked', 'user.unblocked'].map((action) => ({ action, subject: 'key:office', object: 'ada' })),
     );
   });
 
   it('blocks the callers of a configured project', async () => {
     await block('key:shop');
-    await reaches('shop-key', blockedCode);
-    expect(await chat(two(), 'plain-key')).toBe('200');
+    await waitForIdentity('shop-key', blockedCode);
+    expect(await chat(getSecondNode(), 'plain-key')).toBe('200');
     await unblock('key:shop');
-    await reaches('shop-key', 'key:shop');
+    await waitForIdentity('shop-key', 'key:shop');
   });
 
   it.each(['auth0|a/b', 'a:b@c.example', '100%25', 'ä ö/..', 'x?y#z'])(
     'accepts the user ID %s, percent-encoded',
     async (user) => {
-      const token = await tokenOf(user);
+      const token = await createToken(user);
       expect((await block(user)).json).toMatchObject({ user });
-      await reaches(token, blockedCode);
+      await waitForIdentity(token, blockedCode);
       expect((await unblock(user)).status).toBe(204);
-      await reaches(token, user);
+      await waitForIdentity(token, user);
     },
   );
 
-  it('rejects a block of oneself, by an auditor, of an ID that cannot be stored, and with another body', async () => {
+  it('rejects a block by an auditor, of oneself, of an ID that cannot be stored, and with an invalid body', async () => {
     expect((await block('key:office')).error).toMatchObject({ code: 'invalid_request', param: 'user' });
     for (const key of ['auditor-key', 'plain-key'])
       for (const method of ['PUT', 'DELETE'])
-        expect((await askWith(one(), key, blockPath('ada'), { method })).error.code).toBe('access_denied');
-    expect((await askWith(one(), 'plain-key', '/v1/admin/blocked-users')).error.code).toBe('access_denied');
+        expect((await askWith(getFirstNode(), key, blockPath('ada'), { method })).error.code).toBe('access_denied');
+    expect((await askWith(getFirstNode(), 'plain-key', '/v1/admin/blocked-users')).error.code).toBe('access_denied');
     expect((await block('a\0b')).error).toMatchObject({ code: 'invalid_request', param: 'user' });
     expect((await block('a'.repeat(1281))).error).toMatchObject({ code: 'invalid_request', param: 'user' });
     expect((await block('ada', { body: { reason: 'x'.repeat(1001) } })).error).toMatchObject({ param: 'reason' });
@@ -140,52 +145,53 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('blocked users and keys that ad
   });
 
   it('ends streams, waiting calls, and background responses of a user who is blocked', async () => {
-    const token = await tokenOf('ada');
-    house.upstream.script(async (answering) => {
+    const token = await createToken('ada');
+    cluster.upstream.script(async (answering) => {
       if (answering.received.text.includes('Wait')) return new Promise(() => undefined);
       return talkOn(answering);
     });
-    const before = house.upstream.requests.length;
+    const before = cluster.upstream.requests.length;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const path = '/v1/chat/completions';
-    const reading = await openStream(two().url, { path, headers, body: { model: 'm', messages, stream: true } });
-    const streamed = reading.readRest();
+    const reading = await openStream(getSecondNode().url, { path, headers, body: { model: 'm', messages, stream: true } });
+    const streamResult = reading.readRest();
     const body = { model: 'm', messages: [{ role: 'user', content: 'Wait' }] };
-    const waiting = sendRequest(two().url, { path, headers, body });
-    const created = await askWith(two(), token, '/v1/responses', {
+    const waiting = sendRequest(getSecondNode().url, { path, headers, body });
+    const created = await askWith(getSecondNode(), token, '/v1/responses', {
       method: 'POST',
       body: { model: 'm', input: 'Go on', background: true },
     });
-    await vi.waitFor(() => expect(house.upstream.requests.length).toBe(before + 3), soon);
+    await vi.waitFor(() => expect(cluster.upstream.requests.length).toBe(before + 3), soon);
     await block('ada');
-    expect((await streamed).error?.code).toBe('user_blocked');
+    expect((await streamResult).error?.code).toBe('user_blocked');
     expect((await waiting).error.code).toBe('user_blocked');
-    for (const request of house.upstream.requests.slice(before)) expect((await request.closed)?.early).toBe(true);
+    for (const request of cluster.upstream.requests.slice(before)) expect((await request.closed)?.early).toBe(true);
     await unblock('ada');
-    await reaches(token, 'ada');
+    await waitForIdentity(token, 'ada');
     const { id } = created.json as { id: string };
-    const statusOf = async () => ((await askWith(two(), token, `/v1/responses/${id}`)).json as { status: string }).status;
-    await vi.waitFor(async () => expect(await statusOf()).toBe('failed'), soon);
+    const readStatus = async () =>
+      ((await askWith(getSecondNode(), token, `/v1/responses/${id}`)).json as { status: string }).status;
+    await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
   });
 
   it('rejects per-request keys of a user who is blocked', async () => {
-    const token = await tokenOf('ada');
-    let lent = '';
-    house.upstream.script(async (answering) => {
-      lent = String(answering.received.headers['api-key']);
+    const token = await createToken('ada');
+    let perRequestKey = '';
+    cluster.upstream.script(async (answering) => {
+      perRequestKey = String(answering.received.headers['api-key']);
       return talkOn(answering);
     });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const reading = await openStream(two().url, {
+    const reading = await openStream(getSecondNode().url, {
       path: '/v1/chat/completions',
       headers,
       body: { model: 'app', messages, stream: true },
     });
     const outer = reading.readRest();
-    await vi.waitFor(() => expect(lent).not.toBe(''), soon);
+    await vi.waitFor(() => expect(perRequestKey).not.toBe(''), soon);
     await block('ada');
     expect((await outer).error?.code).toBe('user_blocked');
-    await vi.waitFor(async () => expect(await knows(two(), lent)).toMatch(/^40[13] /), second);
+    await vi.waitFor(async () => expect(await knows(getSecondNode(), perRequestKey)).toMatch(/^40[13] /), withinSecond);
     await unblock('ada');
   });
 });

@@ -18,8 +18,8 @@ let upstream: ScriptedUpstream;
 let database: ResponseDatabase;
 let service: TestService;
 
-/** Puts one key with these fields in force, next to an unrestricted key of the same project. */
-function configure(fields: object, more: object = {}): void {
+/** Configures one key with these fields, and an unrestricted key of the same project. */
+function configure(fields: object, otherSections: object = {}): void {
   const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
   service.reload({
     models: { m: { upstreams }, other: { upstreams } },
@@ -28,7 +28,7 @@ function configure(fields: object, more: object = {}): void {
       robot: { project: 'team', key: 'key-of-the-robot', ...fields },
       open: { project: 'team', key: 'key-without-bounds' },
     },
-    ...more,
+    ...otherSections,
   });
 }
 
@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe('a key of a configuration file with expiresAt', () => {
-  it('is accepted until then and returns 401 afterwards', async () => {
+  it('is accepted until then and rejected with 401 afterwards', async () => {
     const expiresAtMs = clock.epochMs() + minuteMs;
     configure({ expiresAt: toTime(expiresAtMs) });
     expect([await knows(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
@@ -77,13 +77,13 @@ describe('a key of a configuration file with expiresAt', () => {
     );
   });
 
-  it('accepts a time with an offset', async () => {
+  it('can have a time with a UTC offset', async () => {
     const local = toTime(clock.epochMs() + 60 * minuteMs).replace('Z', '+02:00');
     configure({ expiresAt: local });
     expect(await knows(service, robot)).toBe('401 invalid_api_key');
   });
 
-  it('ends a stream that it started', async () => {
+  it('ends its stream when it expires', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     upstream.script(talkOn);
     const reading = await openStream(service.url, {
@@ -91,12 +91,12 @@ describe('a key of a configuration file with expiresAt', () => {
       headers: { authorization: `Bearer ${robot}`, 'content-type': 'application/json' },
       body: { model: 'm', messages: hello, stream: true },
     });
-    const ended = reading.readRest();
+    const result = reading.readRest();
     clock.moveCalendar(minuteMs + 1);
-    expect((await ended).error?.code).toBe('invalid_api_key');
+    expect((await result).error?.code).toBe('invalid_api_key');
   });
 
-  it('ends a call that waits for its upstream, and disconnects the upstream', async () => {
+  it('ends its waiting call when it expires, and disconnects the upstream', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     const before = upstream.requests.length;
     upstream.script(() => new Promise(() => undefined));
@@ -107,7 +107,7 @@ describe('a key of a configuration file with expiresAt', () => {
     expect((await upstream.requests[before]?.closed)?.early).toBe(true);
   });
 
-  it('ends a background response', async () => {
+  it('ends its background response when it expires', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     upstream.script(talkOn);
     const body = { model: 'm', input: 'Go on', background: true };
@@ -119,7 +119,7 @@ describe('a key of a configuration file with expiresAt', () => {
     await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
   });
 
-  it('rejects the per-request key of a call that it started', async () => {
+  it('invalidates the per-request key of its call when it expires', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     let perRequestKey = '';
     upstream.script(async (answering) => {
@@ -135,7 +135,7 @@ describe('a key of a configuration file with expiresAt', () => {
 });
 
 describe('a key of a configuration file with allowedIps', () => {
-  it('is accepted from these addresses only', async () => {
+  it('is accepted only from these addresses', async () => {
     configure({ allowedIps: ['127.0.0.0/8'] });
     expect([await knows(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
     configure({ allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
@@ -148,7 +148,7 @@ describe('a key of a configuration file with allowedIps', () => {
     expect(await knows(service, robot)).toBe('403 address_not_allowed');
   });
 
-  it('believes a forwarded address of a trusted proxy only', async () => {
+  it('uses the forwarded address only if a trusted proxy reports it', async () => {
     const headers = { 'x-forwarded-for': '192.0.2.7' };
     configure({ allowedIps: ['192.0.2.0/24'] });
     expect(await knows(service, robot, headers)).toBe('403 address_not_allowed');
@@ -161,9 +161,9 @@ describe('a key of a configuration file with allowedIps', () => {
 describe('a key of a configuration file with deployments', () => {
   beforeEach(() => configure({ deployments: ['m'], role: 'admin' }));
 
-  it('calls and lists these deployments only', async () => {
-    const called = [await chat(service, robot, 'm'), await chat(service, robot, 'other'), await chat(service, robot, 'app')];
-    expect(called).toEqual(['200', '403 access_denied', '403 access_denied']);
+  it('calls and lists only these deployments', async () => {
+    const outcomes = [await chat(service, robot, 'm'), await chat(service, robot, 'other'), await chat(service, robot, 'app')];
+    expect(outcomes).toEqual(['200', '403 access_denied', '403 access_denied']);
     const { json } = await askWith(service, robot, '/v1/models');
     expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['m']);
   });
@@ -174,21 +174,21 @@ describe('a key of a configuration file with deployments', () => {
     expect((await askWith(service, 'key-without-bounds', '/v1/bucket')).status).toBe(200);
   });
 
-  it('reads only the responses that it stored itself', async () => {
+  it('reads only the responses that it stored, also after its secret changes', async () => {
     const store = async (key: string) => {
       const body = { model: 'm', input: 'Hello', store: true };
       const { json } = await askWith(service, key, '/v1/responses', { method: 'POST', body });
       return (json as { id: string }).id;
     };
-    const [own, foreign] = [await store(robot), await store('key-without-bounds')];
+    const [ownId, foreign] = [await store(robot), await store('key-without-bounds')];
     const read = async (key: string, id: string) => (await askWith(service, key, `/v1/responses/${id}`)).status;
-    expect([await read(robot, own), await read(robot, foreign)]).toEqual([200, 404]);
-    expect(await read('key-without-bounds', own)).toBe(200);
+    expect([await read(robot, ownId), await read(robot, foreign)]).toEqual([200, 404]);
+    expect(await read('key-without-bounds', ownId)).toBe(200);
     configure({ deployments: ['m'], key: 'the-next-key-of-the-robot' });
-    expect(await read('the-next-key-of-the-robot', own)).toBe(200);
+    expect(await read('the-next-key-of-the-robot', ownId)).toBe(200);
   });
 
-  it('opens the inner calls of its applications', async () => {
+  it('does not restrict the inner calls of its applications', async () => {
     configure({ deployments: ['app'] });
     let inner = 0;
     upstream.script(async (answering) => {
@@ -202,13 +202,13 @@ describe('a key of a configuration file with deployments', () => {
     expect([await chat(service, robot, 'app'), inner]).toEqual(['200', 200]);
   });
 
-  it('opens no deployment if the list is empty', async () => {
+  it('calls no deployment if the list is empty', async () => {
     configure({ deployments: [] });
     expect(await chat(service, robot)).toBe('403 access_denied');
   });
 });
 
-describe('parley check on keys of files', () => {
+describe('parley check, for keys of a configuration file', () => {
   const check = (fields: object) =>
     checkValue({
       models: { 'gpt-5': { upstreams: [{ protocol: 'demo' }] } },

@@ -12,20 +12,20 @@ import { type ServiceOptions, startService, type TestService } from '#test/start
 import { report } from '../admin/support.ts';
 import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
 
-/** Two nodes on one database, an identity provider, and an upstream that is told what to answer. */
-export interface KeysHouse extends AsyncDisposable {
+/** Two nodes on one database, an identity provider, and a scripted upstream. */
+export interface KeysCluster extends AsyncDisposable {
   readonly database: SqlDatabase;
   readonly nodes: readonly [TestService, TestService];
   readonly clock: MovedClock;
   readonly issuer: Issuer;
   readonly upstream: ScriptedUpstream;
   readonly audited: { readonly action: string; readonly subject: string | undefined; readonly object: string | undefined }[];
-  /** Puts a configuration in force on both nodes; as in the beginning if nothing is said. */
-  configure(more?: object): void;
+  /** Reloads both nodes with these sections, or with the initial configuration by default. */
+  configure(otherSections?: object): void;
 }
 
-/** What a key is told as once. */
-export interface Made {
+/** The response to the creation of a key. Only this response contains the key itself. */
+export interface CreatedKey {
   readonly id: string;
   readonly key: string;
   readonly name: string;
@@ -37,87 +37,87 @@ export interface Made {
 
 export const roles = { maker: { selfService: { keys: 3, maxDays: 30 } }, plain: {} };
 
-export async function startKeysHouse(
+export async function startKeysCluster(
   engine: 'SQLite' | 'PostgreSQL',
   options: ServiceOptions & Pick<ServiceDeps, 'prepare'> = {},
-): Promise<KeysHouse> {
-  const stored = await openResponses(engine);
+): Promise<KeysCluster> {
+  const responseDatabase = await openResponses(engine);
   const issuer = await startIssuer();
   const upstream = await startScriptedUpstream();
   const clock = new MovedClock();
-  const audited: KeysHouse['audited'] = [];
+  const audited: KeysCluster['audited'] = [];
   const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
-  const configuration = (more: object = {}): object => ({
+  const configuration = (otherSections: object = {}): object => ({
     models: { m: { upstreams, maxRetryAttempts: 1 }, other: { upstreams, maxRetryAttempts: 1 } },
     applications: { app: { endpoint: `${upstream.url}/app` } },
     identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
     roles,
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
-    ...more,
+    ...otherSections,
   });
   const start = () =>
     startService(configuration(), {
       keys: {
-        store: new SqlKeyStore(stored.database),
-        blockedUsers: new SqlBlockedUserStore(stored.database),
+        store: new SqlKeyStore(responseDatabase.database),
+        blockedUsers: new SqlBlockedUserStore(responseDatabase.database),
         isShared: true,
       },
-      admin: { journal: new SqlJournal(stored.database), readNode: () => report },
-      responses: { ...stored.stores(), isShared: true },
+      admin: { journal: new SqlJournal(responseDatabase.database), readNode: () => report },
+      responses: { ...responseDatabase.stores(), isShared: true },
       files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() },
-      ...stored.evaluating(),
+      ...responseDatabase.evaluating(),
       clock,
       recordAudit: ({ action, subject, object }) => void audited.push({ action, subject, object }),
       ...options,
     });
   const nodes = [await start(), await start()] as const;
   return {
-    ...{ database: stored.database, nodes, clock, issuer, upstream, audited },
-    configure(more) {
-      for (const node of nodes) node.reload(configuration(more));
+    ...{ database: responseDatabase.database, nodes, clock, issuer, upstream, audited },
+    configure(otherSections) {
+      for (const node of nodes) node.reload(configuration(otherSections));
     },
     async [Symbol.asyncDispose]() {
       for (const node of nodes) await node.close();
       await upstream.close();
       await issuer.stop();
-      await stored[Symbol.asyncDispose]();
+      await responseDatabase[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Asks with a key or token; a body is sent as JSON. */
+/** Sends a request with a key or token, and the body as JSON. */
 export function askWith(
   node: { readonly url: string },
   credentials: string,
   path: string,
-  more: object = {},
+  options: object = {},
 ): Promise<TestResponse> {
-  const { method = 'GET', body, headers = {} } = more as { method?: string; body?: object; headers?: Record<string, string> };
+  const { method = 'GET', body, headers = {} } = options as { method?: string; body?: object; headers?: Record<string, string> };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return sendRequest(node.url, { method, path, headers: { authorization: `Bearer ${credentials}`, ...type, ...headers }, body });
 }
 
-/** Has a key made by whom a token stands for. */
-export async function makeKey(node: { readonly url: string }, token: string, body: object = {}): Promise<Made> {
-  const answered = await askWith(node, token, '/v1/user/keys', { method: 'POST', body });
-  if (answered.status !== 201) throw new Error(answered.text);
-  return answered.json as Made;
+/** Creates a key for the user of a token. */
+export async function makeKey(node: { readonly url: string }, token: string, body: object = {}): Promise<CreatedKey> {
+  const response = await askWith(node, token, '/v1/user/keys', { method: 'POST', body });
+  if (response.status !== 201) throw new Error(response.text);
+  return response.json as CreatedKey;
 }
 
-/** What a node says of whom a key or token stands for: the user, or the status and the code of the refusal. */
+/** Returns the user of a key or token according to a node, or the status and code of the rejection. */
 export async function knows(node: { readonly url: string }, credentials: string, headers: object = {}): Promise<string> {
   const { status, json, error } = await askWith(node, credentials, '/v1/user/info', { headers });
   return status === 200 ? (json as { user: string }).user : `${status} ${error.code}`;
 }
 
-/** A chat call; the status, and the code of a refusal. */
+/** Sends a chat request. Returns the status, and the error code of a rejection. */
 export async function chat(node: { readonly url: string }, credentials: string, model = 'm'): Promise<string> {
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const { status, error } = await askWith(node, credentials, '/v1/chat/completions', { method: 'POST', body });
   return status === 200 ? '200' : `${status} ${error.code}`;
 }
 
-/** Says something every 50 ms until the one who asked is gone. */
+/** Streams a delta every 50 ms until the client disconnects. */
 export const talkOn: Reply = async (answering) => {
   answering.head();
   while (answering.received.isOpen) {

@@ -6,7 +6,7 @@ import { askWith, chat, knows, makeKey, roles } from './keys-house.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-it('usage and calls name a user key by its ID, for the user and for administrators', async () => {
+it('usage and call records identify a user key by its ID, for the user and for administrators', async () => {
   await using issuer = await startIssuer();
   await using node = await startProcess({
     configuration: {
@@ -17,25 +17,25 @@ it('usage and calls name a user key by its ID, for the user and for administrato
     },
   });
   const token = await issuer.token({ sub: 'ada', roles: 'maker' });
-  const made = await makeKey(node, token);
-  expect(await knows(node, made.key)).toBe('ada');
-  expect([await chat(node, made.key), await chat(node, token)]).toEqual(['200', '200']);
-  const callsAt = async (credentials: string, path: string) =>
+  const created = await makeKey(node, token);
+  expect(await knows(node, created.key)).toBe('ada');
+  expect([await chat(node, created.key), await chat(node, token)]).toEqual(['200', '200']);
+  const listCalls = async (credentials: string, path: string) =>
     ((await askWith(node, credentials, path)).json as { data: { user: string; project: string; key?: string }[] }).data.map(
       ({ user, project, key }) => ({ user, project, key }),
     );
   const expected = [
     { user: 'ada', project: 'corporate', key: undefined },
-    { user: 'ada', project: 'corporate', key: made.id },
+    { user: 'ada', project: 'corporate', key: created.id },
   ];
-  await vi.waitFor(async () => expect(await callsAt(token, '/v1/user/calls')).toEqual(expected), { timeout: 10_000 });
-  expect(await callsAt('operator', '/v1/admin/calls')).toEqual(expected);
+  await vi.waitFor(async () => expect(await listCalls(token, '/v1/user/calls')).toEqual(expected), { timeout: 10_000 });
+  expect(await listCalls('operator', '/v1/admin/calls')).toEqual(expected);
   const audit = await askWith(node, 'operator', '/v1/admin/audit?kind=key');
-  expect(audit.json).toMatchObject({ data: [{ action: 'key.made', user: 'ada', object: made.id }] });
-  expect(node.output.stdout + node.output.stderr).not.toContain(made.key.slice(9));
+  expect(audit.json).toMatchObject({ data: [{ action: 'key.made', user: 'ada', object: created.id }] });
+  expect(node.output.stdout + node.output.stderr).not.toContain(created.key.slice(9));
 });
 
-it('a user key works after a restart', async () => {
+it('a user key remains valid after a restart', async () => {
   await using issuer = await startIssuer();
   await using folder = await openFolder();
   const configuration = { identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) }, roles };

@@ -1,109 +1,113 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
-import { askWith, chat, type KeysHouse, knows, type Made, makeKey, startKeysHouse } from './keys-house.ts';
+import { askWith, type CreatedKey, chat, type KeysCluster, knows, makeKey, startKeysCluster } from './keys-house.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Nodes know of a change within a second, where they have a processor. */
+/** Nodes apply a change within a second, but slow machines need more time. */
 const soon = { timeout: 5_000, interval: 20 };
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) => {
-  let house: KeysHouse;
+  let cluster: KeysCluster;
   let count = 0;
   let user: string;
   let token: string;
-  const signIn = (roles: string | readonly string[] = 'maker', more: object = {}) =>
-    house.issuer.token({ sub: user, roles, ...more });
-  const keysOf = async (held: string): Promise<Made[]> =>
-    ((await askWith(house.nodes[0], held, '/v1/user/keys')).json as { data: Made[] }).data;
-  const post = (held: string, body: object, path = '/v1/user/keys') =>
-    askWith(house.nodes[0], held, path, { method: 'POST', body });
+  const signIn = (roles: string | readonly string[] = 'maker', claims: object = {}) =>
+    cluster.issuer.token({ sub: user, roles, ...claims });
+  const listKeys = async (credentials: string): Promise<CreatedKey[]> =>
+    ((await askWith(cluster.nodes[0], credentials, '/v1/user/keys')).json as { data: CreatedKey[] }).data;
+  const post = (credentials: string, body: object, path = '/v1/user/keys') =>
+    askWith(cluster.nodes[0], credentials, path, { method: 'POST', body });
 
   beforeAll(async () => {
-    house = await startKeysHouse(engine);
-    house.upstream.script(({ response }) => {
+    cluster = await startKeysCluster(engine);
+    cluster.upstream.script(({ response }) => {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(plainCompletion('hi')));
     });
   });
   beforeEach(async () => {
-    house.configure();
+    cluster.configure();
     user = `user-${++count}`;
     token = await signIn();
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => cluster[Symbol.asyncDispose]());
 
-  it('is shown once, acts as the user on every node, and is stored as a digest only', async () => {
-    const [one, two] = house.nodes;
-    const made = await makeKey(one, token, { name: 'Notebook', days: 7 });
-    expect(made).toMatchObject({ name: 'Notebook', lastUsedAt: null, prefix: made.key.slice(0, made.prefix.length) });
-    expect(made.expiresAt - made.createdAt).toBe(7 * dayMs);
-    expect(made.key).not.toContain(made.id);
-    expect(made.prefix.length).toBeLessThan(20);
-    expect(await knows(one, made.key)).toBe(user);
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
-    const info = await askWith(two, made.key, '/v1/user/info');
+  it('is returned once, acts as the user on every node, and is stored only as a digest', async () => {
+    const [firstNode, secondNode] = cluster.nodes;
+    const created = await makeKey(firstNode, token, { name: 'Notebook', days: 7 });
+    expect(created).toMatchObject({ name: 'Notebook', lastUsedAt: null, prefix: created.key.slice(0, created.prefix.length) });
+    expect(created.expiresAt - created.createdAt).toBe(7 * dayMs);
+    expect(created.key).not.toContain(created.id);
+    expect(created.prefix.length).toBeLessThan(20);
+    expect(await knows(firstNode, created.key)).toBe(user);
+    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
+    const info = await askWith(secondNode, created.key, '/v1/user/info');
     expect(info.json).toEqual({ user, project: 'corporate', roles: ['maker'] });
-    expect(await chat(two, made.key)).toBe('200');
-    const { key, ...shown } = made;
-    expect(await keysOf(token)).toEqual([shown]);
-    const rows = await house.database.run((kysely) => kysely.selectFrom('api_keys').selectAll().execute());
+    expect(await chat(secondNode, created.key)).toBe('200');
+    const { key, ...listedKey } = created;
+    expect(await listKeys(token)).toEqual([listedKey]);
+    const rows = await cluster.database.run((kysely) => kysely.selectFrom('api_keys').selectAll().execute());
     expect(JSON.stringify(rows)).not.toContain(key.slice(9));
   });
 
-  it('has the time of its last use', async () => {
-    const made = await makeKey(house.nodes[0], token);
-    expect(await knows(house.nodes[0], made.key)).toBe(user);
-    await vi.waitFor(async () => expect((await keysOf(token))[0]?.lastUsedAt).toBeGreaterThan(made.createdAt - 1), 8_000);
+  it('records the time of its last use', async () => {
+    const created = await makeKey(cluster.nodes[0], token);
+    expect(await knows(cluster.nodes[0], created.key)).toBe(user);
+    await vi.waitFor(async () => expect((await listKeys(token))[0]?.lastUsedAt).toBeGreaterThan(created.createdAt - 1), 8_000);
   });
 
   it('can be created only by signed-in users whose role allows it, and the error names the remedy', async () => {
-    const made = await makeKey(house.nodes[0], token);
-    const refusal = async (credentials: string) => {
+    const created = await makeKey(cluster.nodes[0], token);
+    const getRejection = async (credentials: string) => {
       const { status, error } = await post(credentials, {});
       return [status, error.code, error.message];
     };
-    expect(await refusal(callerKey)).toEqual([
+    expect(await getRejection(callerKey)).toEqual([
       403,
       'access_denied',
       expect.stringContaining('sign in with an identity provider'),
     ]);
-    expect(await refusal(made.key)).toEqual([403, 'access_denied', expect.stringContaining('Sign in, and send your token')]);
-    expect((await askWith(house.nodes[0], made.key, '/v1/user/keys')).status).toBe(403);
-    // From here on the key goes by this token.
-    expect(await refusal(await signIn('plain'))).toEqual([403, 'access_denied', expect.stringContaining('selfService')]);
-    expect(await keysOf(token)).toHaveLength(1);
+    expect(await getRejection(created.key)).toEqual([
+      403,
+      'access_denied',
+      expect.stringContaining('Sign in, and send your token'),
+    ]);
+    expect((await askWith(cluster.nodes[0], created.key, '/v1/user/keys')).status).toBe(403);
+    // From here on, the key has the roles of this token.
+    expect(await getRejection(await signIn('plain'))).toEqual([403, 'access_denied', expect.stringContaining('selfService')]);
+    expect(await listKeys(token)).toHaveLength(1);
   });
 
-  it('is announced in the user info', async () => {
-    const offered = async (credentials: string) =>
-      ((await askWith(house.nodes[0], credentials, '/v1/user/info')).json as { selfService?: object }).selfService;
-    expect(await offered(token)).toEqual({ keys: 3, maxDays: 30 });
-    expect(await offered(await signIn('plain'))).toBeUndefined();
-    expect(await offered(callerKey)).toBeUndefined();
-    expect(await offered((await makeKey(house.nodes[0], token)).key)).toBeUndefined();
+  it('is offered in the user info only to users who can create keys', async () => {
+    const readSelfService = async (credentials: string) =>
+      ((await askWith(cluster.nodes[0], credentials, '/v1/user/info')).json as { selfService?: object }).selfService;
+    expect(await readSelfService(token)).toEqual({ keys: 3, maxDays: 30 });
+    expect(await readSelfService(await signIn('plain'))).toBeUndefined();
+    expect(await readSelfService(callerKey)).toBeUndefined();
+    expect(await readSelfService((await makeKey(cluster.nodes[0], token)).key)).toBeUndefined();
   });
 
   it('counts toward the number that the most generous role allows', async () => {
-    const [one] = house.nodes;
-    house.configure({
+    const [firstNode] = cluster.nodes;
+    cluster.configure({
       roles: { maker: { selfService: { keys: 1, maxDays: 90 } }, more: { selfService: { keys: 2, maxDays: 1 } } },
     });
-    const both = await signIn(['maker', 'more']);
-    const [first] = [await makeKey(one, both, { days: 90 }), await makeKey(one, both)];
-    const refused = await post(both, {});
-    expect([refused.status, refused.error.code]).toEqual([409, 'too_many_keys']);
-    expect(refused.error.message).toContain('at most 2 keys');
-    expect((await askWith(one, both, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
-    await makeKey(one, both);
+    const bothRoles = await signIn(['maker', 'more']);
+    const [first] = [await makeKey(firstNode, bothRoles, { days: 90 }), await makeKey(firstNode, bothRoles)];
+    const rejected = await post(bothRoles, {});
+    expect([rejected.status, rejected.error.code]).toEqual([409, 'too_many_keys']);
+    expect(rejected.error.message).toContain('at most 2 keys');
+    expect((await askWith(firstNode, bothRoles, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
+    await makeKey(firstNode, bothRoles);
   });
 
-  it('never exceeds that number with concurrent requests on two nodes', async () => {
-    const asked = Array.from({ length: 8 }, (_, nth) =>
-      askWith(house.nodes[nth % 2] as { url: string }, token, '/v1/user/keys', { method: 'POST', body: {} }),
+  it('never exceeds that number if requests arrive concurrently on two nodes', async () => {
+    const requests = Array.from({ length: 8 }, (_, index) =>
+      askWith(cluster.nodes[index % 2] as { url: string }, token, '/v1/user/keys', { method: 'POST', body: {} }),
     );
-    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    const statuses = (await Promise.all(requests)).map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
   });
 
@@ -117,186 +121,194 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     [{ deployments: ['m', '../x'] }, 'deployments[1]'],
     [{ allowedIps: ['10.0.0.1', 'home'] }, 'allowedIps[1]'],
     [{ colour: 'red' }, 'colour'],
-  ])('rejects %j with its path', async (body, param) => {
+  ])('is rejected with the path of the error for the input %j', async (body, param) => {
     const { status, error } = await post(token, body);
     expect([status, error.param]).toEqual([400, param]);
   });
 
-  it('expires when the user says, or after the maximum', async () => {
-    const [one] = house.nodes;
-    const made = await makeKey(one, token);
-    expect(made.expiresAt - made.createdAt).toBe(30 * dayMs);
-    const expiresAt = house.clock.epochMs() + 60_000;
-    const short = await makeKey(one, token, { expiresAt });
+  it('expires at the requested time, or by default after the maximum of the role', async () => {
+    const [firstNode] = cluster.nodes;
+    const created = await makeKey(firstNode, token);
+    expect(created.expiresAt - created.createdAt).toBe(30 * dayMs);
+    const expiresAt = cluster.clock.epochMs() + 60_000;
+    const short = await makeKey(firstNode, token, { expiresAt });
     expect(short.expiresAt).toBe(expiresAt);
-    expect(await knows(one, short.key)).toBe(user);
-    house.clock.moveCalendar(60_001);
-    for (const node of house.nodes) expect(await knows(node, short.key)).toBe('401 invalid_api_key');
-    expect(await knows(one, made.key)).toBe(user);
+    expect(await knows(firstNode, short.key)).toBe(user);
+    cluster.clock.moveCalendar(60_001);
+    for (const node of cluster.nodes) expect(await knows(node, short.key)).toBe('401 invalid_api_key');
+    expect(await knows(firstNode, created.key)).toBe(user);
   });
 
-  it('no longer counts after it has expired', async () => {
-    const expiresAt = house.clock.epochMs() + 60_000;
-    for (let nth = 0; nth < 3; nth += 1) await makeKey(house.nodes[0], token, { expiresAt });
-    house.clock.moveCalendar(60_001);
-    expect(await keysOf(token)).toHaveLength(3);
-    await makeKey(house.nodes[0], await signIn());
-    expect(await keysOf(token)).toHaveLength(1);
+  it('does not count after it has expired', async () => {
+    const expiresAt = cluster.clock.epochMs() + 60_000;
+    for (let index = 0; index < 3; index += 1) await makeKey(cluster.nodes[0], token, { expiresAt });
+    cluster.clock.moveCalendar(60_001);
+    expect(await listKeys(token)).toHaveLength(3);
+    await makeKey(cluster.nodes[0], await signIn());
+    expect(await listKeys(token)).toHaveLength(1);
   });
 
-  it('is rejected on every node after its owner, and no other user, deletes it', async () => {
-    const [one, two] = house.nodes;
-    const made = await makeKey(one, token);
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
-    const path = `/v1/user/keys/${made.id}`;
-    const stranger = await house.issuer.token({ sub: 'stranger', roles: 'maker' });
-    const others = await askWith(one, stranger, path, { method: 'DELETE' });
-    expect([others.status, others.error.code]).toEqual([404, 'key_not_found']);
-    expect((await askWith(one, token, path, { method: 'DELETE' })).status).toBe(204);
-    expect(await knows(one, made.key)).toBe('401 invalid_api_key');
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), soon);
-    expect((await askWith(one, token, path, { method: 'DELETE' })).status).toBe(404);
-    expect(await keysOf(token)).toEqual([]);
+  it('is rejected on every node after its owner deletes it, and other users cannot delete it', async () => {
+    const [firstNode, secondNode] = cluster.nodes;
+    const created = await makeKey(firstNode, token);
+    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
+    const path = `/v1/user/keys/${created.id}`;
+    const stranger = await cluster.issuer.token({ sub: 'stranger', roles: 'maker' });
+    const rejected = await askWith(firstNode, stranger, path, { method: 'DELETE' });
+    expect([rejected.status, rejected.error.code]).toEqual([404, 'key_not_found']);
+    expect((await askWith(firstNode, token, path, { method: 'DELETE' })).status).toBe(204);
+    expect(await knows(firstNode, created.key)).toBe('401 invalid_api_key');
+    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe('401 invalid_api_key'), soon);
+    expect((await askWith(firstNode, token, path, { method: 'DELETE' })).status).toBe(404);
+    expect(await listKeys(token)).toEqual([]);
   });
 
-  it('is replaced under its ID, and the old key works for the requested overlap', async () => {
-    const [one, two] = house.nodes;
-    const first = await makeKey(one, token, { name: 'Robot' });
+  it('keeps its ID when it is rotated, and the old secret works for the requested overlap', async () => {
+    const [firstNode, secondNode] = cluster.nodes;
+    const first = await makeKey(firstNode, token, { name: 'Robot' });
     const path = `/v1/user/keys/${first.id}/rotate`;
-    const next = (await post(token, { overlapSeconds: 100 }, path)).json as Made;
+    const next = (await post(token, { overlapSeconds: 100 }, path)).json as CreatedKey;
     expect(next).toMatchObject({ id: first.id, name: 'Robot', expiresAt: first.expiresAt });
-    for (const { key } of [first, next]) await vi.waitFor(async () => expect(await knows(two, key)).toBe(user), soon);
-    house.clock.moveCalendar(100_001);
-    expect(await knows(two, first.key)).toBe('401 invalid_api_key');
-    expect(await knows(two, next.key)).toBe(user);
-    const third = (await post(token, {}, path)).json as Made;
-    expect(await knows(one, next.key)).toBe('401 invalid_api_key');
-    expect(await knows(one, third.key)).toBe(user);
-    expect(await keysOf(token)).toHaveLength(1);
+    for (const { key } of [first, next]) await vi.waitFor(async () => expect(await knows(secondNode, key)).toBe(user), soon);
+    cluster.clock.moveCalendar(100_001);
+    expect(await knows(secondNode, first.key)).toBe('401 invalid_api_key');
+    expect(await knows(secondNode, next.key)).toBe(user);
+    const third = (await post(token, {}, path)).json as CreatedKey;
+    expect(await knows(firstNode, next.key)).toBe('401 invalid_api_key');
+    expect(await knows(firstNode, third.key)).toBe(user);
+    expect(await listKeys(token)).toHaveLength(1);
     expect((await post(token, { overlapSeconds: -1 }, path)).error.param).toBe('overlapSeconds');
     expect((await post(token, {}, '/v1/user/keys/none/rotate')).error.code).toBe('key_not_found');
   });
 
-  it('calls only its deployments, as far as its user can', async () => {
-    const [one] = house.nodes;
-    const made = await makeKey(one, token, { deployments: ['m'] });
-    expect([await chat(one, made.key), await chat(one, made.key, 'other')]).toEqual(['200', '403 access_denied']);
-    const listed = (await askWith(one, made.key, '/v1/models')).json as { data: { id: string }[] };
-    expect(listed.data.map(({ id }) => id)).toEqual(['m']);
-    const none = await makeKey(one, token, { deployments: [] });
-    expect(await chat(one, none.key)).toBe('403 access_denied');
-    const wide = await makeKey(one, token);
-    house.configure({ models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } } });
-    expect([await chat(one, made.key), await chat(one, wide.key)]).toEqual(['403 access_denied', '403 access_denied']);
+  it('calls only the deployments that both the key and its user may use', async () => {
+    const [firstNode] = cluster.nodes;
+    const bound = await makeKey(firstNode, token, { deployments: ['m'] });
+    expect([await chat(firstNode, bound.key), await chat(firstNode, bound.key, 'other')]).toEqual(['200', '403 access_denied']);
+    const list = (await askWith(firstNode, bound.key, '/v1/models')).json as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id)).toEqual(['m']);
+    const empty = await makeKey(firstNode, token, { deployments: [] });
+    expect(await chat(firstNode, empty.key)).toBe('403 access_denied');
+    const unbound = await makeKey(firstNode, token);
+    cluster.configure({ models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } } });
+    expect([await chat(firstNode, bound.key), await chat(firstNode, unbound.key)]).toEqual([
+      '403 access_denied',
+      '403 access_denied',
+    ]);
   });
 
-  it('cannot change its binding to deployments', async () => {
-    const [one] = house.nodes;
-    const { key } = await makeKey(one, token, { deployments: ['m'] });
-    const refused = ['/v1/consent/app', '/v1/user/keys'];
-    for (const path of refused) expect([path, (await askWith(one, key, path)).status]).toEqual([path, 403]);
-    const wide = await makeKey(one, token);
-    expect((await askWith(one, wide.key, '/v1/consent/app')).status).toBe(200);
+  it('cannot use consent and key routes if it is bound to deployments', async () => {
+    const [firstNode] = cluster.nodes;
+    const { key } = await makeKey(firstNode, token, { deployments: ['m'] });
+    const paths = ['/v1/consent/app', '/v1/user/keys'];
+    for (const path of paths) expect([path, (await askWith(firstNode, key, path)).status]).toEqual([path, 403]);
+    const unbound = await makeKey(firstNode, token);
+    expect((await askWith(firstNode, unbound.key, '/v1/consent/app')).status).toBe(200);
   });
 
-  it('is accepted only from its addresses, also as reported by a trusted proxy', async () => {
-    const [one] = house.nodes;
-    const home = await makeKey(one, token, { allowedIps: ['127.0.0.1'] });
-    const away = await makeKey(one, token, { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
-    const nobody = await makeKey(one, token, { allowedIps: [] });
-    const seen = (key: string, forwarded?: string) =>
-      knows(one, key, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
-    expect([await seen(home.key), await seen(away.key), await seen(nobody.key)]).toEqual([
+  it('is accepted only from its addresses, including those that a trusted proxy reports', async () => {
+    const [firstNode] = cluster.nodes;
+    const home = await makeKey(firstNode, token, { allowedIps: ['127.0.0.1'] });
+    const away = await makeKey(firstNode, token, { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
+    const blocked = await makeKey(firstNode, token, { allowedIps: [] });
+    const getIdentity = (key: string, forwarded?: string) =>
+      knows(firstNode, key, forwarded === undefined ? {} : { 'x-forwarded-for': forwarded });
+    expect([await getIdentity(home.key), await getIdentity(away.key), await getIdentity(blocked.key)]).toEqual([
       user,
       '403 address_not_allowed',
       '403 address_not_allowed',
     ]);
-    expect(await seen(away.key, '192.0.2.7')).toBe('403 address_not_allowed');
-    expect(await chat(one, away.key)).toBe('403 address_not_allowed');
-    expect(house.audited.at(-1)?.action).toBe('credentials.refused');
-    house.configure({ security: { trustedProxies: ['127.0.0.1'] } });
-    expect(await seen(away.key, '192.0.2.7')).toBe(user);
-    expect(await seen(away.key, '2001:db8::7')).toBe(user);
-    expect(await seen(away.key, '192.0.3.7')).toBe('403 address_not_allowed');
-    expect(await seen(home.key, '192.0.2.7')).toBe('403 address_not_allowed');
+    expect(await getIdentity(away.key, '192.0.2.7')).toBe('403 address_not_allowed');
+    expect(await chat(firstNode, away.key)).toBe('403 address_not_allowed');
+    expect(cluster.audited.at(-1)?.action).toBe('credentials.refused');
+    cluster.configure({ security: { trustedProxies: ['127.0.0.1'] } });
+    expect(await getIdentity(away.key, '192.0.2.7')).toBe(user);
+    expect(await getIdentity(away.key, '2001:db8::7')).toBe(user);
+    expect(await getIdentity(away.key, '192.0.3.7')).toBe('403 address_not_allowed');
+    expect(await getIdentity(home.key, '192.0.2.7')).toBe('403 address_not_allowed');
   });
 
   it('has the roles of the newest token of its user, in any order of requests', async () => {
-    const [one, two] = house.nodes;
-    const made = await makeKey(one, token);
-    const rolesOn = async (node: { url: string }) =>
-      ((await askWith(node, made.key, '/v1/user/info')).json as { roles: string[] }).roles;
-    const later = Math.floor(house.clock.epochMs() / 1000);
-    house.clock.pass(5_000);
+    const [firstNode, secondNode] = cluster.nodes;
+    const created = await makeKey(firstNode, token);
+    const readRoles = async (node: { url: string }) =>
+      ((await askWith(node, created.key, '/v1/user/info')).json as { roles: string[] }).roles;
+    const later = Math.floor(cluster.clock.epochMs() / 1000);
+    cluster.clock.pass(5_000);
     const newer = await signIn(['maker', 'staff'], { iat: later + 4 });
-    expect(await knows(two, newer)).toBe(user);
-    for (const node of house.nodes) await vi.waitFor(async () => expect(await rolesOn(node)).toEqual(['maker', 'staff']), soon);
-    expect(await knows(one, token)).toBe(user);
-    expect(await knows(one, await signIn('maker', { iat: later - 1 }))).toBe(user);
+    expect(await knows(secondNode, newer)).toBe(user);
+    for (const node of cluster.nodes)
+      await vi.waitFor(async () => expect(await readRoles(node)).toEqual(['maker', 'staff']), soon);
+    expect(await knows(firstNode, token)).toBe(user);
+    expect(await knows(firstNode, await signIn('maker', { iat: later - 1 }))).toBe(user);
     await new Promise((resolve) => setTimeout(resolve, 600));
-    expect(await rolesOn(one)).toEqual(['maker', 'staff']);
+    expect(await readRoles(firstNode)).toEqual(['maker', 'staff']);
   });
 
-  it('has the roles of the next token immediately', async () => {
-    const made = await makeKey(house.nodes[0], token);
+  it('has the roles of a later token that was issued in the same second', async () => {
+    const created = await makeKey(cluster.nodes[0], token);
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number };
-    expect(await knows(house.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
-    await vi.waitFor(async () => expect(await knows(house.nodes[0], made.key)).toBe('401 invalid_api_key'), soon);
+    expect(await knows(cluster.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
+    await vi.waitFor(async () => expect(await knows(cluster.nodes[0], created.key)).toBe('401 invalid_api_key'), soon);
   });
 
   it('shares the limits and the files of its user', async () => {
     const limits = { m: { requestDay: 2 } };
-    house.configure({ roles: { maker: { limits, selfService: { keys: 1, maxDays: 1 } } } });
-    const { key } = await makeKey(house.nodes[0], token);
-    const asked = [await chat(house.nodes[0], token), await chat(house.nodes[0], key), await chat(house.nodes[0], token)];
-    expect(asked).toEqual(['200', '200', '429 request_limit_exceeded']);
-    expect(await chat(house.nodes[0], key)).toBe('429 request_limit_exceeded');
-    const bucketOf = async (held: string) => (await askWith(house.nodes[0], held, '/v1/bucket')).text;
-    expect(await bucketOf(key)).toBe(await bucketOf(token));
+    cluster.configure({ roles: { maker: { limits, selfService: { keys: 1, maxDays: 1 } } } });
+    const { key } = await makeKey(cluster.nodes[0], token);
+    const outcomes = [
+      await chat(cluster.nodes[0], token),
+      await chat(cluster.nodes[0], key),
+      await chat(cluster.nodes[0], token),
+    ];
+    expect(outcomes).toEqual(['200', '200', '429 request_limit_exceeded']);
+    expect(await chat(cluster.nodes[0], key)).toBe('429 request_limit_exceeded');
+    const readBucket = async (credentials: string) => (await askWith(cluster.nodes[0], credentials, '/v1/bucket')).text;
+    expect(await readBucket(key)).toBe(await readBucket(token));
   });
 
-  it('stops with the right to have keys, and works again with it', async () => {
-    const [one, two] = house.nodes;
-    const made = await makeKey(one, token);
-    const other = await makeKey(one, token);
-    await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
-    house.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
-    for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
-    house.configure({ roles: { maker: {}, plain: {} } });
-    for (const node of house.nodes) expect(await knows(node, made.key)).toBe('401 invalid_api_key');
-    // Whoever lost the right sees and deletes what is there.
-    const leaked = `/v1/user/keys/${other.id}`;
-    expect((await keysOf(token)).map(({ id }) => id)).toContain(other.id);
-    expect((await post(token, {}, `${leaked}/rotate`)).status).toBe(403);
-    expect((await askWith(one, token, leaked, { method: 'DELETE' })).status).toBe(204);
-    house.configure();
-    for (const node of house.nodes) expect(await knows(node, made.key)).toBe(user);
-    expect(await knows(one, other.key)).toBe('401 invalid_api_key');
-    house.clock.pass(2_000);
-    const seconds = Math.floor(house.clock.epochMs() / 1000);
-    expect(await knows(one, await signIn('plain', { iat: seconds }))).toBe(user);
-    for (const node of house.nodes)
-      await vi.waitFor(async () => expect(await knows(node, made.key)).toBe('401 invalid_api_key'), soon);
-    house.clock.pass(2_000);
-    expect(await knows(two, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
-    for (const node of house.nodes) await vi.waitFor(async () => expect(await knows(node, made.key)).toBe(user), soon);
-    house.configure({ identityProviders: {} });
-    expect(await knows(one, made.key)).toBe('401 invalid_api_key');
+  it('is rejected while its user has no right to keys, and works again afterwards', async () => {
+    const [firstNode, secondNode] = cluster.nodes;
+    const created = await makeKey(firstNode, token);
+    const otherKey = await makeKey(firstNode, token);
+    await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
+    cluster.configure({ roles: { maker: {}, plain: { selfService: { keys: 1, maxDays: 1 } } } });
+    for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe('401 invalid_api_key');
+    cluster.configure({ roles: { maker: {}, plain: {} } });
+    for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe('401 invalid_api_key');
+    // Users who lost the right can still list and delete their keys.
+    const otherPath = `/v1/user/keys/${otherKey.id}`;
+    expect((await listKeys(token)).map(({ id }) => id)).toContain(otherKey.id);
+    expect((await post(token, {}, `${otherPath}/rotate`)).status).toBe(403);
+    expect((await askWith(firstNode, token, otherPath, { method: 'DELETE' })).status).toBe(204);
+    cluster.configure();
+    for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe(user);
+    expect(await knows(firstNode, otherKey.key)).toBe('401 invalid_api_key');
+    cluster.clock.pass(2_000);
+    const seconds = Math.floor(cluster.clock.epochMs() / 1000);
+    expect(await knows(firstNode, await signIn('plain', { iat: seconds }))).toBe(user);
+    for (const node of cluster.nodes)
+      await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('401 invalid_api_key'), soon);
+    cluster.clock.pass(2_000);
+    expect(await knows(secondNode, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
+    for (const node of cluster.nodes) await vi.waitFor(async () => expect(await knows(node, created.key)).toBe(user), soon);
+    cluster.configure({ identityProviders: {} });
+    expect(await knows(firstNode, created.key)).toBe('401 invalid_api_key');
   });
 
-  it('is allowed by the role default only for users whose roles are not configured', async () => {
-    house.configure({ roles: { default: { selfService: { keys: 1, maxDays: 1 } }, plain: {} } });
-    const made = await makeKey(house.nodes[0], await signIn('unheard-of'));
-    expect(await knows(house.nodes[0], made.key)).toBe(user);
+  it('is allowed by the default role only for users whose roles are not configured', async () => {
+    cluster.configure({ roles: { default: { selfService: { keys: 1, maxDays: 1 } }, plain: {} } });
+    const created = await makeKey(cluster.nodes[0], await signIn('unheard-of'));
+    expect(await knows(cluster.nodes[0], created.key)).toBe(user);
     expect((await post(await signIn('plain'), {})).status).toBe(403);
   });
 
-  it('is recorded in the audit log', async () => {
-    const made = await makeKey(house.nodes[0], token);
-    await post(token, {}, `/v1/user/keys/${made.id}/rotate`);
-    await askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
-    const noted = house.audited.filter(({ object }) => object === made.id);
-    expect(noted.map(({ action, subject }) => [action, subject])).toEqual([
+  it('is recorded in the audit log when it is created, rotated, and deleted', async () => {
+    const created = await makeKey(cluster.nodes[0], token);
+    await post(token, {}, `/v1/user/keys/${created.id}/rotate`);
+    await askWith(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
+    const records = cluster.audited.filter(({ object }) => object === created.id);
+    expect(records.map(({ action, subject }) => [action, subject])).toEqual([
       ['key.made', user],
       ['key.rotated', user],
       ['key.deleted', user],

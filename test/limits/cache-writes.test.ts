@@ -38,25 +38,25 @@ const message = {
   ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', stop_reason: 'end_turn', stop_sequence: null },
   ...{ content: [{ type: 'text', text: 'Hi.' }], usage },
 };
-/** 10 new, 100 read, 100 written for 5 minutes, 200 for an hour. */
+/** Cost of 10 new tokens, 100 tokens from the cache, 100 tokens cached for 5 minutes, and 200 cached for an hour. */
 const cost = 0.01 + 0.01 + 0.2 + 0.8;
 
-async function spent(): Promise<number> {
+async function readSpentCost(): Promise<number> {
   const { json } = await service.sendRequest({ method: 'GET', path: '/v1/deployments/claude/limits', headers: withKey() });
   return (json as { monthCostStats: { used: number } }).monthCostStats.used;
 }
 
-async function costOf(call: () => Promise<unknown>): Promise<number> {
-  const before = await spent();
+async function measureCost(call: () => Promise<unknown>): Promise<number> {
+  const before = await readSpentCost();
   await call();
-  return Number(((await spent()) - before).toFixed(9));
+  return Number(((await readSpentCost()) - before).toFixed(9));
 }
 
-describe('cache writes of 5 minutes and of an hour', () => {
-  it('are charged apart and reported to a chat client', async () => {
+describe('cache writes for 5 minutes and for an hour', () => {
+  it('are charged separately and reported to a chat client', async () => {
     upstream.script(jsonReply(message));
     let answer: Awaited<ReturnType<TestService['chat']>> | undefined;
-    const charged = await costOf(async () => {
+    const charged = await measureCost(async () => {
       answer = await service.chat('claude', { messages: hello });
     });
     expect(charged).toBe(cost);
@@ -69,29 +69,31 @@ describe('cache writes of 5 minutes and of an hour', () => {
     });
   });
 
-  it('are charged apart in a relayed stream', async () => {
+  it('are charged separately in a relayed stream', async () => {
     const start = { type: 'message_start', message: { ...message, content: [], stop_reason: null } };
     const end = { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } };
     upstream.script(piecesReply(toNamed(start), toNamed(end), toNamed({ type: 'message_stop' })));
     const body = { model: 'claude', max_tokens: 10, stream: true, messages: hello };
-    expect(await costOf(() => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }))).toBe(cost);
+    expect(await measureCost(() => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }))).toBe(cost);
   });
 
-  it('reach a messages client from a gateway that reports them in its own form', async () => {
-    const reported = {
+  it('are charged and sent to a Messages client if a gateway reports them in its own format', async () => {
+    const upstreamUsage = {
       prompt_tokens: 410,
       completion_tokens: 0,
       total_tokens: 410,
       prompt_tokens_details: { cached_tokens: 100 },
     };
     const { cache_creation, cache_creation_input_tokens } = usage;
-    upstream.script(jsonReply(plainCompletion('Hi.', { usage: { ...reported, cache_creation, cache_creation_input_tokens } })));
+    upstream.script(
+      jsonReply(plainCompletion('Hi.', { usage: { ...upstreamUsage, cache_creation, cache_creation_input_tokens } })),
+    );
     const body = { model: 'gateway', max_tokens: 10, messages: hello };
-    let told: unknown;
-    const charged = await costOf(async () => {
-      told = (await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body })).json;
+    let messageBody: unknown;
+    const charged = await measureCost(async () => {
+      messageBody = (await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body })).json;
     });
-    expect([charged, told]).toMatchObject([
+    expect([charged, messageBody]).toMatchObject([
       cost,
       { usage: { input_tokens: 10, cache_read_input_tokens: 100, cache_creation_input_tokens: 300, cache_creation } },
     ]);

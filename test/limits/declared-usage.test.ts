@@ -4,7 +4,7 @@ import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
-import { chat, counted, type LimitedService, startLimited, usedOf } from './support.ts';
+import { chat, type LimitedService, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 const greedy = `applications/${bucketOfProject('another')}/greedy`;
 const runsGreedy = `applications/${bucketOfProject('another')}/runs-greedy`;
@@ -15,12 +15,12 @@ const roles = { default: { limits: { '*': { day: million, requestDay: 100 } } } 
 async function startWithSaved(): Promise<LimitedService> {
   const limited = await startLimited(roles);
   const { service, upstream } = limited;
-  const open = { userRoles: ['default'] };
-  const saved = [
-    [greedy, { endpoint: `${upstream.url}/greedy`, ...open }],
-    [runsGreedy, quickApp({ model: greedy }, open)],
+  const access = { userRoles: ['default'] };
+  const applications = [
+    [greedy, { endpoint: `${upstream.url}/greedy`, ...access }],
+    [runsGreedy, quickApp({ model: greedy }, access)],
   ] as const;
-  for (const [id, body] of saved) {
+  for (const [id, body] of applications) {
     const name = id.slice(id.lastIndexOf('/') + 1);
     const { status, text } = await save(service, pathOf(name, bucketOfProject('another')), body, { 'api-key': 'another' });
     if (status !== 201) throw new Error(text);
@@ -28,43 +28,43 @@ async function startWithSaved(): Promise<LimitedService> {
   return limited;
 }
 
-function declares(statistics: object = {}): Reply {
+function replyWithDeclaredUsage(statistics: object = {}): Reply {
   return jsonReply(plainCompletion('hi', { usage: declaredUsage, ...statistics }));
 }
 
-const asItem = (model: string) => ({ index: 0, model, name: model, ...declaredUsage });
+const toItem = (model: string) => ({ index: 0, model, name: model, ...declaredUsage });
 
 describe('usage that a saved application declares', () => {
   it.each([
-    ['as its usage', {}],
-    ['under a custom name', { statistics: { usage_per_model: [asItem('big')] } }],
-    ['under the name of a model', { statistics: { usage_per_model: [asItem('m')] } }],
+    ['in its usage', {}],
+    ['under a custom name', { statistics: { usage_per_model: [toItem('big')] } }],
+    ['under the name of a model', { statistics: { usage_per_model: [toItem('m')] } }],
     ['with empty statistics', { statistics: { usage_per_model: [] } }],
-  ])('is marked for the caller and not counted against limits: %s', async (_what, statistics) => {
+  ])('is marked for the client and does not count against limits if declared %s', async (_description, statistics) => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    upstream.script(declares(statistics));
+    upstream.script(replyWithDeclaredUsage(statistics));
     const { status, json } = await chat(service, greedy);
     expect(status).toBe(200);
     const items = (json as { statistics: { usage_per_model: object[] } }).statistics.usage_per_model;
     expect(items).toEqual([expect.objectContaining({ ...declaredUsage, declared: true })]);
-    expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+    expect(await readUsed(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
     expect((await chat(service, greedy)).status).toBe(200);
   });
 
   it('is not counted if the caller reaches it through an application without code', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    upstream.script(declares());
+    upstream.script(replyWithDeclaredUsage());
     expect((await chat(service, runsGreedy)).status).toBe(200);
-    expect(await usedOf(service, runsGreedy)).toMatchObject({ dayTokenStats: 0 });
-    expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+    expect(await readUsed(service, runsGreedy)).toMatchObject({ dayTokenStats: 0 });
+    expect(await readUsed(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
   });
 
-  it('is not counted if a configured application passes it on with its mark', async () => {
+  it('is not counted if a configured application relays it with its mark', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    const relays: Reply = async (answering) => {
+    const relay: Reply = async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
       const inner = await sendRequest(service.url, {
         path: chatPath(encodeURIComponent(greedy)),
@@ -74,15 +74,15 @@ describe('usage that a saved application declares', () => {
       const { statistics } = inner.json as { statistics: object };
       await jsonReply(plainCompletion('hi', { usage: undefined, statistics }))(answering);
     };
-    upstream.script(relays, declares());
+    upstream.script(relay, replyWithDeclaredUsage());
     expect((await chat(service, 'app')).status).toBe(200);
-    expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+    expect(await readUsed(service, 'app')).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
   });
 
-  it('is not counted for a reply if the client disconnects', async () => {
+  it('is not counted if the client disconnects', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    const left = new AbortController();
+    const disconnect = new AbortController();
     upstream.script((answering) => {
       answering.head(200, { 'content-type': 'text/event-stream' });
       const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'x' };
@@ -92,24 +92,24 @@ describe('usage that a saved application declares', () => {
     const headers = withKey();
     const body = JSON.stringify({ messages: hello, stream: true });
     const path = `${service.url}${chatPath(encodeURIComponent(greedy))}`;
-    const reply = await fetch(path, { method: 'POST', headers, body, signal: left.signal });
+    const reply = await fetch(path, { method: 'POST', headers, body, signal: disconnect.signal });
     await reply.body?.getReader().read();
-    left.abort();
-    await expect.poll(() => usedOf(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
+    disconnect.abort();
+    await expect.poll(() => readUsed(service, greedy)).toMatchObject({ dayTokenStats: 0, dayRequestStats: 1 });
   });
 
-  it('does not affect the metering of calls that the application makes with its key', async () => {
+  it('does not replace the usage of inner calls', async () => {
     await using limited = await startWithSaved();
     const { service, upstream } = limited;
-    const calls: Reply = async (answering) => {
+    const callModel: Reply = async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
       await sendRequest(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
-      await declares({ statistics: { usage_per_model: [asItem('m')] } })(answering);
+      await replyWithDeclaredUsage({ statistics: { usage_per_model: [toItem('m')] } })(answering);
     };
-    upstream.script(calls, counted(7, 5));
+    upstream.script(callModel, replyWithUsage(7, 5));
     expect((await chat(service, greedy)).status).toBe(200);
-    expect(await usedOf(service, greedy)).toMatchObject({ dayTokenStats: 12 });
-    expect(await usedOf(service, 'm')).toMatchObject({ dayTokenStats: 12, dayRequestStats: 1 });
+    expect(await readUsed(service, greedy)).toMatchObject({ dayTokenStats: 12 });
+    expect(await readUsed(service, 'm')).toMatchObject({ dayTokenStats: 12, dayRequestStats: 1 });
   });
 });
 
@@ -117,17 +117,17 @@ describe('usage that a configured application reports', () => {
   it('counts against limits', async () => {
     await using limited = await startLimited(roles);
     const { service, upstream } = limited;
-    upstream.script(counted(40, 2));
+    upstream.script(replyWithUsage(40, 2));
     await chat(service, 'app');
-    expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 42 });
+    expect(await readUsed(service, 'app')).toMatchObject({ dayTokenStats: 42 });
   });
 
-  it('counts with the maximum of one call if its parts add up to more', async () => {
+  it('counts at most the maximum of one call if its parts add up to more', async () => {
     await using limited = await startLimited({ default: { limits: { '*': { day: 9_000 * million } } } });
     const { service, upstream } = limited;
-    const part = { ...asItem('big'), prompt_tokens: 900 * million, completion_tokens: 0, total_tokens: 900 * million };
+    const part = { ...toItem('big'), prompt_tokens: 900 * million, completion_tokens: 0, total_tokens: 900 * million };
     upstream.script(jsonReply(plainCompletion('hi', { usage: undefined, statistics: { usage_per_model: [part, part] } })));
     await chat(service, 'app');
-    expect(await usedOf(service, 'app')).toMatchObject({ dayTokenStats: 1_000 * million });
+    expect(await readUsed(service, 'app')).toMatchObject({ dayTokenStats: 1_000 * million });
   });
 });

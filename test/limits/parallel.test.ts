@@ -3,23 +3,23 @@ import { chunk, delta, hello, plainCompletion, plainReply, text, usage } from '#
 import { type Answering, eventsReply, jsonReply, type Reply, refusal } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect, type TestResponse } from '#test/send-request.ts';
 import { chatPath, type TestService, withKey } from '#test/start-service.ts';
-import { chat, counted, type LimitedService, startLimited, statsOf, statusOf, usedOf } from './support.ts';
+import { chat, getStatus, type LimitedService, readStats, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 const byMonth = (month: number) => ({ default: { limits: { m: { month } } } });
 
-/** A reply that takes a moment, so that calls are under way together. */
-function slowly(reply: Reply): Reply {
+/** Delays the reply by 30 ms, so that calls are in progress concurrently. */
+function delayReply(reply: Reply): Reply {
   return async (answering) => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     await reply(answering);
   };
 }
 
-/** A reply that waits until it is let go. */
-function held(reply: Reply): { reply: Reply; letGo: () => void } {
+/** Holds the reply until `release` is called. */
+function holdReply(reply: Reply): { reply: Reply; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
-    letGo: resolve,
+    release: resolve,
     reply: async (answering: Answering) => {
       await promise;
       await reply(answering);
@@ -27,95 +27,96 @@ function held(reply: Reply): { reply: Reply; letGo: () => void } {
   };
 }
 
-async function manyAtOnce(
+async function sendConcurrently(
   service: TestService,
   count: number,
-  ask: () => Promise<TestResponse>,
+  send: () => Promise<TestResponse>,
 ): Promise<Record<number, number>> {
   const sums: Record<number, number> = {};
-  const statuses = await Promise.all(Array.from({ length: count }, async () => (await ask()).status));
+  const statuses = await Promise.all(Array.from({ length: count }, async () => (await send()).status));
   for (const status of statuses) sums[status] = (sums[status] ?? 0) + 1;
   expect(service.inFlightCalls.size).toBe(0);
   return sums;
 }
 
-async function reservedOf({ service }: LimitedService, window = 'monthTokenStats'): Promise<number | undefined> {
-  const stats = (await statsOf(service)) as Record<string, { readonly reserved?: number }>;
+async function readReserved({ service }: LimitedService, window = 'monthTokenStats'): Promise<number | undefined> {
+  const stats = (await readStats(service)) as Record<string, { readonly reserved?: number }>;
   return stats[window]?.reserved;
 }
 
-// Side by side: calls that have no place wait a second for one.
-describe.concurrent('a limit worth 50 calls, with 500 concurrent calls on a node that has not seen their size', () => {
+// The tests run concurrently, because calls that wait for quota take a second.
+describe.concurrent('a limit of 50 calls with 500 concurrent calls, on a node that does not know their size', () => {
   it('admits 50 by tokens', async () => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;
-    upstream.script(slowly(counted(7, 5)));
-    expect(await manyAtOnce(service, 500, () => chat(service))).toEqual({ 200: 50, 429: 450 });
+    upstream.script(delayReply(replyWithUsage(7, 5)));
+    expect(await sendConcurrently(service, 500, () => chat(service))).toEqual({ 200: 50, 429: 450 });
     expect(upstream.requests).toHaveLength(50);
-    expect(await usedOf(service)).toEqual({ monthTokenStats: 600 });
+    expect(await readUsed(service)).toEqual({ monthTokenStats: 600 });
   });
 
   it('admits 50 by cost', async () => {
     await using limited = await startLimited({ default: { limits: {}, costLimit: { month: 0.85 } } });
     const { service, upstream } = limited;
-    upstream.script(slowly(counted(7, 5)));
-    expect(await manyAtOnce(service, 500, () => chat(service))).toEqual({ 200: 50, 429: 450 });
-    expect(await usedOf(service)).toEqual({ monthCostStats: 0.85 });
+    upstream.script(delayReply(replyWithUsage(7, 5)));
+    expect(await sendConcurrently(service, 500, () => chat(service))).toEqual({ 200: 50, 429: 450 });
+    expect(await readUsed(service)).toEqual({ monthCostStats: 0.85 });
   });
 
   it('admits 50 embeddings', async () => {
     await using limited = await startLimited({ default: { limits: { vectors: { month: 2000 } } } });
     const { service, upstream } = limited;
-    upstream.script(slowly(jsonReply({ object: 'list', data: [], usage: { prompt_tokens: 40, total_tokens: 40 } })));
-    const ask = () => service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: 'x' } });
-    expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
+    upstream.script(delayReply(jsonReply({ object: 'list', data: [], usage: { prompt_tokens: 40, total_tokens: 40 } })));
+    const send = () =>
+      service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: 'x' } });
+    expect(await sendConcurrently(service, 500, send)).toEqual({ 200: 50, 429: 450 });
   });
 
-  it('admits 50 messages', async () => {
+  it('admits 50 calls of the Messages API', async () => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;
-    upstream.script(slowly(counted(7, 5)));
+    upstream.script(delayReply(replyWithUsage(7, 5)));
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }] };
-    const ask = () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
-    expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
+    const send = () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    expect(await sendConcurrently(service, 500, send)).toEqual({ 200: 50, 429: 450 });
   });
 
-  it.each([1, 5, 4000])('admits 50 if the requests have max_tokens %i', async (max_tokens) => {
+  it.each([1, 5, 4000])('admits 50 if the requests have a max_tokens of %i', async (max_tokens) => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;
-    upstream.script(slowly(counted(7, 5)));
-    const ask = () => service.chat('m', { messages: hello, max_tokens });
-    expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
+    upstream.script(delayReply(replyWithUsage(7, 5)));
+    const send = () => service.chat('m', { messages: hello, max_tokens });
+    expect(await sendConcurrently(service, 500, send)).toEqual({ 200: 50, 429: 450 });
   });
 });
 
 describe('a caller with sequential calls', () => {
-  it('is admitted while anything remains, with any max_tokens', async () => {
+  it('is admitted while tokens remain, with any max_tokens', async () => {
     await using limited = await startLimited(byMonth(1000));
     const { service, upstream } = limited;
-    upstream.script(counted(800, 100), counted(40, 55), counted(800, 100));
-    const asked = { messages: hello, max_tokens: 4000 };
-    const answers = [await service.chat('m', asked), await service.chat('m', asked), await service.chat('m', asked)];
+    upstream.script(replyWithUsage(800, 100), replyWithUsage(40, 55), replyWithUsage(800, 100));
+    const request = { messages: hello, max_tokens: 4000 };
+    const answers = [await service.chat('m', request), await service.chat('m', request), await service.chat('m', request)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(answers.map(({ headers }) => headers['x-ratelimit-remaining-tokens'])).toEqual(['1000', '100', '5']);
-    const { error } = await service.chat('m', asked);
+    const { error } = await service.chat('m', request);
     expect(error.message).toContain('is used up (1895 of 1000)');
   });
 
-  it('is not blocked by the outer call of its chain', async () => {
+  it('is not blocked by the outer call of its call chain', async () => {
     await using limited = await startLimited({
       default: { limits: { app: { month: 10 }, m: { month: 10 } }, costLimit: { month: 0.001 } },
     });
     const { service, upstream } = limited;
     const answers: TestResponse[] = [];
-    upstream.script(calling(service, 'app', answers), calling(service, 'm', answers), counted(7, 5));
+    upstream.script(callDeployment(service, 'app', answers), callDeployment(service, 'm', answers), replyWithUsage(7, 5));
     expect((await chat(service, 'app')).status).toBe(200);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
   });
 });
 
-/** An application that calls one deployment with its key. */
-function calling(service: TestService, deployment: string, answers: TestResponse[]): Reply {
+/** Returns a reply that calls one deployment with the per-request key. */
+function callDeployment(service: TestService, deployment: string, answers: TestResponse[]): Reply {
   return async (answering) => {
     const headers = withKey(String(answering.received.headers['api-key']));
     answers.push(await service.sendRequest({ path: chatPath(deployment), headers, body: { messages: hello } }));
@@ -127,25 +128,25 @@ describe('the reservation of a call in progress', () => {
   it('appears in the limits and in the headers of other calls until the call ends', async () => {
     await using limited = await startLimited(byMonth(10_000));
     const { service, upstream } = limited;
-    upstream.script(counted(7, 5));
+    upstream.script(replyWithUsage(7, 5));
     await chat(service);
-    expect(await reservedOf(limited)).toBeUndefined();
-    const waiting = held(counted(7, 5));
-    upstream.script(waiting.reply, counted(7, 5));
-    const calls = chat(service);
+    expect(await readReserved(limited)).toBeUndefined();
+    const heldReply = holdReply(replyWithUsage(7, 5));
+    upstream.script(heldReply.reply, replyWithUsage(7, 5));
+    const call = chat(service);
     await upstream.request(1);
-    expect((await statsOf(service)).monthTokenStats).toMatchObject({ total: 10_000, used: 12, reserved: 12 });
+    expect((await readStats(service)).monthTokenStats).toMatchObject({ total: 10_000, used: 12, reserved: 12 });
     expect((await chat(service)).headers['x-ratelimit-remaining-tokens']).toBe(String(10_000 - 12 - 12));
-    waiting.letGo();
-    await calls;
-    expect((await statsOf(service)).monthTokenStats).toEqual({ total: 10_000, used: 36, resetsAt: Date.parse('2026-08-01') });
+    heldReply.release();
+    await call;
+    expect((await readStats(service)).monthTokenStats).toEqual({ total: 10_000, used: 36, resetsAt: Date.parse('2026-08-01') });
   });
 
   it('rejects a waiting call with the reason if the other calls do not end', { timeout: 30_000 }, async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
-    const waiting = held(counted(7, 5));
-    upstream.script(waiting.reply);
+    const heldReply = holdReply(replyWithUsage(7, 5));
+    upstream.script(heldReply.reply);
     const first = chat(service);
     await upstream.request(0);
     const { status, error, headers } = await chat(service);
@@ -153,17 +154,17 @@ describe('the reservation of a call in progress', () => {
     expect(error.message).toMatch(
       /^Your limit of 20 tokens per month on m is reserved for your calls in progress \(0 of 20 used, 4096 reserved\)\. Try again/,
     );
-    waiting.letGo();
+    heldReply.release();
     expect((await first).status).toBe(200);
-    expect(await statusOf(chat(service))).toBe(200);
+    expect(await getStatus(chat(service))).toBe(200);
   });
 
   it('is released if the reply fails before or after its start', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
     upstream.script(refusal(500));
-    expect(await statusOf(chat(service))).toBe(500);
-    expect(await reservedOf(limited)).toBeUndefined();
+    expect(await getStatus(chat(service))).toBe(500);
+    expect(await readReserved(limited)).toBeUndefined();
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(16)));
@@ -171,66 +172,66 @@ describe('the reservation of a call in progress', () => {
     });
     const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error).toBeDefined();
-    expect((await statsOf(service)).monthTokenStats).toMatchObject({ used: 6 });
-    expect(await reservedOf(limited)).toBeUndefined();
+    expect((await readStats(service)).monthTokenStats).toMatchObject({ used: 6 });
+    expect(await readReserved(limited)).toBeUndefined();
   });
 
   it('is released when the client disconnects', async () => {
     await using limited = await startLimited(byMonth(5000));
     const { service, upstream } = limited;
-    upstream.script(held(counted(7, 5)).reply);
+    upstream.script(holdReply(replyWithUsage(7, 5)).reply);
     const caller = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
     await upstream.request(0);
-    expect(await reservedOf(limited)).toBe(4096);
+    expect(await readReserved(limited)).toBe(4096);
     caller.disconnect();
-    await vi.waitFor(async () => expect(await reservedOf(limited)).toBeUndefined(), 8_000);
+    await vi.waitFor(async () => expect(await readReserved(limited)).toBeUndefined(), 8_000);
   });
 
   it('is not made for a client that disconnects while it waits', async () => {
     await using limited = await startLimited({ default: { limits: { m: { month: 20 } } } });
     const { service, upstream } = limited;
-    const waiting = held(counted(7, 5));
-    upstream.script(waiting.reply);
+    const heldReply = holdReply(replyWithUsage(7, 5));
+    upstream.script(heldReply.reply);
     const first = chat(service);
     await upstream.request(0);
     const second = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(2), 8_000);
     second.disconnect();
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(1), 8_000);
-    waiting.letGo();
+    heldReply.release();
     expect((await first).status).toBe(200);
-    expect(await statusOf(chat(service))).toBe(200);
+    expect(await getStatus(chat(service))).toBe(200);
     expect(upstream.requests).toHaveLength(2);
   });
 
   it('is replaced by the actual usage of a stream, even if that is much more', async () => {
     await using limited = await startLimited(byMonth(1000));
     const { service, upstream } = limited;
-    upstream.script(counted(7, 5));
+    upstream.script(replyWithUsage(7, 5));
     await chat(service);
     upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 850)));
     const readers = await Promise.all([1, 2].map(() => service.stream('m', { messages: hello })));
     await Promise.all(readers.map((reader) => reader.readRest()));
-    expect((await statsOf(service)).monthTokenStats).toMatchObject({ used: 12 + 2 * 920 });
-    expect(await reservedOf(limited)).toBeUndefined();
+    expect((await readStats(service)).monthTokenStats).toMatchObject({ used: 12 + 2 * 920 });
+    expect(await readReserved(limited)).toBeUndefined();
     expect((await chat(service)).error.message).toContain('(1852 of 1000)');
   });
 
-  it('grows soon if the replies grow', async () => {
+  it('grows within a few calls if the replies grow', async () => {
     await using limited = await startLimited(byMonth(100_000));
     const { service, upstream } = limited;
-    upstream.script(counted(7, 5));
+    upstream.script(replyWithUsage(7, 5));
     await chat(service);
-    upstream.script(counted(100, 900));
+    upstream.script(replyWithUsage(100, 900));
     for (let turn = 0; turn < 20; turn += 1) await chat(service);
-    const waiting = held(counted(100, 900));
-    upstream.script(waiting.reply);
-    const calls = chat(service);
+    const heldReply = holdReply(replyWithUsage(100, 900));
+    upstream.script(heldReply.reply);
+    const call = chat(service);
     await upstream.request(21);
-    expect(await reservedOf(limited)).toBeGreaterThan(900);
-    expect(await reservedOf(limited)).toBeLessThan(1500);
-    waiting.letGo();
-    await calls;
+    expect(await readReserved(limited)).toBeGreaterThan(900);
+    expect(await readReserved(limited)).toBeLessThan(1500);
+    heldReply.release();
+    await call;
   });
 });
 
@@ -238,33 +239,33 @@ describe('calls that wait for other calls of their caller', () => {
   it('do not delay calls of other callers', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
-    const waiting = held(counted(7, 5));
-    upstream.script(waiting.reply, counted(7, 5));
+    const heldReply = holdReply(replyWithUsage(7, 5));
+    upstream.script(heldReply.reply, replyWithUsage(7, 5));
     const first = chat(service);
     await upstream.request(0);
     const second = chat(service);
-    expect(await statusOf(chat(service, 'm', 'another'))).toBe(200);
-    waiting.letGo();
+    expect(await getStatus(chat(service, 'm', 'another'))).toBe(200);
+    heldReply.release();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
   });
 
   it('continue when a stream ends', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
-    const goOn = Promise.withResolvers<void>();
+    const continueStream = Promise.withResolvers<void>();
     upstream.script(
       async (answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant', content: '' }), text('x'));
-        await goOn.promise;
+        await continueStream.promise;
         await answering.events(chunk({ choices: [] }), usage(7, 5));
         answering.done();
       },
-      counted(7, 5),
+      replyWithUsage(7, 5),
     );
     const reader = await service.stream('m', { messages: hello });
     const second = chat(service);
-    goOn.resolve();
+    continueStream.resolve();
     await reader.readRest();
     expect((await second).status).toBe(200);
   });

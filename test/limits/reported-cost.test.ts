@@ -22,20 +22,24 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** 7 tokens of the prompt, 5 of the reply. */
+/** Cost of 7 prompt tokens and 5 completion tokens. */
 const cost = 0.017;
 const header = { 'x-parley-include-cost': 'true' };
 
 describe('usage.cost', () => {
-  it('is in a JSON answer if the header asks for it', async () => {
+  it('is in a JSON response if the header requests it', async () => {
     upstream.script(jsonReply(plainCompletion('Hi.')));
-    const asked = await service.chat('priced', { messages: hello }, header);
-    const plain = await service.chat('priced', { messages: hello });
+    const requested = await service.chat('priced', { messages: hello }, header);
+    const withoutHeader = await service.chat('priced', { messages: hello });
     const free = await service.chat('free', { messages: hello }, header);
-    expect([asked, plain, free].map(({ completion }) => completion.usage?.cost)).toEqual([cost, undefined, undefined]);
+    expect([requested, withoutHeader, free].map(({ completion }) => completion.usage?.cost)).toEqual([
+      cost,
+      undefined,
+      undefined,
+    ]);
   });
 
-  it('is in a stream if stream_options ask for it, which the upstream does not see', async () => {
+  it('is in a stream if stream_options requests it, and the option is not sent upstream', async () => {
     upstream.script(eventsReply(...plainReply('Hi.')));
     const body = { messages: hello, stream_options: { include_usage: true, include_cost: true } };
     const { usages } = await (await service.stream('priced', body)).readRest();
@@ -43,7 +47,7 @@ describe('usage.cost', () => {
     expect(upstream.requests.at(-1)?.body.stream_options).toEqual({ include_usage: true });
   });
 
-  it('is on the messages and the Responses surface', async () => {
+  it('is in responses of the Messages and the Responses API', async () => {
     upstream.script(jsonReply(plainCompletion('Hi.')));
     const headers = { ...withKey(), ...header };
     const message = await service.sendRequest({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { refusal } from '#test/scripted-upstream.ts';
-import { chat, counted, limitedBy, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
+import { chat, createConfiguration, getStatus, getStatusesAround, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 describe('a request limit', () => {
   it.each([1, 7, 20])('admits exactly %i of many concurrent calls', async (total) => {
@@ -9,7 +9,7 @@ describe('a request limit', () => {
     const { service, upstream } = limited;
     const statuses = await Promise.all(
       Array.from({ length: 40 }, async (_, turn) =>
-        turn % 2 === 0 ? statusOf(chat(service)) : (await service.stream('m', { messages: hello })).status,
+        turn % 2 === 0 ? getStatus(chat(service)) : (await service.stream('m', { messages: hello })).status,
       ),
     );
     expect(statuses.filter((status) => status === 200)).toHaveLength(total);
@@ -51,10 +51,10 @@ describe('a request limit', () => {
     ['requestMinute', '2026-07-15T10:20:59.999Z', '2026-07-15T10:21:00.000Z'],
     ['requestHour', '2026-07-15T10:59:59.999Z', '2026-07-15T11:00:00.000Z'],
     ['requestDay', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
-  ])('lasts for %s of the UTC calendar', async (window, last, next) => {
+  ])('applies to one %s window of the UTC calendar', async (window, last, next) => {
     await using limited = await startLimited({ default: { limits: { m: { [window]: 1 } } } });
-    expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
-    expect(await statusOf(chat(limited.service))).toBe(429);
+    expect(await getStatusesAround(limited, last, next)).toEqual([200, 429, 200]);
+    expect(await getStatus(chat(limited.service))).toBe(429);
   });
 
   it('does not count calls that a limit or an earlier check rejects', async () => {
@@ -63,8 +63,8 @@ describe('a request limit', () => {
     await service.chat('m', { messages: [] });
     await service.chat('m', { messages: hello }, { 'api-key': 'unknown' });
     await chat(service);
-    for (let again = 0; again < 3; again += 1) expect(await statusOf(chat(service))).toBe(429);
-    expect(await usedOf(service)).toEqual({ minuteRequestStats: 1, dayRequestStats: 1, minuteTokenStats: 12 });
+    for (let attempt = 0; attempt < 3; attempt += 1) expect(await getStatus(chat(service))).toBe(429);
+    expect(await readUsed(service)).toEqual({ minuteRequestStats: 1, dayRequestStats: 1, minuteTokenStats: 12 });
   });
 
   it('is checked after the body', async () => {
@@ -78,43 +78,43 @@ describe('a request limit', () => {
   it('counts a request that fails at its upstream, without tokens', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 9, minute: 1000 } } } });
     const { service, upstream } = limited;
-    upstream.script(refusal(500), refusal(400), counted(7, 5));
+    upstream.script(refusal(500), refusal(400), replyWithUsage(7, 5));
     const failed = await chat(service);
     expect(failed.status).toBe(500);
     expect(failed.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '8', 'x-ratelimit-remaining-tokens': '1000' });
     await chat(service);
-    expect(await usedOf(service)).toEqual({ minuteRequestStats: 2, minuteTokenStats: 0 });
+    expect(await readUsed(service)).toEqual({ minuteRequestStats: 2, minuteTokenStats: 0 });
   });
 
   it('is shared by all keys of a project, and separate for each project', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1 } } } });
     const { service } = limited;
-    expect(await statusOf(chat(service))).toBe(200);
-    expect(await statusOf(chat(service, 'm', 'same'))).toBe(429);
-    expect(await statusOf(chat(service, 'm', 'another'))).toBe(200);
+    expect(await getStatus(chat(service))).toBe(200);
+    expect(await getStatus(chat(service, 'm', 'same'))).toBe(429);
+    expect(await getStatus(chat(service, 'm', 'another'))).toBe(200);
   });
 
-  it('is separate for each deployment, also with *', async () => {
+  it('is separate for each deployment, also with the wildcard *', async () => {
     await using limited = await startLimited({ default: { limits: { '*': { requestMinute: 1 } } } });
     const { service } = limited;
-    expect(await statusOf(chat(service, 'm'))).toBe(200);
-    expect(await statusOf(chat(service, 'm'))).toBe(429);
-    expect(await statusOf(chat(service, 'n'))).toBe(200);
+    expect(await getStatus(chat(service, 'm'))).toBe(200);
+    expect(await getStatus(chat(service, 'm'))).toBe(429);
+    expect(await getStatus(chat(service, 'n'))).toBe(200);
   });
 
-  it('applies from the next call after a change, to the usage counted before', async () => {
+  it('applies a changed limit from the next call on, with the usage so far', async () => {
     const roles = (requestMinute: number) => ({ default: { limits: { m: { requestMinute } } } });
     await using limited = await startLimited(roles(2));
     const { service, upstream } = limited;
     await chat(service);
     await chat(service);
-    expect(await statusOf(chat(service))).toBe(429);
-    service.reload(limitedBy(roles(3), upstream.endpoint));
-    expect(await statusOf(chat(service))).toBe(200);
-    expect(await statusOf(chat(service))).toBe(429);
-    service.reload(limitedBy(roles(1), upstream.endpoint));
+    expect(await getStatus(chat(service))).toBe(429);
+    service.reload(createConfiguration(roles(3), upstream.endpoint));
+    expect(await getStatus(chat(service))).toBe(200);
+    expect(await getStatus(chat(service))).toBe(429);
+    service.reload(createConfiguration(roles(1), upstream.endpoint));
     expect((await chat(service)).error.message).toContain('(3 of 1)');
-    service.reload(limitedBy({}, upstream.endpoint));
-    expect(await statusOf(chat(service))).toBe(200);
+    service.reload(createConfiguration({}, upstream.endpoint));
+    expect(await getStatus(chat(service))).toBe(200);
   });
 });

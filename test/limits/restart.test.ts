@@ -12,15 +12,15 @@ const roles = {
   default: { limits: { tokens: { month: 1000 }, requests: { requestDay: 2 } }, costLimit: { month: 1 } },
 };
 
-/** More than the counters may be behind. */
+/** Longer than the save interval of the counters. */
 const saveMs = 1000;
 
-interface Place {
+interface Storage {
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-function start(endpoint: string, { flags, environment }: Place): Promise<TestProcess> {
+function start(endpoint: string, { flags, environment }: Storage): Promise<TestProcess> {
   const upstreams = [{ endpoint }];
   const models = {
     tokens: { upstreams },
@@ -30,15 +30,15 @@ function start(endpoint: string, { flags, environment }: Place): Promise<TestPro
   return startProcess({ configuration: { models, roles }, flags, environment });
 }
 
-async function placeOf(engine: 'SQLite' | 'PostgreSQL', folder: string, database: TestDatabase): Promise<Place> {
+async function getStorage(engine: 'SQLite' | 'PostgreSQL', folder: string, database: TestDatabase): Promise<Storage> {
   const environment = { PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: 'a secret of this test, of 32 characters' };
   return { flags: ['--data', folder], environment: engine === 'SQLite' ? {} : environment };
 }
 
-const statusOf = async (node: TestProcess, model: string): Promise<number> =>
+const getChatStatus = async (node: TestProcess, model: string): Promise<number> =>
   (await node.chat(model, { messages: hello })).status;
 
-async function usedOf(node: TestProcess, model: string): Promise<Record<string, number>> {
+async function readUsed(node: TestProcess, model: string): Promise<Record<string, number>> {
   const { json } = await node.sendRequest({ method: 'GET', path: `/v1/deployments/${model}/limits`, headers: withKey() });
   const stats = Object.entries(json as Record<string, { used: number; total: number | null }>);
   return Object.fromEntries(stats.filter(([, { total }]) => total !== null).map(([name, { used }]) => [name, used]));
@@ -46,41 +46,41 @@ async function usedOf(node: TestProcess, model: string): Promise<Record<string, 
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis, with %s', (engine) => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'apply after %s and another start',
+    'still apply after %s and a restart',
     async (signal) => {
       await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi', { usage })));
       await using folder = await openFolder();
       await using database = await freshDatabase();
-      const place = await placeOf(engine, folder.path, database);
-      await using first = await start(upstream.endpoint, place);
-      expect(await statusOf(first, 'tokens')).toBe(200);
-      expect([await statusOf(first, 'requests'), await statusOf(first, 'requests')]).toEqual([200, 200]);
-      expect(await statusOf(first, 'money')).toBe(200);
-      await vi.waitUntil(async () => (await usedOf(first, 'money')).monthCostStats === 1.05);
+      const storage = await getStorage(engine, folder.path, database);
+      await using first = await start(upstream.endpoint, storage);
+      expect(await getChatStatus(first, 'tokens')).toBe(200);
+      expect([await getChatStatus(first, 'requests'), await getChatStatus(first, 'requests')]).toEqual([200, 200]);
+      expect(await getChatStatus(first, 'money')).toBe(200);
+      await vi.waitUntil(async () => (await readUsed(first, 'money')).monthCostStats === 1.05);
       if (signal === 'SIGKILL') await new Promise((resolve) => setTimeout(resolve, saveMs));
       first.kill(signal);
       await first.ended;
-      await using second = await start(upstream.endpoint, place);
-      expect(await usedOf(second, 'tokens')).toEqual({ monthTokenStats: 1050, monthCostStats: 1.05 });
-      expect(await usedOf(second, 'requests')).toEqual({ dayRequestStats: 2, monthCostStats: 1.05 });
-      const statuses = ['tokens', 'requests', 'money'].map((model) => statusOf(second, model));
+      await using second = await start(upstream.endpoint, storage);
+      expect(await readUsed(second, 'tokens')).toEqual({ monthTokenStats: 1050, monthCostStats: 1.05 });
+      expect(await readUsed(second, 'requests')).toEqual({ dayRequestStats: 2, monthCostStats: 1.05 });
+      const statuses = ['tokens', 'requests', 'money'].map((model) => getChatStatus(second, model));
       expect(await Promise.all(statuses)).toEqual([429, 429, 429]);
     },
     30_000,
   );
 
-  it('apply after three starts, and count each call once', async () => {
+  it('still apply after three restarts, and count each call once', async () => {
     await using upstream = await startScriptedUpstream(
       jsonReply(plainCompletion('hi', { usage: { prompt_tokens: 300, completion_tokens: 0, total_tokens: 300 } })),
     );
     await using folder = await openFolder();
     await using database = await freshDatabase();
-    const place = await placeOf(engine, folder.path, database);
+    const storage = await getStorage(engine, folder.path, database);
     for (const used of [0, 300, 600]) {
-      await using node = await start(upstream.endpoint, place);
-      expect((await usedOf(node, 'tokens')).monthTokenStats).toBe(used);
-      expect(await statusOf(node, 'tokens')).toBe(200);
-      await vi.waitUntil(async () => (await usedOf(node, 'tokens')).monthTokenStats === used + 300);
+      await using node = await start(upstream.endpoint, storage);
+      expect((await readUsed(node, 'tokens')).monthTokenStats).toBe(used);
+      expect(await getChatStatus(node, 'tokens')).toBe(200);
+      await vi.waitUntil(async () => (await readUsed(node, 'tokens')).monthTokenStats === used + 300);
       node.kill('SIGTERM');
       await node.ended;
     }

@@ -4,12 +4,12 @@ import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } f
 import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
-/** A clock whose calendar stands still until it is set. */
+/** A clock whose calendar changes only when it is set. */
 interface SetClock extends Clock {
   set(time: string): void;
 }
 
-function setClock(time: string): SetClock {
+function createClock(time: string): SetClock {
   let epochMs = Date.parse(time);
   return {
     ...systemClock,
@@ -27,12 +27,12 @@ export interface LimitedService extends AsyncDisposable {
 }
 
 /** `2026-07-15` is a Wednesday. */
-const start = '2026-07-15T10:20:30.400Z';
+const startTime = '2026-07-15T10:20:30.400Z';
 
 const prices = { prompt: 0.001, completion: 0.002 };
 
-/** What the service of these tests offers, under limits by role; `m` and `n` use 7 + 5 tokens a call. */
-export function limitedBy(roles: object, endpoint: string): object {
+/** Configuration with limits by role. Each call of `m` and `n` uses 7 + 5 tokens. */
+export function createConfiguration(roles: object, endpoint: string): object {
   const upstreams = [{ endpoint }];
   return {
     models: {
@@ -57,8 +57,8 @@ export function limitedBy(roles: object, endpoint: string): object {
 
 export async function startLimited(roles: object, options: ServiceOptions = {}): Promise<LimitedService> {
   const upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
-  const clock = setClock(start);
-  const service = await startService(limitedBy(roles, upstream.endpoint), { clock, ...options });
+  const clock = createClock(startTime);
+  const service = await startService(createConfiguration(roles, upstream.endpoint), { clock, ...options });
   return {
     service,
     upstream,
@@ -70,9 +70,9 @@ export async function startLimited(roles: object, options: ServiceOptions = {}):
   };
 }
 
-/** A reply of so many tokens. */
-export function counted(prompt: number, completion: number, more: object = {}): Reply {
-  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...more };
+/** Returns a reply that reports this number of prompt and completion tokens. */
+export function replyWithUsage(prompt: number, completion: number, fields: object = {}): Reply {
+  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...fields };
   return jsonReply(plainCompletion('hi', { usage }));
 }
 
@@ -80,16 +80,16 @@ export function chat(service: TestService, deployment = 'm', key = 'caller-key')
   return service.chat(deployment, { messages: hello }, withKey(key));
 }
 
-export async function statusOf(asked: Promise<TestResponse>): Promise<number> {
-  return (await asked).status;
+export async function getStatus(response: Promise<TestResponse>): Promise<number> {
+  return (await response).status;
 }
 
-/** Statuses of three calls: now, at the last moment of a period, and at the first of the next. */
-export async function statusesAround({ service, clock }: LimitedService, last: string, next: string): Promise<number[]> {
-  const statuses = [await statusOf(chat(service))];
+/** Returns the statuses of three calls: now, at the last moment of a period, and at the first moment of the next one. */
+export async function getStatusesAround({ service, clock }: LimitedService, last: string, next: string): Promise<number[]> {
+  const statuses = [await getStatus(chat(service))];
   for (const time of [last, next]) {
     clock.set(time);
-    statuses.push(await statusOf(chat(service)));
+    statuses.push(await getStatus(chat(service)));
   }
   return statuses;
 }
@@ -100,8 +100,12 @@ export interface WindowStats {
   readonly resetsAt: number;
 }
 
-/** What the service says is used. */
-export async function statsOf(service: TestService, deployment = 'm', key = 'caller-key'): Promise<Record<string, WindowStats>> {
+/** Returns the limits and the usage that the service reports. */
+export async function readStats(
+  service: TestService,
+  deployment = 'm',
+  key = 'caller-key',
+): Promise<Record<string, WindowStats>> {
   const answer = await service.sendRequest({
     method: 'GET',
     path: `/v1/deployments/${deployment}/limits`,
@@ -110,8 +114,8 @@ export async function statsOf(service: TestService, deployment = 'm', key = 'cal
   return answer.json as Record<string, WindowStats>;
 }
 
-/** `used` of every window that has a limit. */
-export async function usedOf(service: TestService, deployment = 'm', key = 'caller-key'): Promise<Record<string, number>> {
-  const stats = Object.entries(await statsOf(service, deployment, key));
+/** Returns the field `used` of every window that has a limit. */
+export async function readUsed(service: TestService, deployment = 'm', key = 'caller-key'): Promise<Record<string, number>> {
+  const stats = Object.entries(await readStats(service, deployment, key));
   return Object.fromEntries(stats.filter(([, { total }]) => total !== null).map(([name, { used }]) => [name, used]));
 }

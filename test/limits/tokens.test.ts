@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { chunk, delta, hello, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply, jsonReply, silence } from '#test/scripted-upstream.ts';
 import { sendAndDisconnect } from '#test/send-request.ts';
-import { chat, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
+import { chat, getStatus, getStatusesAround, readUsed, startLimited } from './support.ts';
 
 const byMinute = (minute: number) => ({ default: { limits: { '*': { minute, requestDay: 100 } } } });
 
@@ -10,14 +10,14 @@ describe('a token limit', () => {
   it('admits a call while tokens remain, and rejects the next', async () => {
     await using limited = await startLimited(byMinute(20));
     const { service } = limited;
-    expect(await statusOf(chat(service))).toBe(200);
-    expect(await statusOf(chat(service))).toBe(200);
+    expect(await getStatus(chat(service))).toBe(200);
+    expect(await getStatus(chat(service))).toBe(200);
     const { status, error } = await chat(service);
     expect([status, error.code]).toEqual([429, 'token_limit_exceeded']);
     expect(error.message).toBe(
       'Your limit of 20 tokens per minute on m is used up (24 of 20). It resets in 30s, at 2026-07-15T10:21:00Z.',
     );
-    expect(await usedOf(service)).toEqual({ minuteTokenStats: 24, dayRequestStats: 2 });
+    expect(await readUsed(service)).toEqual({ minuteTokenStats: 24, dayRequestStats: 2 });
   });
 
   it.each([
@@ -25,18 +25,18 @@ describe('a token limit', () => {
     ['day', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
     ['week', '2026-07-19T23:59:59.999Z', '2026-07-20T00:00:00.000Z'],
     ['month', '2026-07-31T23:59:59.999Z', '2026-08-01T00:00:00.000Z'],
-  ])('lasts for the %s of the UTC calendar', async (window, last, next) => {
+  ])('applies to one %s of the UTC calendar', async (window, last, next) => {
     await using limited = await startLimited({ default: { limits: { m: { [window]: 10 } } } });
-    expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
+    expect(await getStatusesAround(limited, last, next)).toEqual([200, 429, 200]);
   });
 
-  it('counts the tokens of a stream once, before its end is sent', async () => {
+  it('counts the tokens of a stream once, before the stream ends', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 50)));
     for (const sum of [120, 240]) {
       await (await service.stream('m', { messages: hello })).readRest();
-      expect(await usedOf(service)).toMatchObject({ minuteTokenStats: sum });
+      expect(await readUsed(service)).toMatchObject({ minuteTokenStats: sum });
     }
   });
 
@@ -45,10 +45,10 @@ describe('a token limit', () => {
     const { service, upstream } = limited;
     upstream.script(eventsReply(...plainReply('x'.repeat(400)).slice(0, -1)));
     await (await service.stream('m', { messages: hello })).readRest();
-    expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 102 });
+    expect(await readUsed(service)).toMatchObject({ minuteTokenStats: 102 });
   });
 
-  it('counts the usage of a client that disconnects', async () => {
+  it('counts an estimate if the client disconnects', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(async (answering) => {
@@ -58,21 +58,21 @@ describe('a token limit', () => {
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
     reader.disconnect();
-    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBeGreaterThan(0), 8_000);
-    expect(await usedOf(service)).toEqual({ minuteTokenStats: 12, dayRequestStats: 1 });
+    await vi.waitFor(async () => expect((await readUsed(service)).minuteTokenStats).toBeGreaterThan(0), 8_000);
+    expect(await readUsed(service)).toEqual({ minuteTokenStats: 12, dayRequestStats: 1 });
   });
 
-  it('counts the prompt of a client that disconnects before the reply', async () => {
+  it('counts the prompt if the client disconnects before the reply', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(silence);
     const caller = service.chatAndDisconnect('m', { messages: [{ role: 'user', content: 'x'.repeat(80) }] });
     await upstream.request(0);
     caller.disconnect();
-    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBe(20), 8_000);
+    await vi.waitFor(async () => expect((await readUsed(service)).minuteTokenStats).toBe(20), 8_000);
   });
 
-  it('counts the received part of a reply that breaks off', async () => {
+  it('counts the received part of a reply whose connection breaks', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(async (answering) => {
@@ -82,20 +82,20 @@ describe('a token limit', () => {
     });
     const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
-    expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 12 });
+    expect(await readUsed(service)).toMatchObject({ minuteTokenStats: 12 });
   });
 
-  it.each([-50, 0.4, 'many', null])('treats %s of an upstream as no token count', async (prompt_tokens) => {
+  it.each([-50, 0.4, 'many', null])('counts 0 prompt tokens if the upstream reports %s', async (prompt_tokens) => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(
       eventsReply(...plainReply('hi').slice(0, -1), chunk({ usage: { prompt_tokens, completion_tokens: 3 } as never })),
     );
     await (await service.stream('m', { messages: hello })).readRest();
-    expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 3 });
+    expect(await readUsed(service)).toMatchObject({ minuteTokenStats: 3 });
   });
 
-  it('reports the remaining tokens in the header fields of every response', async () => {
+  it('reports the remaining tokens in the headers of every response', async () => {
     await using limited = await startLimited(byMinute(100));
     const { service, upstream } = limited;
     await chat(service);
@@ -117,32 +117,32 @@ describe('a token limit', () => {
     });
   });
 
-  it('adds no such fields to responses without limits', async () => {
+  it('adds no such headers if no limits apply', async () => {
     await using limited = await startLimited({ staff: { limits: { '*': { minute: 5 } } } });
     const { headers } = await chat(limited.service);
     expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
   });
 });
 
-describe('a token limit of embeddings', () => {
+describe('a token limit for embeddings', () => {
   const vectors = (fields: object) => jsonReply({ object: 'list', data: [], ...fields });
-  const ask = (service: Awaited<ReturnType<typeof startLimited>>['service'], input: unknown) =>
+  const send = (service: Awaited<ReturnType<typeof startLimited>>['service'], input: unknown) =>
     service.sendRequest({
       path: '/openai/deployments/vectors/embeddings',
       headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
       body: { input },
     });
 
-  it('counts, reports, and rejects', async () => {
+  it('counts tokens, reports them in headers, and rejects calls', async () => {
     await using limited = await startLimited(byMinute(30));
     const { service, upstream } = limited;
     upstream.script(vectors({ usage: { prompt_tokens: 30, total_tokens: 30 } }));
-    const { headers } = await ask(service, 'text');
+    const { headers } = await send(service, 'text');
     expect(headers).toMatchObject({ 'x-ratelimit-remaining-tokens': '30', 'x-ratelimit-remaining-requests': '99' });
-    const refused = await ask(service, 'text');
-    expect([refused.status, refused.error.code]).toEqual([429, 'token_limit_exceeded']);
-    expect(refused.headers).toMatchObject({ 'retry-after': '30', 'x-ratelimit-remaining-tokens': '0' });
-    expect(await usedOf(service, 'vectors')).toEqual({ minuteTokenStats: 30, dayRequestStats: 1 });
+    const rejected = await send(service, 'text');
+    expect([rejected.status, rejected.error.code]).toEqual([429, 'token_limit_exceeded']);
+    expect(rejected.headers).toMatchObject({ 'retry-after': '30', 'x-ratelimit-remaining-tokens': '0' });
+    expect(await readUsed(service, 'vectors')).toEqual({ minuteTokenStats: 30, dayRequestStats: 1 });
   });
 
   it.each([
@@ -154,11 +154,11 @@ describe('a token limit of embeddings', () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(vectors({}));
-    expect((await ask(service, input)).status).toBe(200);
-    expect(await usedOf(service, 'vectors')).toMatchObject({ minuteTokenStats: tokens });
+    expect((await send(service, input)).status).toBe(200);
+    expect(await readUsed(service, 'vectors')).toMatchObject({ minuteTokenStats: tokens });
   });
 
-  it('counts the input of a client that disconnects', async () => {
+  it('counts the input if the client disconnects', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(silence);
@@ -167,14 +167,14 @@ describe('a token limit of embeddings', () => {
     const caller = sendAndDisconnect(service.url, { path: '/v1/embeddings', headers, body });
     await upstream.request(0);
     caller.disconnect();
-    await vi.waitFor(async () => expect((await usedOf(service, 'vectors')).minuteTokenStats).toBe(10), 8_000);
+    await vi.waitFor(async () => expect((await readUsed(service, 'vectors')).minuteTokenStats).toBe(10), 8_000);
   });
 
   it('counts no tokens if the upstream fails', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(jsonReply({ error: { message: 'no' } }, 500));
-    expect((await ask(service, 'x'.repeat(40))).status).toBe(500);
-    expect(await usedOf(service, 'vectors')).toEqual({ minuteTokenStats: 0, dayRequestStats: 1 });
+    expect((await send(service, 'x'.repeat(40))).status).toBe(500);
+    expect(await readUsed(service, 'vectors')).toEqual({ minuteTokenStats: 0, dayRequestStats: 1 });
   });
 });

@@ -12,8 +12,8 @@ beforeAll(async () => {
 
 afterAll(() => service[Symbol.asyncDispose]());
 
-describe.each(['openai', 'compat'])('below /%s', (prefix) => {
-  it('addons are those of the configuration, without where they are', async () => {
+describe.each(['openai', 'compat'])('listings below /%s', (prefix) => {
+  it('contain the configured addons without their URLs', async () => {
     const { json, text } = await service.sendRequest({ method: 'GET', path: `/${prefix}/addons`, headers: withKey() });
     expect(json).toMatchObject({
       object: 'list',
@@ -32,12 +32,12 @@ describe.each(['openai', 'compat'])('below /%s', (prefix) => {
     expect(text).not.toContain('secret-path');
   });
 
-  it('assistants are none', async () => {
+  it('contain no assistants', async () => {
     const { json } = await service.sendRequest({ method: 'GET', path: `/${prefix}/assistants`, headers: withKey() });
     expect(json).toEqual({ object: 'list', data: [] });
   });
 
-  it.each(['addons', 'assistants'])('%s are told to nobody without a key', async (kind) => {
+  it.each(['addons', 'assistants'])('reject requests for %s without a key', async (kind) => {
     expect((await service.sendRequest({ method: 'GET', path: `/${prefix}/${kind}` })).status).toBe(401);
   });
 });

@@ -9,18 +9,18 @@ upstreamsAreOdd();
 
 let host: ScriptedUpstream;
 let service: TestService;
-const noted: unknown[] = [];
+const auditEvents: unknown[] = [];
 
 beforeAll(async () => {
   host = await startScriptedUpstream();
-  const gone = `http://127.0.0.1:${await freePort()}/gone`;
-  const at = (path: string) => `${host.url}/${path}?own=1`;
+  const unreachableUrl = `http://127.0.0.1:${await freePort()}/gone`;
+  const toUrl = (path: string) => `${host.url}/${path}?own=1`;
   const features = {
     consentRequired: false,
-    configurationEndpoint: at('configuration'),
-    rateEndpoint: at('rate'),
-    tokenizeEndpoint: at('tokenize'),
-    truncatePromptEndpoint: at('truncate'),
+    configurationEndpoint: toUrl('configuration'),
+    rateEndpoint: toUrl('rate'),
+    tokenizeEndpoint: toUrl('tokenize'),
+    truncatePromptEndpoint: toUrl('truncate'),
     custom: true,
   };
   const endpoint = `${host.url}/app`;
@@ -33,29 +33,29 @@ beforeAll(async () => {
         'team/app': { endpoint, features },
         plain: { endpoint },
         staff: { endpoint, features, userRoles: ['staff'] },
-        dead: { endpoint, features: { configurationEndpoint: gone, tokenizeEndpoint: gone } },
+        dead: { endpoint, features: { configurationEndpoint: unreachableUrl, tokenizeEndpoint: unreachableUrl } },
       },
       keys: { 'caller-key': { project: 'test' }, another: { project: 'another' }, rater: { project: 'rater' } },
     },
-    { recordAudit: (event) => noted.push(event) },
+    { recordAudit: (event) => auditEvents.push(event) },
   );
 });
 
 beforeEach(() => host.script(jsonReply({ from: 'the program' })));
-afterEach(() => noted.splice(0));
+afterEach(() => auditEvents.splice(0));
 
 afterAll(async () => {
   await service.close();
   await host.close();
 });
 
-const last = (): Received => host.requests.at(-1) ?? expect.unreachable();
+const getLastRequest = (): Received => host.requests.at(-1) ?? expect.unreachable();
 const post = (path: string, body: unknown, headers = {}) =>
   service.sendRequest({ path, headers: { ...withKey(), ...headers }, body });
 const get = (path: string, headers = {}) =>
   service.sendRequest({ method: 'GET', path, headers: { 'api-key': 'caller-key', ...headers } });
 
-describe('a feature that a program serves', () => {
+describe('a feature with a configured endpoint', () => {
   it.each([
     ['/v1/deployments/app/tokenize', '/tokenize'],
     ['/v1/deployments/app/truncate_prompt', '/truncate'],
@@ -65,7 +65,7 @@ describe('a feature that a program serves', () => {
     ['/v1/deployments/team/app/tokenize', '/tokenize'],
     ['/v1/deployments/team%2Fapp/tokenize', '/tokenize'],
     ['/v1/deployments/priced/tokenize', '/tokenize'],
-  ])('is asked at %s, with body, status and content type as they are', async (path, asked) => {
+  ])('relays body, status, and content type at %s', async (path, upstreamPath) => {
     host.script(({ response }) => {
       response.writeHead(418, { 'content-type': 'text/odd; x=1', 'set-cookie': 'a=b', 'X-Own': 'yes' });
       response.end(Buffer.from([0xff, 0x00, 0x61]));
@@ -73,23 +73,31 @@ describe('a feature that a program serves', () => {
     const answer = await post(`${path}?q=1&own=2`, '{"any": [1 , null]}', { 'x-conversation-id': 'c1', cookie: 'k=v' });
     expect([answer.status, answer.headers['content-type'], answer.headers['x-own']]).toEqual([418, 'text/odd; x=1', 'yes']);
     expect(answer.headers).not.toHaveProperty('set-cookie');
-    expect([last().method, last().path, last().text]).toEqual(['POST', `${asked}?own=1&q=1`, '{"any": [1 , null]}']);
+    expect([getLastRequest().method, getLastRequest().path, getLastRequest().text]).toEqual([
+      'POST',
+      `${upstreamPath}?own=1&q=1`,
+      '{"any": [1 , null]}',
+    ]);
     const id = /team|priced/.exec(path)?.[0].replace('team', 'team/app') ?? 'app';
-    const told = { 'content-type': 'application/json', 'x-conversation-id': 'c1', 'x-dial-deployment-id': id };
-    expect(last().headers).toMatchObject(told);
-    expect(last().headers).not.toHaveProperty('cookie');
-    expect(['caller-key', undefined]).not.toContain(last().headers['api-key']);
-    expect((await get('/v1/user/info', { 'api-key': String(last().headers['api-key']) })).status).toBe(401);
+    const expectedHeaders = { 'content-type': 'application/json', 'x-conversation-id': 'c1', 'x-dial-deployment-id': id };
+    expect(getLastRequest().headers).toMatchObject(expectedHeaders);
+    expect(getLastRequest().headers).not.toHaveProperty('cookie');
+    expect(['caller-key', undefined]).not.toContain(getLastRequest().headers['api-key']);
+    expect((await get('/v1/user/info', { 'api-key': String(getLastRequest().headers['api-key']) })).status).toBe(401);
   });
 
-  it('is read with GET where it is the configuration', async () => {
+  it('relays GET requests for its configuration', async () => {
     const answer = await get('/v1/deployments/team/app/configuration?q=1');
     expect([answer.status, answer.json]).toEqual([200, { from: 'the program' }]);
-    expect([last().method, last().path, last().text]).toEqual(['GET', '/configuration?own=1&q=1', '']);
-    expect(last().headers).not.toHaveProperty('content-type');
+    expect([getLastRequest().method, getLastRequest().path, getLastRequest().text]).toEqual([
+      'GET',
+      '/configuration?own=1&q=1',
+      '',
+    ]);
+    expect(getLastRequest().headers).not.toHaveProperty('content-type');
   });
 
-  it('is asked with a key that works while the program does', async () => {
+  it('receives a per-request key that is valid during the call', async () => {
     let status = 0;
     host.script(async (answering) => {
       const key = String(answering.received.headers['api-key']);
@@ -99,29 +107,29 @@ describe('a feature that a program serves', () => {
     expect([(await post('/v1/app/rate', {})).status, status]).toEqual([200, 200]);
   });
 
-  it('is 404 for what is not there, 403 for what is not open, 502 for what gives no answer', async () => {
-    const asked = host.requests.length;
+  it('returns 404 for an unknown deployment, 403 without access, and 502 for an unreachable endpoint', async () => {
+    const requestCount = host.requests.length;
     for (const [id, status, code] of [
       ['nobody', 404, 'deployment_not_found'],
       ['staff', 403, 'access_denied'],
       ['dead', 502, 'upstream_failed'],
     ] as const) {
       const answers = [await post(`/v1/deployments/${id}/tokenize`, {}), await get(`/v1/deployments/${id}/configuration`)];
-      for (const { status: told, error } of answers) expect([told, error.code]).toEqual([status, code]);
+      for (const { status: actual, error } of answers) expect([actual, error.code]).toEqual([status, code]);
     }
     expect((await post('/v1/deployments/dead/tokenize', {})).error.type).toBe('upstream_error');
     expect((await post('/v1/nobody/rate', {})).status).toBe(404);
-    expect(host.requests).toHaveLength(asked);
+    expect(host.requests).toHaveLength(requestCount);
   });
 
-  it('takes credentials and JSON only', async () => {
+  it('requires credentials and a JSON body', async () => {
     const path = '/v1/deployments/app/tokenize';
     expect((await service.sendRequest({ path, headers: { 'content-type': 'application/json' }, body: {} })).status).toBe(401);
     expect((await post(path, 'x', { 'content-type': 'text/plain' })).status).toBe(415);
   });
 
   it.each(['/openai/deployments', '/openai/models', '/openai/applications', '/v1/models'])(
-    'has its address shown to nobody by %s',
+    'does not reveal its address in %s',
     async (path) => {
       const { text, json } = await get(path);
       expect(text).not.toContain(host.url);
@@ -131,18 +139,18 @@ describe('a feature that a program serves', () => {
   );
 });
 
-describe('without a program', () => {
-  it('the configuration of an application is empty', async () => {
+describe('a feature without a configured endpoint', () => {
+  it('returns an empty configuration for an application', async () => {
     const { status, json } = await get('/v1/deployments/plain/configuration');
     expect([status, json]).toEqual([200, {}]);
   });
 
-  it('a rating is kept with who gave it, and a null is nothing', async () => {
+  it('records a rating with the user in the audit log, without fields that are null', async () => {
     for (const path of ['/v1/plain/rate', '/v1/deployments/plain/rate'])
       expect((await post(path, { rate: true, comment: 'good', responseId: 'r1' })).status).toBe(200);
     expect((await post('/v1/m/rate', { rate: -1, comment: null, more: 1 })).status).toBe(200);
     const common = { id: expect.any(String), action: 'deployment.rated', subject: 'key:test', requestId: expect.any(String) };
-    expect(noted).toEqual([
+    expect(auditEvents).toEqual([
       { ...common, object: 'plain', details: { rate: true, comment: 'good', responseId: 'r1' } },
       { ...common, object: 'plain', details: { rate: true, comment: 'good', responseId: 'r1' } },
       { ...common, object: 'm', details: { rate: -1 } },
@@ -152,39 +160,39 @@ describe('without a program', () => {
   it('gives ratings of one response by one user a single ID, and all other ratings separate IDs', async () => {
     const rate = async (rating: object, headers = {}): Promise<string> => {
       await post('/v1/plain/rate', rating, headers);
-      return (noted.at(-1) as { id: string }).id;
+      return (auditEvents.at(-1) as { id: string }).id;
     };
     const first = await rate({ rate: true, responseId: 'r1' });
     expect(await rate({ rate: false, responseId: 'r1' })).toBe(first);
-    const others = [
+    const otherIds = [
       await rate({ rate: true, responseId: 'r2' }),
       await rate({ rate: true, responseId: 'r1' }, { 'api-key': 'another' }),
       await rate({ rate: true }),
       await rate({ rate: true }),
     ];
-    expect(new Set([first, ...others]).size).toBe(5);
+    expect(new Set([first, ...otherIds]).size).toBe(5);
   });
 
   it('rejects a rating with a per-request key', async () => {
-    let answered: Awaited<ReturnType<typeof post>> | undefined;
+    let response: Awaited<ReturnType<typeof post>> | undefined;
     host.script(async (answering) => {
       const key = String(answering.received.headers['api-key']);
-      answered = await post('/v1/plain/rate', { rate: true }, { 'api-key': key });
+      response = await post('/v1/plain/rate', { rate: true }, { 'api-key': key });
       await jsonReply({})(answering);
     });
     await post('/v1/app/rate', {});
-    expect([answered?.status, answered?.error.code, noted]).toEqual([403, 'access_denied', []]);
+    expect([response?.status, response?.error.code, auditEvents]).toEqual([403, 'access_denied', []]);
   });
 
   it('rejects more than 500 ratings per user and day without affecting other users', async () => {
     const rate = (key: string) => post('/v1/plain/rate', { rate: true }, { 'api-key': key });
-    for (let nth = 0; nth < 500; nth += 1) expect((await rate('rater')).status).toBe(200);
+    for (let index = 0; index < 500; index += 1) expect((await rate('rater')).status).toBe(200);
     const { status, error, headers } = await rate('rater');
     expect([status, error.code]).toEqual([429, 'request_limit_exceeded']);
     expect(error.message).toMatch(/^Your limit of 500 ratings per day is used up\. It resets at \d{4}-\d\d-\d\dT00:00:00Z\.$/);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     expect((await rate('another')).status).toBe(200);
-    expect(noted).toHaveLength(501);
+    expect(auditEvents).toHaveLength(501);
   });
 
   it.each([
@@ -194,17 +202,17 @@ describe('without a program', () => {
     [{ rate: true, comment: 'x'.repeat(10_001) }, 'comment'],
     [{ rate: true, responseId: {} }, 'responseId'],
     [[], null],
-  ])('a rating %j is refused with its path, and not kept', async (body, param) => {
+  ])('rejects the rating %j with the path of the error, and does not record it', async (body, param) => {
     const { status, error } = await post('/v1/plain/rate', body);
-    expect([status, error.param, noted]).toEqual([400, param, []]);
+    expect([status, error.param, auditEvents]).toEqual([400, param, []]);
   });
 
-  it.each(['tokenize', 'truncate_prompt'])('%s of an application is refused', async (name) => {
+  it.each(['tokenize', 'truncate_prompt'])('rejects %s requests for an application', async (name) => {
     const { status, error } = await post(`/v1/deployments/plain/${name}`, { inputs: [] });
     expect([status, error.code]).toEqual([403, 'access_denied']);
   });
 
-  it('the tokens of a model are estimated, each input on its own', async () => {
+  it('estimates the tokens of a model for each input separately', async () => {
     const messages = [{ role: 'user', content: 'x'.repeat(40) }];
     const inputs = [
       { type: 'string', value: 'x'.repeat(9) },
@@ -238,12 +246,12 @@ describe('without a program', () => {
       'inputs[1].type',
     ],
     [{ inputs: [{ type: 'string', value: 1 }] }, 'inputs[0].value'],
-  ])('a tokenize request %j is refused with its path', async (body, param) => {
+  ])('rejects the tokenize request %j with the path of the error', async (body, param) => {
     const { status, error } = await post('/v1/deployments/m/tokenize', body);
     expect([status, error.param]).toEqual([400, param]);
   });
 
-  it('the oldest messages of a prompt are to go, results with their calls, instructions and the last never', async () => {
+  it('discards the oldest messages and tool results with their calls, but never instructions or the last message', async () => {
     const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
     const messages = [
       { role: 'system', content: 'x'.repeat(8) },
@@ -273,7 +281,7 @@ describe('without a program', () => {
   });
 });
 
-it('Paths that end in rate are those of others where others take POST', async () => {
+it('paths that end in /rate belong to other routes if those accept POST', async () => {
   expect((await post('/v1/consent/plain/rate', {})).error.code).not.toBe('invalid_request');
   const { status, headers } = await get('/v1/app/rate');
   expect([status, headers.allow]).toEqual([405, 'POST']);

@@ -40,7 +40,7 @@ function get(path: string, key = 'user'): Promise<TestResponse> {
   return service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } });
 }
 
-async function idsAt(path: string, key?: string): Promise<string[]> {
+async function listIds(path: string, key?: string): Promise<string[]> {
   const { json, status } = await get(path, key);
   expect(status).toBe(200);
   const list = json as { object: string; data: { id: string }[] };
@@ -50,10 +50,10 @@ async function idsAt(path: string, key?: string): Promise<string[]> {
 }
 
 describe('a listing', () => {
-  it.each(['openai', 'compat'])('has what the caller may use, below /%s', async (prefix) => {
-    expect(await idsAt(`/${prefix}/deployments`)).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
-    expect(await idsAt(`/${prefix}/models`)).toEqual(['open', 'bare', 'team/vectors 1']);
-    expect(await idsAt(`/${prefix}/applications`)).toEqual(['app']);
+  it.each(['openai', 'compat'])('contains the deployments that the caller may use, below /%s', async (prefix) => {
+    expect(await listIds(`/${prefix}/deployments`)).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
+    expect(await listIds(`/${prefix}/models`)).toEqual(['open', 'bare', 'team/vectors 1']);
+    expect(await listIds(`/${prefix}/applications`)).toEqual(['app']);
   });
 
   it.each([
@@ -61,17 +61,17 @@ describe('a listing', () => {
     ['/v1/chat/completions', { model: 'nope' }],
     ['/v1/embeddings', { model: 'nope', input: 'x' }],
     ['/msgapi/v1/messages', { model: 'nope', max_tokens: 1 }],
-  ])('that is at /v1/models is named to callers of %s who ask for what there is not', async (path, fields) => {
+  ])('is named in the error for an unknown deployment at %s', async (path, fields) => {
     const { status, error } = await service.sendRequest({ path, headers: withKey('user'), body: { messages: hello, ...fields } });
     expect([status, error.message]).toEqual([404, 'There is no deployment nope. GET /v1/models lists yours.']);
   });
 
-  it('at /v1/models has models and applications', async () => {
-    expect(await idsAt('/v1/models')).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
+  it('contains models and applications at /v1/models', async () => {
+    expect(await listIds('/v1/models')).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
   });
 
-  it('hides what needs a role the caller has not, and shows it to those who have it', async () => {
-    expect(await idsAt('/openai/deployments', 'staff')).toEqual([
+  it('hides deployments that require a role from callers without it, and shows them to callers with it', async () => {
+    expect(await listIds('/openai/deployments', 'staff')).toEqual([
       'open',
       'bare',
       'team/vectors 1',
@@ -79,10 +79,10 @@ describe('a listing', () => {
       'app',
       'staff-app',
     ]);
-    expect(await idsAt('/openai/models', 'several')).toEqual(['open', 'bare', 'team/vectors 1', 'staffed']);
+    expect(await listIds('/openai/models', 'several')).toEqual(['open', 'bare', 'team/vectors 1', 'staffed']);
   });
 
-  it('has for a model all that is configured of it', async () => {
+  it('contains all configured fields of a model', async () => {
     const { json } = await get('/openai/models/open');
     expect(json).toMatchObject({
       id: 'open',
@@ -104,7 +104,7 @@ describe('a listing', () => {
     expect(Number.isInteger(item.created_at) && Number.isInteger(item.updated_at)).toBe(true);
   });
 
-  it('has at /v1/models the name that pages of others show, with the version', async () => {
+  it('has display names with versions at /v1/models, where pages of other vendors read them', async () => {
     const { json } = await get('/v1/models');
     const names = (json as { data: { id: string; name: string }[] }).data.map(({ id, name }) => [id, name]);
     expect(Object.fromEntries(names)).toMatchObject({ open: 'Open 2', bare: 'bare' });
@@ -112,13 +112,13 @@ describe('a listing', () => {
     expect((await get('/openai/models/open')).json).not.toHaveProperty('name');
   });
 
-  it('has no nulls, no upstreams and no keys', async () => {
+  it('contains no null values, upstreams, or keys', async () => {
     const { json, text } = await get('/openai/models/bare');
     expect(json).toMatchObject({ id: 'bare', display_name: 'bare', object: 'model' });
     expect(text).not.toMatch(/null|upstream|endpoint/);
   });
 
-  it('tells applications from models', async () => {
+  it('separates applications from models', async () => {
     expect((await get('/openai/applications/app')).json).toMatchObject({
       id: 'app',
       object: 'application',
@@ -131,7 +131,7 @@ describe('a listing', () => {
     expect((await get('/v1/models/app')).status).toBe(200);
   });
 
-  it.each(['team/vectors%201', 'team%2Fvectors%201'])('finds %s', async (id) => {
+  it.each(['team/vectors%201', 'team%2Fvectors%201'])('finds the ID %s', async (id) => {
     expect((await get(`/openai/models/${id}`)).json).toMatchObject({
       id: 'team/vectors 1',
       capabilities: { chat_completion: false, embeddings: true },
@@ -139,7 +139,7 @@ describe('a listing', () => {
   });
 
   it.each(['none', '__proto__', 'team', 'team/../open', '%2e%2e', 'open%00', 'OPEN', 'team%252Fvectors 1'])(
-    'does not find %s',
+    'does not find the ID %s',
     async (id) => {
       for (const base of ['/openai/models', '/openai/deployments', '/v1/models']) {
         const answer = await get(`${base}/${id.replaceAll(' ', '%20')}`);
@@ -149,7 +149,7 @@ describe('a listing', () => {
     },
   );
 
-  it('needs a key', async () => {
+  it('requires a key', async () => {
     expect((await service.sendRequest({ method: 'GET', path: '/v1/models' })).error.code).toBe('missing_credentials');
     expect((await get('/v1/models', 'unknown')).error.code).toBe('invalid_api_key');
   });
@@ -160,8 +160,8 @@ describe('a listing', () => {
   });
 });
 
-describe('a deployment that needs a role', () => {
-  it('is refused in calls as in listings', async () => {
+describe('a deployment that requires a role', () => {
+  it('is rejected in calls and in listings for callers without the role', async () => {
     for (const [id, key, status] of [
       ['staffed', 'user', 403],
       ['nobodys', 'staff', 403],
@@ -175,12 +175,12 @@ describe('a deployment that needs a role', () => {
     }
   });
 
-  it('follows a new configuration at once', async () => {
-    await using own = await startService({ models: { m: { upstreams, userRoles: ['staff'] } } });
-    expect((await own.chat('m', { messages: hello })).status).toBe(403);
-    own.reload({ models: { m: { upstreams }, next: { upstreams } } });
-    expect((await own.chat('m', { messages: hello })).status).toBe(200);
-    const { json } = await own.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
+  it('uses a new configuration immediately', async () => {
+    await using ownService = await startService({ models: { m: { upstreams, userRoles: ['staff'] } } });
+    expect((await ownService.chat('m', { messages: hello })).status).toBe(403);
+    ownService.reload({ models: { m: { upstreams }, next: { upstreams } } });
+    expect((await ownService.chat('m', { messages: hello })).status).toBe(200);
+    const { json } = await ownService.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
     expect(json).toMatchObject({ data: [{ id: 'm' }, { id: 'next' }] });
   });
 });

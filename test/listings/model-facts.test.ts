@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('/v1/models', () => {
-  it('gives names, limits and abilities under the names that clients read', async () => {
+  it('returns names, limits, and capabilities under the names that clients read', async () => {
     const { json } = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: withKey() });
     expect((json as { data: object[] }).data).toMatchObject([
       {
@@ -40,7 +40,7 @@ describe('/v1/models', () => {
 });
 
 describe('/anthropic/v1/models', () => {
-  it('gives capabilities as the stock client reads them', async () => {
+  it('returns capabilities in the format of the Anthropic SDK', async () => {
     const client = new Anthropic({ apiKey: callerKey, baseURL: `${service.url}/anthropic`, maxRetries: 0 });
     const { data } = await client.models.list({ limit: 1000 });
     expect(data).toMatchObject([

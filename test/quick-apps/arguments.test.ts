@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, rigOf, says, stagesOf, toldTo } from './support.ts';
+import { calls, says, stagesOf, startRigWith, toldTo } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -40,17 +40,17 @@ describe('arguments of a tool', () => {
     [{}, "arguments must have required property 'seats'"],
     [{ seats: 'two' }, 'arguments/seats must be integer'],
     [{ seats: 0 }, 'arguments/seats must be >= 1'],
-  ])('that do not follow its schema are not sent: %j', async (args, wrong) => {
-    await using rig = await rigOf(booking(), calls(['book', args]), says('Sorry.'));
+  ])('that violate its schema are not sent: %j', async (args, problem) => {
+    await using rig = await startRigWith(booking(), calls(['book', args]), says('Sorry.'));
     const before = api.requests.length;
-    const answered = await rig.chat('Book.');
-    expect(toldTo(rig)).toEqual([`The tool was not run: ${wrong}. Call it again with arguments that follow its schema.`]);
-    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['failed']);
+    const response = await rig.chat('Book.');
+    expect(toldTo(rig)).toEqual([`The tool was not run: ${problem}. Call it again with arguments that follow its schema.`]);
+    expect(stagesOf(response).map(({ status }) => status)).toEqual(['failed']);
     expect(api.requests.length).toBe(before);
   });
 
-  it('that are null may be left out, if they are optional', async () => {
-    await using rig = await rigOf(booking(), calls(['book', { seats: 2, note: null }]), says('Booked.'));
+  it('that are optional are omitted if they are null', async () => {
+    await using rig = await startRigWith(booking(), calls(['book', { seats: 2, note: null }]), says('Booked.'));
     await rig.chat('Book.');
     expect(api.requests.at(-1)?.path).toBe('/book?seats=2');
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { calls, messageOf, operationsOf, type Rig, rigOf, says, stagesOf, user } from './support.ts';
+import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRigWith, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -14,24 +14,24 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-const broken: Reply = refusal(400);
-const asked = [user('Do both.')];
+const brokenReply: Reply = refusal(400);
+const request = [user('Do both.')];
 const twoTools: readonly Reply[] = [calls('First.', ['one', {}]), calls(['two', {}])];
-const withTools = (...replies: readonly Reply[]): Promise<Rig> => rigOf(operationsOf(api, 'one', 'two'), ...replies);
+const startWithTools = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(operationsOf(api, 'one', 'two'), ...replies);
 
 const failedMessage = (state: unknown): object => ({ role: 'assistant', content: 'First.', custom_content: { state } });
-const fail = (rig: Rig, messages: readonly object[] = asked): Promise<TestResponse> =>
+const sendFailing = (rig: Rig, messages: readonly object[] = request): Promise<TestResponse> =>
   rig.service.sendRequest({ path: chatPath('app'), headers: withKey(), body: { messages } });
-const stateOf = ({ error }: TestResponse): unknown =>
+const getState = ({ error }: TestResponse): unknown =>
   (error as unknown as { custom_content: { state: unknown } }).custom_content.state;
 
-describe('a run that fails behind tools that ran', () => {
-  it('goes on behind them when its message is sent back, and runs none of them again', async () => {
-    await using rig = await withTools(...twoTools, broken, says('Done.'));
+describe('a run that fails after tool calls', () => {
+  it('continues after these calls if its message is sent back, and does not repeat them', async () => {
+    await using rig = await startWithTools(...twoTools, brokenReply, says('Done.'));
     const before = api.requests.length;
-    const failed = await fail(rig);
+    const failed = await sendFailing(rig);
     expect(failed.status).toBe(400);
-    const resumed = await rig.chat([...asked, failedMessage(stateOf(failed))]);
+    const resumed = await rig.chat([...request, failedMessage(getState(failed))]);
     expect(messageOf(resumed).content).toBe('Done.');
     expect(stagesOf(resumed)).toEqual([]);
     expect(api.requests.length - before).toBe(2);
@@ -49,57 +49,57 @@ describe('a run that fails behind tools that ran', () => {
     ]);
   });
 
-  it('tells the state before its error and with it, and what was used', async () => {
-    await using rig = await withTools(...twoTools, broken);
-    const streamed = await (await rig.service.stream('app', { messages: asked })).readRest();
-    const states = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
+  it('sends its state before and inside the error, with its usage', async () => {
+    await using rig = await startWithTools(...twoTools, brokenReply);
+    const result = await (await rig.service.stream('app', { messages: request })).readRest();
+    const states = result.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
     expect(states).toHaveLength(1);
-    expect(streamed.error).toMatchObject({
+    expect(result.error).toMatchObject({
       custom_content: { state: states[0] },
       usage: { prompt_tokens: 20, completion_tokens: 4, total_tokens: 24 },
       statistics: { usage_per_model: [{ model: 'model', prompt_tokens: 20 }] },
     });
   });
 
-  it('that fails once more loses nothing', async () => {
-    await using rig = await withTools(...twoTools, broken, broken, says('Done.'));
-    const first = await fail(rig);
-    const second = await fail(rig, [...asked, failedMessage(stateOf(first))]);
+  it('retains its results if it fails again', async () => {
+    await using rig = await startWithTools(...twoTools, brokenReply, brokenReply, says('Done.'));
+    const first = await sendFailing(rig);
+    const second = await sendFailing(rig, [...request, failedMessage(getState(first))]);
     const before = api.requests.length;
-    expect(messageOf(await rig.chat([...asked, failedMessage(stateOf(second))])).content).toBe('Done.');
+    expect(messageOf(await rig.chat([...request, failedMessage(getState(second))])).content).toBe('Done.');
     expect(api.requests.length).toBe(before);
   });
 
-  it('is told to the model where the user goes on with something else', async () => {
-    await using rig = await withTools(...twoTools, broken, says('Fine.'));
-    const failed = await fail(rig);
-    await rig.chat([...asked, failedMessage(stateOf(failed)), user('Never mind.')]);
+  it('sends the model its results if the user continues with another message', async () => {
+    await using rig = await startWithTools(...twoTools, brokenReply, says('Fine.'));
+    const failed = await sendFailing(rig);
+    await rig.chat([...request, failedMessage(getState(failed)), user('Never mind.')]);
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'user']);
   });
 
-  it('begins anew where its state is not sent back', async () => {
-    await using rig = await withTools(...twoTools, broken, calls(['one', {}]), says('Done.'));
-    await fail(rig);
+  it('starts again if its state is not sent back', async () => {
+    await using rig = await startWithTools(...twoTools, brokenReply, calls(['one', {}]), says('Done.'));
+    await sendFailing(rig);
     const before = api.requests.length;
-    expect(messageOf(await rig.chat(asked)).content).toBe('Done.');
+    expect(messageOf(await rig.chat(request)).content).toBe('Done.');
     expect(api.requests.length - before).toBe(1);
   });
 
-  it('counts the turns that it had', async () => {
-    await using rig = await withTools(
+  it('counts the turns before the failure', async () => {
+    await using rig = await startWithTools(
       ...twoTools,
-      broken,
+      brokenReply,
       ...Array.from({ length: 13 }, () => calls(['one', {}])),
       says('Enough.'),
     );
-    const failed = await fail(rig);
-    const answered = await rig.chat([...asked, failedMessage(stateOf(failed))]);
+    const failed = await sendFailing(rig);
+    const response = await rig.chat([...request, failedMessage(getState(failed))]);
     expect(rig.model.requests).toHaveLength(3 + 13);
-    expect(stagesOf(answered)).toHaveLength(12);
+    expect(stagesOf(response)).toHaveLength(12);
   });
 });
 
-it('a run that fails before any tool ran has no state', async () => {
-  await using rig = await withTools(broken, jsonReply({}));
-  expect((await fail(rig)).error).not.toHaveProperty('custom_content');
+it('a run that fails before any tool call has no state', async () => {
+  await using rig = await startWithTools(brokenReply, jsonReply({}));
+  expect((await sendFailing(rig)).error).not.toHaveProperty('custom_content');
 });

@@ -5,19 +5,19 @@ import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { calls, quickApp, says, user } from './support.ts';
 
-/** Stands in every secret; basic credentials carry it in base64. */
+/** Part of every secret. Basic credentials contain it in base64. */
 const canary = 'canary-5e1f09';
-const found = new RegExp(`${canary}|${Buffer.from(`ann:${canary}`).toString('base64').slice(0, 20)}`);
+const canaryPattern = new RegExp(`${canary}|${Buffer.from(`ann:${canary}`).toString('base64').slice(0, 20)}`);
 
 let api: ScriptedUpstream;
 let model: ScriptedUpstream;
 let node: TestProcess;
 
-/** A server that tells everything it was sent, breaks off, refuses, or gives no token. */
-function betray({ received, response }: Answering): void {
+/** Echoes the request, breaks the connection, or rejects the request. */
+function echoRequest({ received, response }: Answering): void {
   if (received.path.startsWith('/cut')) return void response.destroy();
-  const said = JSON.stringify({ url: received.path, headers: received.headers, body: received.text });
-  response.writeHead(/^\/(token|refused)/.test(received.path) ? 401 : 200, { 'content-type': 'application/json' }).end(said);
+  const echo = JSON.stringify({ url: received.path, headers: received.headers, body: received.text });
+  response.writeHead(/^\/(token|refused)/.test(received.path) ? 401 : 200, { 'content-type': 'application/json' }).end(echo);
 }
 
 const authorizations = () => ({
@@ -51,13 +51,13 @@ function properties(): object {
   };
 }
 
-const all = ['header', 'query', 'body', 'basic', 'bearer', 'client'].flatMap((name) =>
+const allCalls = ['header', 'query', 'body', 'basic', 'bearer', 'client'].flatMap((name) =>
   ['told', 'cut', 'refused'].map((path) => [`${name}_${path}`, {}] as const),
 );
 
 beforeAll(async () => {
-  api = await startScriptedUpstream(betray);
-  model = await startScriptedUpstream(calls(...all, ['obsolete_told', {}]), says('Done.'));
+  api = await startScriptedUpstream(echoRequest);
+  model = await startScriptedUpstream(calls(...allCalls, ['obsolete_told', {}]), says('Done.'));
   node = await startProcess({
     configuration: {
       models: { model: { upstreams: [{ endpoint: model.endpoint, key: `${canary}-model` }] } },
@@ -74,41 +74,57 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Replies and what their states hold. */
-function readable(text: string): string {
+/** Returns the text of a response, followed by the decoded states in it. */
+function decodeStates(text: string): string {
   const states = [...text.matchAll(/"parley_run":"([\w-]+)/g)].map(([, state = '']) =>
     Buffer.from(state, 'base64url').toString(),
   );
   return [text, ...states].join('\n');
 }
 
-const mine = `applications/${getBucket('key:test')}/mine`;
+const ownId = `applications/${getBucket('key:test')}/mine`;
 
-it('no secret of a quick app reaches a reply, its stages and state, a model, a listing, an export, an error or the log', async () => {
-  const saved = await node.sendRequest({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: quickApp(properties()) });
-  expect(saved.status).toBe(201);
-  const seen: string[] = [saved.text];
-  for (const id of ['app', mine]) {
-    model.script(calls(...all, ['obsolete_told', {}]), says('Done.'), calls(...all, ['obsolete_told', {}]), says('Done.'));
-    const whole = await node.chat(id, { messages: [user('Call all.')] });
-    expect([whole.status, whole.completion.choices[0]?.message.content]).toEqual([200, 'Done.']);
-    expect(whole.completion.choices[0]?.message.custom_content?.stages?.length).toBeGreaterThanOrEqual(all.length + 1);
-    const streamed = await (await node.stream(id, { messages: [user('Call all.')] })).readRest();
-    seen.push(whole.text, streamed.data.join('\n'));
+it('no secret of a quick app appears in replies, stages, states, model requests, listings, exports, errors, or logs', async () => {
+  const saveResponse = await node.sendRequest({
+    method: 'PUT',
+    path: `/v1/${ownId}`,
+    headers: withKey(),
+    body: quickApp(properties()),
+  });
+  expect(saveResponse.status).toBe(201);
+  const texts: string[] = [saveResponse.text];
+  for (const id of ['app', ownId]) {
+    model.script(
+      calls(...allCalls, ['obsolete_told', {}]),
+      says('Done.'),
+      calls(...allCalls, ['obsolete_told', {}]),
+      says('Done.'),
+    );
+    const reply = await node.chat(id, { messages: [user('Call all.')] });
+    expect([reply.status, reply.completion.choices[0]?.message.content]).toEqual([200, 'Done.']);
+    expect(reply.completion.choices[0]?.message.custom_content?.stages?.length).toBeGreaterThanOrEqual(allCalls.length + 1);
+    const result = await (await node.stream(id, { messages: [user('Call all.')] })).readRest();
+    texts.push(reply.text, result.data.join('\n'));
   }
-  const faulty = { ...quickApp(properties()), displayname: canary.slice(0, 3) };
+  const invalid = { ...quickApp(properties()), displayname: canary.slice(0, 3) };
   const paths = [
-    ...['/openai/deployments', '/openai/applications', '/v1/models', `/v1/applications/${getBucket('key:test')}/`, `/v1/${mine}`],
+    ...[
+      '/openai/deployments',
+      '/openai/applications',
+      '/v1/models',
+      `/v1/applications/${getBucket('key:test')}/`,
+      `/v1/${ownId}`,
+    ],
     ...['/v1/deployments/app/configuration', '/v1/consent/app', '/health', '/metrics', '/openapi.json'],
   ];
-  for (const path of paths) seen.push((await node.sendRequest({ method: 'GET', path, headers: withKey() })).text);
-  seen.push((await node.sendRequest({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: faulty })).text);
+  for (const path of paths) texts.push((await node.sendRequest({ method: 'GET', path, headers: withKey() })).text);
+  texts.push((await node.sendRequest({ method: 'PUT', path: `/v1/${ownId}`, headers: withKey(), body: invalid })).text);
   await node.configure({ applications: { app: { ...quickApp(properties()), displayname: 'x' } } });
   await node.untilOutput(/configuration refused/);
-  seen.push(node.output.stdout, node.output.stderr, ...model.requests.map(({ text }) => text));
-  for (const text of seen) expect(readable(text)).not.toMatch(found);
-  // They were there to be seen: the servers have got them, and told them.
+  texts.push(node.output.stdout, node.output.stderr, ...model.requests.map(({ text }) => text));
+  for (const text of texts) expect(decodeStates(text)).not.toMatch(canaryPattern);
+  // Control: the servers received the secrets and returned them.
   expect(model.requests.map(({ text }) => text).join()).toContain('Basic ***');
-  const sent = api.requests.map(({ path, headers, text }) => JSON.stringify([decodeURIComponent(path), headers, text]));
-  expect(sent.filter((text) => found.test(text)).length).toBeGreaterThan(all.length);
+  const requestTexts = api.requests.map(({ path, headers, text }) => JSON.stringify([decodeURIComponent(path), headers, text]));
+  expect(requestTexts.filter((text) => canaryPattern.test(text)).length).toBeGreaterThan(allCalls.length);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, operationsOf, rigOf, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
+import { calls, messageOf, operationsOf, type SentMessage, says, stagesOf, startRig, startRigWith, user } from './support.ts';
 
 const city = { name: 'city', description: 'The city.', parameter_type: 'string' };
 const clientTools = {
@@ -25,19 +25,19 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-/** Client tools beside an operation `own` of an API. */
-const withOwn = (): object => ({ ...clientTools, ...operationsOf(api, 'own') });
+/** Client tools, and the operation `own` of an API. */
+const withOwnOperation = (): object => ({ ...clientTools, ...operationsOf(api, 'own') });
 
-const calledBy = (message: object) => (message as { function_call?: { name: string } }).function_call?.name;
+const getCalledName = (message: object) => (message as { function_call?: { name: string } }).function_call?.name;
 const result = (name: string, content: string): object => ({ role: 'function', name, content });
-const toolCall = (nth: number, name: string, args: object = {}) => ({
-  ...{ id: `call_${nth}`, type: 'function' },
+const toolCall = (index: number, name: string, args: object = {}) => ({
+  ...{ id: `call_${index}`, type: 'function' },
   function: { name, arguments: JSON.stringify(args) },
 });
 
 describe('a call of a client tool', () => {
-  it('is offered to the model as a function of its parameters', async () => {
-    await using rig = await rigOf(clientTools, says('Hello.'));
+  it('is offered to the model as a function with its parameters', async () => {
+    await using rig = await startRigWith(clientTools, says('Hello.'));
     await rig.chat('Hello');
     expect(rig.offered()[0]).toEqual({
       type: 'function',
@@ -49,10 +49,14 @@ describe('a call of a client tool', () => {
     });
   });
 
-  it('stops the run, which goes on where it stood, with the same messages to the model', async () => {
-    await using rig = await rigOf(clientTools, calls('Let me look.', ['get_weather', { city: 'Oslo' }]), says('Take a coat.'));
-    const asked = [user('Do I need a coat in Oslo?')];
-    const stopped = await rig.chat(asked);
+  it('pauses the run, which continues with the same messages to the model', async () => {
+    await using rig = await startRigWith(
+      clientTools,
+      calls('Let me look.', ['get_weather', { city: 'Oslo' }]),
+      says('Take a coat.'),
+    );
+    const question = [user('Do I need a coat in Oslo?')];
+    const stopped = await rig.chat(question);
     const { custom_content, ...message } = messageOf(stopped);
     expect([message, stopped.completion.choices[0]?.finish_reason]).toEqual([
       { role: 'assistant', content: 'Let me look.', function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
@@ -60,7 +64,7 @@ describe('a call of a client tool', () => {
     ]);
     expect(Object.keys(custom_content ?? {})).toEqual(['state']);
     const before = rig.sent();
-    const resumed = await rig.chat([...asked, messageOf(stopped), result('get_weather', 'Rain.')]);
+    const resumed = await rig.chat([...question, messageOf(stopped), result('get_weather', 'Rain.')]);
     expect(messageOf(resumed).content).toBe('Take a coat.');
     expect(rig.sent()).toEqual([
       ...before,
@@ -70,37 +74,43 @@ describe('a call of a client tool', () => {
     expect(rig.offered()).toEqual(rig.offered(0));
   });
 
-  it('streams whole: the call, its state, its end', async () => {
-    await using rig = await rigOf(clientTools, calls(['get_weather', { city: 'Oslo' }]));
-    const streamed = await (await rig.service.stream('app', { messages: [user('Weather?')] })).readRest();
-    const deltas = streamed.deltas();
+  it('is streamed completely: the call, the state, and the end', async () => {
+    await using rig = await startRigWith(clientTools, calls(['get_weather', { city: 'Oslo' }]));
+    const streamResult = await (await rig.service.stream('app', { messages: [user('Weather?')] })).readRest();
+    const deltas = streamResult.deltas();
     expect(deltas.filter(({ function_call }) => function_call)).toEqual([
       { function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
     ]);
     expect(deltas.filter(({ custom_content: custom }) => custom?.state)).toHaveLength(1);
-    expect(streamed.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['function_call']);
+    expect(streamResult.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['function_call']);
   });
 
-  it('whose name has a dash is answered under it, or with underscores', async () => {
-    await using rig = await rigOf(clientTools, calls(['open-door', {}]), says('Open.'), calls(['open-door', {}]), says('Open.'));
-    const opened = await rig.chat('Open the door.');
-    expect(calledBy(messageOf(opened))).toBe('open-door');
-    // The name of a message may have no dash.
-    const answered = await rig.chat([user('Open the door.'), messageOf(opened), result('open_door', 'It is open.')]);
-    expect(messageOf(answered).content).toBe('Open.');
+  it('accepts a result under its name, or with underscores instead of dashes', async () => {
+    await using rig = await startRigWith(
+      clientTools,
+      calls(['open-door', {}]),
+      says('Open.'),
+      calls(['open-door', {}]),
+      says('Open.'),
+    );
+    const stopped = await rig.chat('Open the door.');
+    expect(getCalledName(messageOf(stopped))).toBe('open-door');
+    // Message names may not contain dashes.
+    const response = await rig.chat([user('Open the door.'), messageOf(stopped), result('open_door', 'It is open.')]);
+    expect(messageOf(response).content).toBe('Open.');
     expect(rig.sent().at(-1)).toEqual({ role: 'tool', tool_call_id: 'call_0', content: 'It is open.' });
   });
 
-  it('counts among the 15 turns of its run', async () => {
+  it('counts toward the maximum number of turns', async () => {
     await using rig = await startRig({
       app: clientTools,
       replies: [calls(['open-door', {}]), calls(['open-door', {}]), says('Enough.')],
       configuration: { tools: { maxTurns: 3 } },
     });
     const messages = [user('Open all doors.')];
-    for (const nth of [0, 1]) {
+    for (const index of [0, 1]) {
       const stopped = messageOf(await rig.chat(messages));
-      expect([nth, calledBy(stopped)]).toEqual([nth, 'open-door']);
+      expect([index, getCalledName(stopped)]).toEqual([index, 'open-door']);
       messages.push(stopped, result('open_door', 'Open.'));
     }
     expect(messageOf(await rig.chat(messages)).content).toBe('Enough.');
@@ -109,17 +119,17 @@ describe('a call of a client tool', () => {
 });
 
 describe('several calls in one reply', () => {
-  it('are handed out one a reply, and the model gets all results together', async () => {
+  it('are returned one per reply, and the model receives all results together', async () => {
     const batch = calls(['get_weather', { city: 'Oslo' }], ['open-door', {}], ['ring', { times: 2 }]);
-    await using rig = await rigOf(clientTools, batch, says('Done.'));
+    await using rig = await startRigWith(clientTools, batch, says('Done.'));
     const messages = [user('Do all three.')];
-    for (const [nth, name] of ['get_weather', 'open-door', 'ring'].entries()) {
-      const answered = await rig.chat(messages);
-      expect(calledBy(messageOf(answered))).toBe(name);
-      expect([nth, rig.model.requests.length]).toEqual([nth, 1]);
-      // Only the model costs something.
-      expect(answered.completion.usage?.total_tokens).toBe(nth === 0 ? 12 : 0);
-      messages.push(messageOf(answered), result(name.replace('-', '_'), `${name} is done`));
+    for (const [index, name] of ['get_weather', 'open-door', 'ring'].entries()) {
+      const response = await rig.chat(messages);
+      expect(getCalledName(messageOf(response))).toBe(name);
+      expect([index, rig.model.requests.length]).toEqual([index, 1]);
+      // Only model calls use tokens.
+      expect(response.completion.usage?.total_tokens).toBe(index === 0 ? 12 : 0);
+      messages.push(messageOf(response), result(name.replace('-', '_'), `${name} is done`));
     }
     expect(messageOf(await rig.chat(messages)).content).toBe('Done.');
     expect(rig.sent().slice(2)).toEqual([
@@ -134,12 +144,12 @@ describe('several calls in one reply', () => {
     ]);
   });
 
-  it('go on from the newest state alone', async () => {
-    await using rig = await rigOf(clientTools, calls(['open-door', {}], ['ring', { times: 1 }]), says('Done.'));
-    const asked = user('Do both.');
-    const first = messageOf(await rig.chat([asked]));
-    const second = messageOf(await rig.chat([asked, first, result('open_door', 'Open.')]));
-    await rig.chat([asked, second, result('ring', 'Rang.')]);
+  it('continue from the newest state', async () => {
+    await using rig = await startRigWith(clientTools, calls(['open-door', {}], ['ring', { times: 1 }]), says('Done.'));
+    const question = user('Do both.');
+    const first = messageOf(await rig.chat([question]));
+    const second = messageOf(await rig.chat([question, first, result('open_door', 'Open.')]));
+    await rig.chat([question, second, result('ring', 'Rang.')]);
     expect(
       rig
         .sent()
@@ -148,8 +158,12 @@ describe('several calls in one reply', () => {
     ).toEqual(['Open.', 'Rang.']);
   });
 
-  it('of both kinds run the own ones first, in the order asked to the model', async () => {
-    await using rig = await rigOf(withOwn(), calls(['open-door', {}], ['own', {}], ['ring', { times: 1 }]), says('Done.'));
+  it('run the operations of the application first, and send all results in the requested order', async () => {
+    await using rig = await startRigWith(
+      withOwnOperation(),
+      calls(['open-door', {}], ['own', {}], ['ring', { times: 1 }]),
+      says('Done.'),
+    );
     const messages = [user('Do all.')];
     const first = await rig.chat(messages);
     expect(stagesOf(first).map(({ name, status }) => [name, status])).toEqual([['own', 'completed']]);
@@ -170,11 +184,11 @@ describe('several calls in one reply', () => {
     ]);
   });
 
-  it('do not take the name of a client tool from it', async () => {
-    const app = { ...withOwn(), client_toolset: [{ name: 'own', description: 'The caller’s.', parameters: [] }] };
-    await using rig = await rigOf(app, says('Hello.'));
+  it('do not rename a client tool if an operation has the same name', async () => {
+    const app = { ...withOwnOperation(), client_toolset: [{ name: 'own', description: 'The caller’s.', parameters: [] }] };
+    await using rig = await startRigWith(app, says('Hello.'));
     await rig.chat('Hello');
-    expect(rig.offered().map((offered) => [offered.function.name, offered.function.description])).toEqual([
+    expect(rig.offered().map((tool) => [tool.function.name, tool.function.description])).toEqual([
       ['own', 'The caller’s.'],
       [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Does own.'],
     ]);
@@ -183,10 +197,10 @@ describe('several calls in one reply', () => {
 
 describe('a result', () => {
   it.each([
-    ['of another function', 'ring'],
-    ['of a function that does not exist', 'nothing'],
-  ])('%s is rejected', async (_what, name) => {
-    await using rig = await rigOf(clientTools, calls(['open-door', {}]));
+    ['for another function', 'ring'],
+    ['for a function that does not exist', 'nothing'],
+  ])('%s is rejected', async (_description, name) => {
+    await using rig = await startRigWith(clientTools, calls(['open-door', {}]));
     const stopped = messageOf(await rig.chat('Open.'));
     const { status, error } = await rig.chat([user('Open.'), stopped, result(name, 'x')]);
     expect([status, error.param]).toEqual([400, 'messages[2].name']);
@@ -194,8 +208,8 @@ describe('a result', () => {
     expect(rig.model.requests).toHaveLength(1);
   });
 
-  it('that is one too many is refused', async () => {
-    await using rig = await rigOf(clientTools, calls(['open-door', {}]));
+  it('beyond the number of calls is rejected', async () => {
+    await using rig = await startRigWith(clientTools, calls(['open-door', {}]));
     const stopped = messageOf(await rig.chat('Open.'));
     const results = [result('open_door', 'a'), result('open_door', 'b')];
     const { status, error } = await rig.chat([user('Open.'), stopped, ...results]);
@@ -203,11 +217,11 @@ describe('a result', () => {
   });
 });
 
-describe('a run that nobody goes on with', () => {
+describe('a run that the client does not continue', () => {
   const contents = (messages: readonly SentMessage[]) => messages.map(({ role, content }) => [role, content]);
 
-  it('is told to the model as what was left undone', async () => {
-    await using rig = await rigOf(withOwn(), calls(['own', {}], ['open-door', {}]), says('As you like.'));
+  it('is reported to the model as a tool call that was not run', async () => {
+    await using rig = await startRigWith(withOwnOperation(), calls(['own', {}], ['open-door', {}]), says('As you like.'));
     const stopped = messageOf(await rig.chat('Open.'));
     await rig.chat([user('Open.'), stopped, user('Leave it.')]);
     expect(contents(rig.sent().slice(2))).toEqual([
@@ -218,8 +232,8 @@ describe('a run that nobody goes on with', () => {
     ]);
   });
 
-  it('keeps the results that it had', async () => {
-    await using rig = await rigOf(clientTools, calls(['open-door', {}], ['ring', { times: 1 }]), says('As you like.'));
+  it('retains its earlier results', async () => {
+    await using rig = await startRigWith(clientTools, calls(['open-door', {}], ['ring', { times: 1 }]), says('As you like.'));
     const first = messageOf(await rig.chat('Do both.'));
     const second = messageOf(await rig.chat([user('Do both.'), first, result('open_door', 'Open.')]));
     await rig.chat([user('Do both.'), first, result('open_door', 'Open.'), second, user('Enough.')]);
@@ -230,12 +244,12 @@ describe('a run that nobody goes on with', () => {
     ]);
   });
 
-  it('is gone where its state is', async () => {
-    await using rig = await rigOf(clientTools, calls(['open-door', {}]), says('Open.'));
+  it('continues with the result if the client sends back the call without the state', async () => {
+    await using rig = await startRigWith(clientTools, calls(['open-door', {}]), says('Open.'));
     const { function_call } = messageOf(await rig.chat('Open.'));
     const stateless = { role: 'assistant', function_call };
-    const answered = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
-    expect(messageOf(answered).content).toBe('Open.');
+    const response = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
+    expect(messageOf(response).content).toBe('Open.');
     expect(contents(rig.sent().slice(-2))).toEqual([
       ['assistant', null],
       ['tool', 'It is open.'],
@@ -243,8 +257,8 @@ describe('a run that nobody goes on with', () => {
   });
 });
 
-it('a finished run with client tools gives all results back to the model next time', async () => {
-  await using rig = await rigOf(
+it('the model receives all results of a finished run with client tools in the next request', async () => {
+  await using rig = await startRigWith(
     clientTools,
     calls(['open-door', {}]),
     calls(['ring', { times: 1 }]),
@@ -271,25 +285,25 @@ it('a finished run with client tools gives all results back to the model next ti
   ]);
 });
 
-describe('a function of the caller', () => {
+describe('a function of the client', () => {
   const functions = [{ name: 'get_time', description: 'Gives the time.', parameters: { type: 'object', properties: {} } }];
 
-  it('is offered beside the tools of the application, and handed out in the same way', async () => {
-    await using rig = await rigOf({}, calls(['get_time', {}]), says('Noon.'));
+  it('is offered in addition to the tools of the application, and its call is returned to the client', async () => {
+    await using rig = await startRigWith({}, calls(['get_time', {}]), says('Noon.'));
     const first = messageOf(await rig.chat('What time is it?', { functions }));
-    expect(calledBy(first)).toBe('get_time');
+    expect(getCalledName(first)).toBe('get_time');
     const second = await rig.chat([user('What time is it?'), first, result('get_time', '12:00')], { functions });
     expect(messageOf(second).content).toBe('Noon.');
   });
 
-  it('is not offered where the caller wants no call', async () => {
-    await using rig = await rigOf({}, says('I cannot tell.'));
+  it('is not offered with the function_call none', async () => {
+    await using rig = await startRigWith({}, says('I cannot tell.'));
     await rig.chat('What time is it?', { functions, function_call: 'none' });
     expect(rig.offered()).toEqual([]);
   });
 
-  it('is forced on the model where the caller names it, in the first turn only', async () => {
-    await using rig = await rigOf({}, calls(['get_time', {}]), says('Noon.'));
+  it('is forced by its name in the first turn only', async () => {
+    await using rig = await startRigWith({}, calls(['get_time', {}]), says('Noon.'));
     const forced = { functions, function_call: { name: 'get_time' } };
     const first = messageOf(await rig.chat('Hello', forced));
     await rig.chat([user('Hello'), first, result('get_time', '12:00')], forced);
@@ -299,8 +313,8 @@ describe('a function of the caller', () => {
     ]);
   });
 
-  it('or a client tool is what a tool_choice can force, and nothing else', async () => {
-    await using rig = await rigOf(withOwn(), says('1'), says('2'), says('3'));
+  it('and client tools are the only tools that tool_choice can force', async () => {
+    await using rig = await startRigWith(withOwnOperation(), says('1'), says('2'), says('3'));
     const choices = [
       { type: 'function', function: { name: 'ring' } },
       { type: 'function', function: { name: 'own' } },

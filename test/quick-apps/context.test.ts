@@ -25,7 +25,7 @@ import {
 
 let api: ScriptedUpstream;
 
-/** 40 kB, another for each path. */
+/** Replies with 40 kB that differ for each path. */
 beforeAll(async () => {
   api = await startScriptedUpstream(({ received, response }) => {
     const line = `${received.path} tells of many things. `;
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const names = ['one', 'two', 'three', 'four', 'five', 'six'];
-const bytesOf = (rig: Rig): number[] => rig.model.requests.map(({ text: sent }) => Buffer.byteLength(sent));
+const getRequestSizes = (rig: Rig): number[] => rig.model.requests.map(({ text: body }) => Buffer.byteLength(body));
 
 interface Settings {
   readonly app?: object;
@@ -56,73 +56,75 @@ function start(replies: readonly Reply[], { app = {}, limits, configuration = {}
 }
 
 const smallModel = { maxPromptTokens: 6_000 };
-const runOfSix = (): Reply[] => [...names.map((name) => calls([name, {}])), says('Done.')];
-const clearedOf = (messages: readonly SentMessage[]): boolean[] =>
+const createSixCalls = (): Reply[] => [...names.map((name) => calls([name, {}])), says('Done.')];
+const listCleared = (messages: readonly SentMessage[]): boolean[] =>
   messages.flatMap(({ role, content }) => (role === 'tool' ? [content?.includes('was cleared to make room') === true] : []));
-/** How many messages at the beginning of the one are those of the other. */
-const sharedWith = (one: readonly unknown[], other: readonly unknown[]): number => {
-  const differs = one.findIndex((message, at) => JSON.stringify(message) !== JSON.stringify(other[at]));
-  return differs === -1 ? one.length : differs;
+/** Returns how many messages at the start of both lists are equal. */
+const countShared = (first: readonly unknown[], second: readonly unknown[]): number => {
+  const differs = first.findIndex((message, at) => JSON.stringify(message) !== JSON.stringify(second[at]));
+  return differs === -1 ? first.length : differs;
 };
 
 describe('a run with long results', () => {
-  it('stays within what its model takes', async () => {
-    await using rig = await start(runOfSix(), { limits: smallModel });
-    const answered = await rig.chat('Read all.');
-    expect(messageOf(answered).content).toBe('Done.');
-    expect(Math.max(...bytesOf(rig))).toBeLessThan(6_000 * 3.5);
-    expect(clearedOf(rig.sent()).slice(0, 2)).toEqual([true, true]);
-    expect(clearedOf(rig.sent()).at(-1)).toBe(false);
+  it('does not exceed the context window of its model', async () => {
+    await using rig = await start(createSixCalls(), { limits: smallModel });
+    const response = await rig.chat('Read all.');
+    expect(messageOf(response).content).toBe('Done.');
+    expect(Math.max(...getRequestSizes(rig))).toBeLessThan(6_000 * 3.5);
+    expect(listCleared(rig.sent()).slice(0, 2)).toEqual([true, true]);
+    expect(listCleared(rig.sent()).at(-1)).toBe(false);
     expect(rig.sent().find(({ role }) => role === 'tool')?.content).toMatch(
       /^\[The result of one, \d+ bytes, was cleared to make room\. read_result with id "r_[0-9a-f]{10}" reads it again\.\]$/,
     );
     expect(rig.offered().map(({ function: { name } }) => name)).toEqual([...names, 'read_result']);
   });
 
-  it('is sent what it was sent before, with more behind it, but for few turns in which much is cleared', async () => {
-    await using rig = await start(runOfSix(), { limits: { maxPromptTokens: 30_000 } });
+  it('extends the previous prompt, except in a few turns that clear many results', async () => {
+    await using rig = await start(createSixCalls(), { limits: { maxPromptTokens: 30_000 } });
     await rig.chat('Read all.');
     const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
-    const broken = turns.slice(1).filter((turn, nth) => sharedWith(turns[nth] ?? [], turn) < (turns[nth]?.length ?? 0));
-    expect(broken).toHaveLength(2);
-    expect(clearedOf(turns.at(-1) ?? [])).toContain(false);
+    const changedTurns = turns
+      .slice(1)
+      .filter((turn, index) => countShared(turns[index] ?? [], turn) < (turns[index]?.length ?? 0));
+    expect(changedTurns).toHaveLength(2);
+    expect(listCleared(turns.at(-1) ?? [])).toContain(false);
   });
 
-  it('is sent whole where the strategy is off, or the model has room', async () => {
+  it('is sent completely with the strategy off, or if the context window is large', async () => {
     for (const settings of [
       { limits: smallModel, app: { context: { strategy: 'off' } } },
       { limits: { maxPromptTokens: 200_000 } },
       {},
     ]) {
-      await using rig = await start(runOfSix(), settings);
+      await using rig = await start(createSixCalls(), settings);
       expect(stagesOf(await rig.chat('Read all.'))).toHaveLength(6);
-      expect(clearedOf(rig.sent())).toEqual(names.map(() => false));
-      expect(bytesOf(rig).at(-1)).toBeGreaterThan(230_000);
+      expect(listCleared(rig.sent())).toEqual(names.map(() => false));
+      expect(getRequestSizes(rig).at(-1)).toBeGreaterThan(230_000);
       expect(rig.offered()).toHaveLength(6);
     }
   });
 
-  it('tells the user in a stage, and who may edit the application in the trace', async () => {
-    await using rig = await start(runOfSix(), { limits: smallModel });
-    const answered = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
-    const stages = stagesOf(answered).filter(({ name }) => name === 'Conversation shortened');
+  it('reports it in a stage, and in the trace for users who may edit the application', async () => {
+    await using rig = await start(createSixCalls(), { limits: smallModel });
+    const response = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
+    const stages = stagesOf(response).filter(({ name }) => name === 'Conversation shortened');
     expect(stages[0]).toMatchObject({
       status: 'completed',
       content: expect.stringContaining('The maximum is 5400.'),
     });
-    const trace = getTrace(answered).filter(({ kind }) => kind === 'context');
+    const trace = getTrace(response).filter(({ kind }) => kind === 'context');
     expect(trace).toHaveLength(stages.length);
     expect(JSON.parse(trace[0]?.sent ?? '')).toMatchObject({ most: 5400, refused: false });
     expect(JSON.parse(trace[0]?.received ?? '')).toMatchObject({ cleared_results: expect.any(Number), summarized_messages: 0 });
   });
 
-  it('reads again what was cleared, also in the next run of the conversation', async () => {
-    const again = (): Reply => async (answering) => {
+  it('can read cleared results again, also in the next run of the conversation', async () => {
+    const readAgain = (): Reply => async (answering) => {
       const { messages } = answering.received.body as { messages: SentMessage[] };
       const [, id] = /read_result with id "(r_\w+)"/.exec(messages.find(({ role }) => role === 'tool')?.content ?? '') ?? [];
       await calls(['read_result', { id, search: 'one tells' }])(answering);
     };
-    await using rig = await start([...runOfSix().slice(0, 6), again(), says('Done.'), again(), says('Read.')], {
+    await using rig = await start([...createSixCalls().slice(0, 6), readAgain(), says('Done.'), readAgain(), says('Read.')], {
       limits: smallModel,
     });
     const reply = messageOf(await rig.chat('Read all.'));
@@ -135,7 +137,7 @@ describe('a run with long results', () => {
 });
 
 describe('a conversation with long results', () => {
-  it('is sent what it was sent before, run after run, and stays within what its model takes', async () => {
+  it('extends the previous prompt in most runs, and does not exceed the context window', async () => {
     const replies = names.flatMap((name) => [calls([name, {}]), says(`Read ${name}.`)]);
     await using rig = await start(replies, { limits: { maxPromptTokens: 30_000 } });
     const messages: object[] = [];
@@ -144,23 +146,26 @@ describe('a conversation with long results', () => {
       messages.push(messageOf(await rig.chat(messages)));
     }
     const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
-    const broken = turns.slice(1).filter((turn, nth) => sharedWith(turns[nth] ?? [], turn) < (turns[nth]?.length ?? 0));
-    expect(broken).toHaveLength(3);
-    expect(Math.max(...bytesOf(rig))).toBeLessThan(30_000 * 4);
+    const changedTurns = turns
+      .slice(1)
+      .filter((turn, index) => countShared(turns[index] ?? [], turn) < (turns[index]?.length ?? 0));
+    expect(changedTurns).toHaveLength(3);
+    expect(Math.max(...getRequestSizes(rig))).toBeLessThan(30_000 * 4);
   });
 });
 
-describe('a conversation that has too much text', () => {
-  const long = (what: string): string => `${what} is told at length. `.repeat(what === 'Apples' || what === 'Grapes' ? 265 : 24);
+describe('a conversation that exceeds the context window', () => {
+  const repeatText = (fruit: string): string =>
+    `${fruit} is told at length. `.repeat(fruit === 'Apples' || fruit === 'Grapes' ? 265 : 24);
   const talk = ['Apples', 'Pears', 'Plums', 'Cherries'].flatMap((fruit) => [
-    user(long(fruit)),
-    { role: 'assistant', content: long(fruit) },
+    user(repeatText(fruit)),
+    { role: 'assistant', content: repeatText(fruit) },
   ]);
-  const asked = [...talk, user('And now?')];
+  const conversation = [...talk, user('And now?')];
 
-  it('has its oldest messages summed up by its model, once', async () => {
+  it('has its oldest messages summarized once by its model', async () => {
     await using rig = await start([says('Fruit was told of.'), says('Well.'), says('Better.')], { limits: smallModel });
-    const answered = await rig.chat(asked);
+    const response = await rig.chat(conversation);
     expect(rig.model.requests).toHaveLength(2);
     expect(rig.sent(0)[1]?.content).toContain('user: Apples is told at length.');
     expect(
@@ -173,37 +178,37 @@ describe('a conversation that has too much text', () => {
       '[Summary of the earlier conversation, which was too long to be sent whole:]\n\nFruit was told of.',
     );
     expect(rig.sent(1).at(-1)?.content).toBe('And now?');
-    expect(stagesOf(answered)[0]?.content).toContain('A summary replaces the oldest messages: ');
-    expect(answered.completion.usage?.prompt_tokens).toBe(20);
-    await rig.chat([...asked, messageOf(answered), user('More.')]);
+    expect(stagesOf(response)[0]?.content).toContain('A summary replaces the oldest messages: ');
+    expect(response.completion.usage?.prompt_tokens).toBe(20);
+    await rig.chat([...conversation, messageOf(response), user('More.')]);
     expect(rig.model.requests).toHaveLength(3);
     expect(rig.sent(2).slice(0, rig.sent(1).length)).toEqual(rig.sent(1));
   });
 
-  it('is summed up anew where it is another one', async () => {
+  it('is summarized again if its summarized messages change', async () => {
     await using rig = await start([says('Of fruit.'), says('Well.'), says('Of other fruit.'), says('Well.')], {
       limits: smallModel,
     });
-    const answered = await rig.chat(asked);
-    await rig.chat([user(long('Grapes')), ...asked.slice(1), messageOf(answered), user('More.')]);
+    const response = await rig.chat(conversation);
+    await rig.chat([user(repeatText('Grapes')), ...conversation.slice(1), messageOf(response), user('More.')]);
     expect(rig.sent()[1]?.content).toContain('Of other fruit.');
   });
 
-  it('is sent as it is where the strategy is to clear alone', async () => {
+  it('is sent unchanged if the strategy only clears results', async () => {
     await using rig = await start([says('Well.')], { limits: smallModel, configuration: { context: { strategy: 'clear' } } });
-    await rig.chat(asked);
-    expect(rig.sent()).toHaveLength(asked.length + 1);
+    await rig.chat(conversation);
+    expect(rig.sent()).toHaveLength(conversation.length + 1);
   });
 
-  it('is answered without a summary where the model gives none, which the user is told', async () => {
+  it('continues without a summary if the model returns none, and reports it in a stage', async () => {
     await using rig = await start([says(''), says('Well.')], { limits: smallModel });
-    const answered = await rig.chat(asked);
-    expect(messageOf(answered).content).toBe('Well.');
-    expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
+    const response = await rig.chat(conversation);
+    expect(messageOf(response).content).toBe('Well.');
+    expect(stagesOf(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
   });
 });
 
-/** A stream of a Responses upstream: its start, its items, and its end. */
+/** Returns a reply with the event stream of a Responses upstream: its start, its items, and its end. */
 function responseEvents(type: string, response: { readonly output: readonly object[]; readonly [key: string]: unknown }): Reply {
   const opening = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
   const items = response.output.flatMap((item, output_index) => [
@@ -222,36 +227,36 @@ function responseEvents(type: string, response: { readonly output: readonly obje
     { type: 'response.output_item.done', output_index, item },
   ]);
   const events = [{ type: 'response.created', response: opening }, ...items, { type, response: { ...opening, ...response } }];
-  return ({ response: sent }) => {
-    sent.writeHead(200, { 'content-type': 'text/event-stream' });
-    sent.end(events.map((event, at) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: at })}`).join(''));
+  return ({ response: serverResponse }) => {
+    serverResponse.writeHead(200, { 'content-type': 'text/event-stream' });
+    serverResponse.end(events.map((event, at) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: at })}`).join(''));
   };
 }
 
-describe('a model that refuses a conversation as too long', () => {
+describe('a model that rejects a conversation as too long', () => {
   const tooLong = (): Reply =>
     refusal(400, {}, { code: 'context_length_exceeded', message: 'Your messages resulted in 70000 tokens.' });
 
-  it('is asked once more, with less', async () => {
+  it('receives a shorter request once', async () => {
     await using rig = await start([...names.slice(0, 3).map((name) => calls([name, {}])), tooLong(), says('Done.')], {});
-    const answered = await rig.chat('Read.');
-    expect(messageOf(answered).content).toBe('Done.');
-    expect(clearedOf(rig.sent(3))).toEqual([false, false, false]);
-    expect(clearedOf(rig.sent(4))).toEqual([true, true, false]);
+    const response = await rig.chat('Read.');
+    expect(messageOf(response).content).toBe('Done.');
+    expect(listCleared(rig.sent(3))).toEqual([false, false, false]);
+    expect(listCleared(rig.sent(4))).toEqual([true, true, false]);
     expect(rig.offered(4).at(-1)?.function.name).toBe('read_result');
   });
 
   it.each([
     'prompt is too long: 210000 tokens > 200000 maximum',
     'The input token count (50000) exceeds the maximum number of tokens allowed (32768).',
-  ])('in whatever words: %s', async (message) => {
+  ])('is recognized by the error message %s', async (message) => {
     await using rig = await start([calls(['one', {}]), calls(['two', {}]), refusal(400, {}, { message }), says('Done.')], {});
     expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
   });
 
-  it('receives a shorter request once more if it reports the error with response.failed', async () => {
+  it('receives a shorter request once if it reports the error with response.failed', async () => {
     const inResponse = (item: object): Reply => responseEvents('response.completed', { status: 'completed', output: [item] });
-    const called = (name: string) =>
+    const callTool = (name: string) =>
       inResponse({
         type: 'function_call',
         id: `fc_${name}`,
@@ -262,11 +267,11 @@ describe('a model that refuses a conversation as too long', () => {
       });
     const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' };
     const content = [{ type: 'output_text', text: 'Done.', annotations: [] }];
-    const said = inResponse({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content });
+    const doneReply = inResponse({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content });
     const failed = responseEvents('response.failed', { status: 'failed', error, output: [] });
     await using rig = await startRig({
       app: operationsOf(api, ...names),
-      replies: [...names.slice(0, 3).map(called), failed, said],
+      replies: [...names.slice(0, 3).map(callTool), failed, doneReply],
       model: (endpoint) => ({ upstreams: [{ endpoint, api: 'responses' }] }),
     });
     expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
@@ -283,17 +288,17 @@ describe('a model that refuses a conversation as too long', () => {
     ]);
   });
 
-  it('is asked twice at most, and not again where nothing can be left out', async () => {
+  it('receives no second request if no message can be shortened', async () => {
     await using rig = await start([tooLong()], {});
     expect((await rig.chat('Hi.')).status).toBe(400);
     expect(rig.model.requests).toHaveLength(1);
   });
 });
 
-it("what OpenAI's models take is counted as they count it", async () => {
-  // As estimated it would be too much.
+it('the prompts of OpenAI models are counted with their tokenizer', async () => {
+  // Control: for a model without a known tokenizer, the estimate exceeds the limit.
   const spaced = '{"a":"b"},'.repeat(2_500);
-  const plain = eventsReply(delta({ role: 'assistant' }), text('Fine.'), finish());
+  const plainReply = eventsReply(delta({ role: 'assistant' }), text('Fine.'), finish());
   const model = (name: string) => (endpoint: string) => ({
     upstreams: [{ endpoint, model: name }],
     limits: { maxPromptTokens: 14_000 },
@@ -302,7 +307,7 @@ it("what OpenAI's models take is counted as they count it", async () => {
     ['gpt-4o', 1],
     ['unknown', 2],
   ] as const) {
-    await using rig = await startRig({ app: {}, replies: [plain], model: model(name) });
+    await using rig = await startRig({ app: {}, replies: [plainReply], model: model(name) });
     await rig.chat([user(spaced), { role: 'assistant', content: 'Yes.' }, user('And?')]);
     expect(rig.model.requests).toHaveLength(requests);
   }

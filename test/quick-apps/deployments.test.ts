@@ -19,17 +19,19 @@ afterAll(() => host.close());
 type RigParts = Parameters<typeof startRig>[0];
 type Configuration = NonNullable<RigParts['configuration']>;
 
-const other = (fields: object = {}) => ({ endpoint: `${host.url}/other`, ...fields });
-const asks = (...ids: readonly unknown[]) => ({ applications_as_tools: ids });
-const rigOf = (app: object, replies: RigParts['replies'], configuration: Configuration = {}): Promise<Rig> =>
+const createOther = (fields: object = {}) => ({ endpoint: `${host.url}/other`, ...fields });
+const usesTools = (...ids: readonly unknown[]) => ({ applications_as_tools: ids });
+const buildRig = (app: object, replies: RigParts['replies'], configuration: Configuration = {}): Promise<Rig> =>
   startRig({ app, replies, configuration });
-const namesOf = (rig: Rig) => rig.offered().map((offered) => offered.function.name);
+const listOfferedNames = (rig: Rig) => rig.offered().map((tool) => tool.function.name);
 
-describe('a deployment that is a tool', () => {
-  it('is offered with what it is for, and asked with nothing but the question', async () => {
-    const applications = { other: other({ displayName: 'Other', description: 'Knows pets.' }) };
-    await using rig = await rigOf(asks('other'), [calls(['other', { query: 'What is new?' }]), says('Done.')], { applications });
-    const answered = await rig.chat('Ask the other.');
+describe('a deployment as a tool', () => {
+  it('is offered with its description, and receives only the question', async () => {
+    const applications = { other: createOther({ displayName: 'Other', description: 'Knows pets.' }) };
+    await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'What is new?' }]), says('Done.')], {
+      applications,
+    });
+    const response = await rig.chat('Ask the other.');
     expect(rig.offered(0)[0]?.function).toMatchObject({
       name: 'other',
       description: 'Asks the application Other. Knows pets.',
@@ -39,21 +41,21 @@ describe('a deployment that is a tool', () => {
     expect(request?.body).toEqual({ messages: [user('What is new?')], stream: true, stream_options: { include_usage: true } });
     expect(request?.headers['api-key']).not.toBe('caller-key');
     expect(toldTo(rig)).toEqual(['from the other']);
-    expect(stagesOf(answered)).toMatchObject([{ name: 'other', status: 'completed' }]);
+    expect(stagesOf(response)).toMatchObject([{ name: 'other', status: 'completed' }]);
   });
 
-  it('that leaves a stage open has it closed where its reply ended well', async () => {
-    const left = { index: 0, name: 'Looking', status: null };
-    host.script(eventsReply(delta({ custom_content: { stages: [left] } }), text('Found it.'), finish()));
+  it('has its open stage closed if its reply ends successfully', async () => {
+    const openStage = { index: 0, name: 'Looking', status: null };
+    host.script(eventsReply(delta({ custom_content: { stages: [openStage] } }), text('Found it.'), finish()));
     const replies = [calls(['other', { query: 'a' }]), says('Done.')];
-    await using rig = await rigOf(asks('other'), replies, { applications: { other: other() } });
+    await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() } });
     expect(stagesOf(await rig.chat('Ask.')).map(({ name, status }) => [name, status])).toEqual([
       ['other', 'completed'],
       ['Looking', 'completed'],
     ]);
   });
 
-  it('brings its stages and attachments up, each once, under indices of their own', async () => {
+  it('has its stages and attachments relayed once, under new indices', async () => {
     const stage = (fields: Partial<StageDelta>) => delta({ custom_content: { stages: [{ index: 0, ...fields } as StageDelta] } });
     host.script(
       eventsReply(
@@ -64,51 +66,51 @@ describe('a deployment that is a tool', () => {
         finish(),
       ),
     );
-    const applications = { other: other(), second: other() };
+    const applications = { other: createOther(), second: createOther() };
     const replies = [calls(['other', { query: 'a' }], ['second', { query: 'b' }]), says('Done.')];
-    await using rig = await rigOf(asks('other', 'second'), replies, { applications });
-    const answered = await rig.chat('Ask both.');
-    const stages = stagesOf(answered);
+    await using rig = await buildRig(usesTools('other', 'second'), replies, { applications });
+    const response = await rig.chat('Ask both.');
+    const stages = stagesOf(response);
     expect(stages.map(({ name }) => name).sort()).toEqual(['Looking', 'Looking', 'other', 'second']);
     expect(new Set(stages.map(({ index }) => index)).size).toBe(4);
     expect(stages.filter(({ name }) => name === 'Looking')).toMatchObject([{ content: 'here' }, { content: 'here' }]);
-    expect(messageOf(answered).custom_content?.attachments).toEqual([
+    expect(messageOf(response).custom_content?.attachments).toEqual([
       { index: 0, title: 'Found', data: 'x' },
       { index: 1, title: 'Found', data: 'x' },
     ]);
   });
 
-  it('hands attachments on that the model names', async () => {
+  it('receives the attachments that the model names', async () => {
     const attachments = [{ type: 'text/plain', title: 'Note', url: 'https://files.example/a.txt' }];
     const replies = [
       calls(['other', { query: 'Read it.', attachments }], ['other', { query: 'x', attachments: [{}] }]),
       says('Done.'),
     ];
-    await using rig = await rigOf(asks('other'), replies, { applications: { other: other() } });
+    await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() } });
     await rig.chat('Ask.');
     const custom_content = { attachments: [{ index: 0, ...attachments[0] }] };
     expect(host.requests.at(-1)?.body.messages).toEqual([{ ...user('Read it.'), custom_content }]);
     expect(toldTo(rig)[1]).toContain("arguments/attachments/0 must have required property 'url'");
   });
 
-  it('may be a model, or another quick app with tools of its own', async () => {
+  it('can be a model, or a quick app with its own tools', async () => {
     const models = { second: { upstreams: [{ endpoint: host.endpoint }] } };
-    const applications = { inner: quickApp({ ...asks('second'), instructions: 'You are the inner one.' }) };
+    const applications = { inner: quickApp({ ...usesTools('second'), instructions: 'You are the inner one.' }) };
     const replies = [calls(['inner', { query: 'a' }]), calls(['second', { query: 'b' }]), says('From within.'), says('Done.')];
-    await using rig = await rigOf(asks('inner'), replies, { models, applications });
-    const answered = await rig.chat('Ask.');
+    await using rig = await buildRig(usesTools('inner'), replies, { models, applications });
+    const response = await rig.chat('Ask.');
     expect(rig.sent(1)[0]?.content).toBe('You are the inner one.');
     expect(toldTo(rig)).toEqual(['From within.']);
-    expect(stagesOf(answered).map(({ name, status }) => [name, status])).toEqual([
+    expect(stagesOf(response).map(({ name, status }) => [name, status])).toEqual([
       ['inner', 'completed'],
       ['second', 'completed'],
     ]);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(messageOf(response).content).toBe('Done.');
   });
 
-  it('needs a question, and says so', async () => {
-    await using rig = await rigOf(asks('other'), [calls(['other', {}], ['other', { query: 7 }]), says('Done.')], {
-      applications: { other: other() },
+  it('requires a question, and reports that it is missing', async () => {
+    await using rig = await buildRig(usesTools('other'), [calls(['other', {}], ['other', { query: 7 }]), says('Done.')], {
+      applications: { other: createOther() },
     });
     const before = host.requests.length;
     await rig.chat('Ask.');
@@ -119,7 +121,7 @@ describe('a deployment that is a tool', () => {
     expect(host.requests).toHaveLength(before);
   });
 
-  it('that fails, or wants something of its caller, fails alone', async () => {
+  it('that fails, or calls a function of its client, does not fail the run', async () => {
     const functionCall = { function_call: { name: 'f', arguments: '{}' } };
     host.script(
       jsonReply({ error: { message: 'no more today', code: 'x' } }, 500),
@@ -127,13 +129,13 @@ describe('a deployment that is a tool', () => {
       eventsReply(text('half')),
     );
     const replies = [calls(['other', { query: 'a' }]), calls(['other', { query: 'b' }]), says('Done.')];
-    await using rig = await rigOf(asks('other'), replies, { applications: { other: other() } });
-    const answered = await rig.chat('Ask.');
+    await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() } });
+    const response = await rig.chat('Ask.');
     expect(toldTo(rig)).toEqual([
       expect.stringContaining('no more today'),
       'The tool failed: other asked for a function of its caller, which a tool does not have.',
     ]);
-    expect([messageOf(answered).content, ...stagesOf(answered).map(({ status }) => status)]).toEqual([
+    expect([messageOf(response).content, ...stagesOf(response).map(({ status }) => status)]).toEqual([
       'Done.',
       'failed',
       'failed',
@@ -143,16 +145,16 @@ describe('a deployment that is a tool', () => {
 
 it('cancels the called deployments and their inner calls if the client disconnects', async () => {
   host.script(() => undefined);
-  const applications = { other: other(), inner: quickApp(asks('other')) };
+  const applications = { other: createOther(), inner: quickApp(usesTools('other')) };
   const replies = [calls(['inner', { query: 'a' }], ['other', { query: 'b' }]), calls(['other', { query: 'c' }])];
-  await using rig = await rigOf(asks('inner', 'other'), replies, { applications });
+  await using rig = await buildRig(usesTools('inner', 'other'), replies, { applications });
   const before = host.requests.length;
   const stream = await rig.service.stream('app', { messages: [user('Ask all.')] });
-  const asked = await Promise.all([host.request(before), host.request(before + 1)]);
-  await expectClosedOnDisconnect(asked, () => stream.disconnect());
+  const innerCalls = await Promise.all([host.request(before), host.request(before + 1)]);
+  await expectClosedOnDisconnect(innerCalls, () => stream.disconnect());
 });
 
-describe('which deployments are tools', () => {
+describe('tools that are selected from the deployments', () => {
   const upstreams = [{ protocol: 'demo' }];
   const models = {
     small: { upstreams, displayName: 'Small one', description: `Fast ${'a'.repeat(100)}!` },
@@ -160,48 +162,59 @@ describe('which deployments are tools', () => {
     vectors: { upstreams, type: 'embedding' },
   };
   const applications = () => ({
-    pets: other({ description: 'Knows pets.' }),
-    plants: other({ displayName: 'Plants', description: 'Knows plants.' }),
+    pets: createOther({ description: 'Knows pets.' }),
+    plants: createOther({ displayName: 'Plants', description: 'Knows plants.' }),
   });
-  const eq = (property_name: string, value: unknown) => ({ condition_type: 'eq', property_name, const: value });
-  const match = (property_name: string, expression: string) => ({ condition_type: 'match', property_name, expression });
-  const all = (...conditions: object[]) => ({ conditions });
+  const equals = (property_name: string, value: unknown) => ({ condition_type: 'eq', property_name, const: value });
+  const matches = (property_name: string, expression: string) => ({ condition_type: 'match', property_name, expression });
+  const matchAll = (...conditions: object[]) => ({ conditions });
 
   it.each<[string, readonly unknown[], string[]]>([
-    ['named ones, in the order named, each once', ['plants', 'small', 'plants'], ['plants', 'small']],
-    ['none that is not there, closed, or no chat', ['nothing', 'closed', 'vectors', 'pets'], ['pets']],
-    ['those with an id', [all(eq('id', 'pets'))], ['pets']],
-    ['those with a name', [all(eq('display_name', 'Small one'))], ['small']],
-    ['those named by their id for want of a name', [all(eq('display_name', 'pets'))], ['pets']],
-    ['those whose description matches somewhere', [all(match('description', 'plant'))], ['plants']],
-    ['those whose id matches as a whole', [all(match('id', '^p.*s$'))], ['pets', 'plants']],
-    ['applications, by true', [all(eq('application', true))], ['pets', 'plants']],
-    ['applications, by word', [all(eq('application', 'application'))], ['pets', 'plants']],
-    ['models, by false', [all(eq('application', false))], ['model', 'small']],
-    ['models, by word', [all(eq('application', 'model'))], ['model', 'small']],
-    ['applications, by expression', [all(match('application', '^app'))], ['pets', 'plants']],
-    ['all conditions of one entry', [all(eq('application', true), match('description', 'pets'))], ['pets']],
-    ['any of several entries', ['small', all(eq('id', 'pets')), all(eq('id', 'plants'))], ['small', 'pets', 'plants']],
-    ['none by an expression that would take others for ever', [all(match('description', '(a+)+$'))], []],
-    ['none where nothing meets all', [all(eq('application', true), eq('application', false))], []],
-  ])('are %s', async (_what, tools, names) => {
-    await using rig = await rigOf(asks(...tools), [says('Hello.')], { models, applications: applications() });
+    ['named deployments in their order, each once', ['plants', 'small', 'plants'], ['plants', 'small']],
+    ['no deployments that are missing, closed, or cannot chat', ['nothing', 'closed', 'vectors', 'pets'], ['pets']],
+    ['deployments with an ID', [matchAll(equals('id', 'pets'))], ['pets']],
+    ['deployments with a display name', [matchAll(equals('display_name', 'Small one'))], ['small']],
+    ['deployments without a display name, by their ID', [matchAll(equals('display_name', 'pets'))], ['pets']],
+    ['deployments with a match anywhere in the description', [matchAll(matches('description', 'plant'))], ['plants']],
+    ['deployments with a match of the complete ID', [matchAll(matches('id', '^p.*s$'))], ['pets', 'plants']],
+    ['applications, by the value true', [matchAll(equals('application', true))], ['pets', 'plants']],
+    ['applications, by the value application', [matchAll(equals('application', 'application'))], ['pets', 'plants']],
+    ['models, by the value false', [matchAll(equals('application', false))], ['model', 'small']],
+    ['models, by the value model', [matchAll(equals('application', 'model'))], ['model', 'small']],
+    ['applications, by an expression', [matchAll(matches('application', '^app'))], ['pets', 'plants']],
+    [
+      'deployments that meet all conditions of one entry',
+      [matchAll(equals('application', true), matches('description', 'pets'))],
+      ['pets'],
+    ],
+    [
+      'deployments that meet any entry',
+      ['small', matchAll(equals('id', 'pets')), matchAll(equals('id', 'plants'))],
+      ['small', 'pets', 'plants'],
+    ],
+    ['no deployments, by an expression with catastrophic backtracking', [matchAll(matches('description', '(a+)+$'))], []],
+    ['no deployments, if none meets all conditions', [matchAll(equals('application', true), equals('application', false))], []],
+  ])('are %s', async (_description, tools, names) => {
+    await using rig = await buildRig(usesTools(...tools), [says('Hello.')], { models, applications: applications() });
     await rig.chat('Hello');
-    expect(namesOf(rig)).toEqual(names);
+    expect(listOfferedNames(rig)).toEqual(names);
   });
 
-  it('are those that are open to the one who asks', async () => {
+  it('include deployments with a required role if the caller has it', async () => {
     const keys = { 'caller-key': { project: 'test' }, staff: { project: 'staff', role: 'staff' } };
-    await using rig = await rigOf(asks('closed', all(eq('application', false))), [says('Hello.')], { models, keys });
+    await using rig = await buildRig(usesTools('closed', matchAll(equals('application', false))), [says('Hello.')], {
+      models,
+      keys,
+    });
     await rig.chat('Hello', {}, { 'api-key': 'staff' });
-    expect(namesOf(rig)).toEqual(['closed', 'model', 'small']);
+    expect(listOfferedNames(rig)).toEqual(['closed', 'model', 'small']);
   });
 
-  it('have names that models take', async () => {
+  it('have names that are valid for models', async () => {
     const id = 'team/Pets & plants: the long one that no model would take as the name of a tool';
-    await using rig = await rigOf(asks(id), [says('Hello.')], { applications: { [id]: other() } });
+    await using rig = await buildRig(usesTools(id), [says('Hello.')], { applications: { [id]: createOther() } });
     await rig.chat('Hello');
-    const [name = ''] = namesOf(rig);
+    const [name = ''] = listOfferedNames(rig);
     expect(name).toMatch(/^team_Pets_plants_[\w-]+_[0-9a-f]{8}$/);
     expect(name.length).toBe(64);
     rig.model.script(calls([name, { query: 'a' }]), says('Done.'));
@@ -209,119 +222,119 @@ describe('which deployments are tools', () => {
     expect(toldTo(rig)).toEqual(['from the other']);
   });
 
-  it('that are missing and may come through the API are named in the log once and in /health, until nobody names them', async () => {
-    const lost = 'applications/bucket/lost';
+  it('are logged once and listed in /health if they are missing saved applications, until the configuration drops them', async () => {
+    const missingId = 'applications/bucket/lost';
     const watch = watchNode();
     await using rig = await startRig({
-      app: asks(lost, 'unknown', 'pets'),
+      app: usesTools(missingId, 'unknown', 'pets'),
       replies: [says('Hello.')],
       configuration: { applications: applications() },
       options: watch.options,
     });
     const state = watch.createState(rig.service);
-    for (let nth = 0; nth < 2; nth += 1) await rig.chat('Hello');
-    // Of the other one a warning of the configuration tells.
-    const message = `app depends on ${lost}, which does not exist`;
-    expect([namesOf(rig), watch.log]).toEqual([['pets'], [message]]);
+    for (let index = 0; index < 2; index += 1) await rig.chat('Hello');
+    // A configuration warning already reports `unknown`.
+    const message = `app depends on ${missingId}, which does not exist`;
+    expect([listOfferedNames(rig), watch.log]).toEqual([['pets'], [message]]);
     expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
     rig.service.reload({
       models: { model: { upstreams: [{ endpoint: rig.model.endpoint }] } },
-      applications: { app: quickApp(asks('pets')), pets: other() },
+      applications: { app: quickApp(usesTools('pets')), pets: createOther() },
     });
     await rig.chat('Hello');
-    expect([namesOf(rig), state.listIssues()]).toEqual([['pets'], []]);
+    expect([listOfferedNames(rig), state.listIssues()]).toEqual([['pets'], []]);
   });
 });
 
-describe('what inner calls use', () => {
-  const used = (model: string, prompt_tokens: number, completion_tokens: number) => ({
+describe('the usage of inner calls', () => {
+  const createUsage = (model: string, prompt_tokens: number, completion_tokens: number) => ({
     ...{ model, name: model, prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
   });
 
-  it('comes up once, a model each, and usage is the sum', async () => {
+  it('is reported once per model, and the total is the sum', async () => {
     host.script(eventsReply(text('Hi.'), finish(), usage(100, 20)));
     const models = { second: { upstreams: [{ endpoint: host.endpoint }] } };
     const applications = { inner: quickApp({ model: 'second' }) };
     const replies = [calls(['inner', { query: 'a' }], ['second', { query: 'b' }]), says('Done.')];
-    await using rig = await rigOf(asks('inner', 'second'), replies, { models, applications });
+    await using rig = await buildRig(usesTools('inner', 'second'), replies, { models, applications });
     const { completion } = await rig.chat('Ask both.');
     expect(completion.usage).toEqual({ prompt_tokens: 220, completion_tokens: 44, total_tokens: 264 });
     expect(completion.statistics?.usage_per_model).toEqual(
       expect.arrayContaining([
-        { index: expect.any(Number), ...used('model', 20, 4) },
-        { index: expect.any(Number), ...used('second', 200, 40) },
+        { index: expect.any(Number), ...createUsage('model', 20, 4) },
+        { index: expect.any(Number), ...createUsage('second', 200, 40) },
       ]),
     );
     expect(completion.statistics?.usage_per_model).toHaveLength(2);
   });
 
-  it('of an application comes up as it reports it', async () => {
-    const statistics = { usage_per_model: [{ index: 0, ...used('far', 7, 3) }] };
+  it('contains the statistics that an application reports', async () => {
+    const statistics = { usage_per_model: [{ index: 0, ...createUsage('far', 7, 3) }] };
     host.script(jsonReply(plainCompletion('Hi.', { statistics })));
-    await using rig = await rigOf(asks('other'), [calls(['other', { query: 'a' }]), says('Done.')], {
-      applications: { other: other() },
+    await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'a' }]), says('Done.')], {
+      applications: { other: createOther() },
     });
     const { completion } = await rig.chat('Ask.');
     expect(completion.statistics?.usage_per_model).toEqual([
-      { index: 0, ...used('model', 20, 4) },
-      { index: 1, ...used('far', 7, 3) },
+      { index: 0, ...createUsage('model', 20, 4) },
+      { index: 1, ...createUsage('far', 7, 3) },
     ]);
     expect(completion.usage?.total_tokens).toBe(34);
   });
 
-  it('is held against limits of the model, once', async () => {
+  it('counts once against the limits of the model', async () => {
     const roles = { default: { limits: { model: { day: 30 } } } };
-    await using rig = await rigOf({}, [says('Hello.')], { roles });
+    await using rig = await buildRig({}, [says('Hello.')], { roles });
     // Each call uses 12 tokens.
     const statuses: number[] = [];
-    for (let nth = 0; nth < 4; nth += 1) statuses.push((await rig.chat('Hello')).status);
+    for (let index = 0; index < 4; index += 1) statuses.push((await rig.chat('Hello')).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
   });
 
-  it('of a tool beyond its limit is told to the model', async () => {
+  it('over the limit of a tool is reported to the model as a failed call', async () => {
     const roles = { default: { limits: { other: { requestDay: 1 } } } };
     const replies = [calls(['other', { query: 'a' }]), calls(['other', { query: 'b' }]), says('Done.')];
-    await using rig = await rigOf(asks('other'), replies, { applications: { other: other() }, roles });
-    const answered = await rig.chat('Ask twice.');
+    await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() }, roles });
+    const response = await rig.chat('Ask twice.');
     expect(toldTo(rig)).toEqual(['from the other', expect.stringMatching(/limit of 1 requests per day on other is used up/)]);
-    expect(messageOf(answered).content).toBe('Done.');
+    expect(messageOf(response).content).toBe('Done.');
   });
 });
 
-describe('an application that calls itself', () => {
-  it('is stopped after three returns, and the innermost model is told', async () => {
-    await using rig = await rigOf(asks('app'), [askAgain]);
-    const answered = await rig.chat('Go round.');
-    expect(answered.status).toBe(200);
-    const told = rig.model.requests.flatMap(({ body }) => body.messages as { role: string; content: string }[]);
-    const depth = told.filter(({ role, content }) => role === 'tool' && /returns to app more than 3 times/.test(content));
+describe('a chain of inner calls', () => {
+  it('ends after three returns to the same application, and the innermost model receives the error', async () => {
+    await using rig = await buildRig(usesTools('app'), [callToolOnce]);
+    const response = await rig.chat('Go round.');
+    expect(response.status).toBe(200);
+    const sentMessages = rig.model.requests.flatMap(({ body }) => body.messages as { role: string; content: string }[]);
+    const depth = sentMessages.filter(({ role, content }) => role === 'tool' && /returns to app more than 3 times/.test(content));
     expect(depth).toHaveLength(1);
-    // Four runs, each of which asks its model twice.
+    // Four runs with two model calls each.
     expect(rig.model.requests).toHaveLength(8);
   });
 
-  it('by way of others is stopped as well', async () => {
-    const applications = { ping: quickApp(asks('pong')), pong: quickApp(asks('ping')) };
-    await using rig = await rigOf(asks('ping'), [askAgain], { applications });
+  it('also ends if it returns through another application', async () => {
+    const applications = { ping: quickApp(usesTools('pong')), pong: quickApp(usesTools('ping')) };
+    await using rig = await buildRig(usesTools('ping'), [callToolOnce], { applications });
     expect((await rig.chat('Go round.')).status).toBe(200);
     const text = rig.model.requests.map((request) => request.text).join();
     expect(text).toContain('more than 3 times');
   });
 
-  it('or another that needs consent tells the model so, and who can give it', async () => {
-    const applications = { other: other({ displayName: 'The mailbox', features: { consentRequired: true } }) };
-    await using rig = await rigOf(asks('other'), [calls(['other', { query: 'a' }]), says('Done.')], { applications });
+  it('reports a missing consent to the model', async () => {
+    const applications = { other: createOther({ displayName: 'The mailbox', features: { consentRequired: true } }) };
+    await using rig = await buildRig(usesTools('other'), [calls(['other', { query: 'a' }]), says('Done.')], { applications });
     const before = host.requests.length;
-    const answered = await rig.chat('Ask.');
+    const response = await rig.chat('Ask.');
     expect(toldTo(rig)).toEqual([
       expect.stringMatching(/: The mailbox needs your consent before app may use it\. GET \/v1\/consent\/app/),
     ]);
-    expect([stagesOf(answered)[0]?.status, host.requests.length]).toEqual(['failed', before]);
+    expect([stagesOf(response)[0]?.status, host.requests.length]).toEqual(['failed', before]);
   });
 });
 
-/** A model that asks the only tool it has, and says what came of it. */
-function askAgain(answering: Answering): void | Promise<void> {
+/** Calls the only tool that is offered, then replies with its result. */
+function callToolOnce(answering: Answering): void | Promise<void> {
   const { messages, tools = [] } = answering.received.body as {
     messages: { role: string; content: string }[];
     tools?: { function: { name: string } }[];

@@ -13,17 +13,17 @@ import { startService } from '#test/start-service.ts';
 import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-const bytesOf = (beginning: string, length = 90): Buffer => Buffer.from(beginning.padEnd(length, '.'), 'latin1');
-/** By the path that they lie at. */
+const createBytes = (start: string, length = 90): Buffer => Buffer.from(start.padEnd(length, '.'), 'latin1');
+/** Content type and bytes of each path. */
 const contents: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = {
   '/draw': ['image/png', Buffer.from(png, 'base64')],
-  '/photo': ['application/octet-stream', bytesOf('\xff\xd8\xff\xe0\0')],
-  '/gif': ['image/png', bytesOf('GIF89a')],
-  '/webp': ['image/webp', bytesOf('RIFF....WEBPVP8 ')],
-  '/paper': ['application/pdf', bytesOf('%PDF-1.7')],
-  '/fake': ['image/png', bytesOf('<svg onload="x">\0')],
-  '/sound': ['audio/wav', bytesOf('RIFF....WAVE')],
-  '/huge': ['image/png', bytesOf('\x89PNG\r\n\x1a\n', 3_200_000)],
+  '/photo': ['application/octet-stream', createBytes('\xff\xd8\xff\xe0\0')],
+  '/gif': ['image/png', createBytes('GIF89a')],
+  '/webp': ['image/webp', createBytes('RIFF....WEBPVP8 ')],
+  '/paper': ['application/pdf', createBytes('%PDF-1.7')],
+  '/fake': ['image/png', createBytes('<svg onload="x">\0')],
+  '/sound': ['audio/wav', createBytes('RIFF....WAVE')],
+  '/huge': ['image/png', createBytes('\x89PNG\r\n\x1a\n', 3_200_000)],
   '/text': ['text/plain', Buffer.from('words')],
 };
 
@@ -40,9 +40,9 @@ afterAll(() => api.close());
 
 const names = Object.keys(contents).map((path) => path.slice(1));
 const app = () => operationsOf(api, ...names);
-const wanted = (...tools: string[]): Reply => calls(...tools.map((name) => [name, {}] as const));
+const callTools = (...tools: string[]): Reply => calls(...tools.map((name) => [name, {}] as const));
 
-/** A quick app whose model takes attachments of these types. */
+/** Starts a quick app whose model accepts attachments of these types. */
 function start(types: readonly string[] | undefined, replies: readonly Reply[], fields: object = {}, options = {}): Promise<Rig> {
   const upstream = (endpoint: string) => ({
     upstreams: [{ endpoint }],
@@ -59,25 +59,25 @@ interface Part {
   readonly file?: { readonly file_data: string };
 }
 
-/** What the model was shown behind the results of its tools, in the form of OpenAI. */
-function shownTo(rig: Rig): readonly Part[] {
+/** Returns the message parts that show tool attachments to the model, in the format of OpenAI. */
+function getShownParts(rig: Rig): readonly Part[] {
   const { role, content } = rig.sent().at(-1) ?? {};
   return role === 'user' && Array.isArray(content) ? (content as unknown as Part[]) : [];
 }
 
-function typesShownTo(rig: Rig): string[] {
-  return shownTo(rig).flatMap(
+function getShownTypes(rig: Rig): string[] {
+  return getShownParts(rig).flatMap(
     ({ image_url: image, file }) => (image?.url ?? file?.file_data ?? '').match(/^data:([^;]+)/)?.[1] ?? [],
   );
 }
 
-describe('an image that a tool gives', () => {
-  it('is shown to a model that takes images, in a message of its own behind the results', async () => {
-    await using rig = await start(['image/*'], [wanted('draw', 'text'), says('Nice.')]);
+describe('an image that a tool returns', () => {
+  it('is sent to a model that accepts images, in a separate message after the results', async () => {
+    await using rig = await start(['image/*'], [callTools('draw', 'text'), says('Nice.')]);
     const reply = messageOf(await rig.chat('Draw.'));
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'user']);
     expect(toldTo(rig)).toEqual(['The reply is image/png, 70 bytes. The user was shown it.', 'words']);
-    expect(shownTo(rig)).toEqual([
+    expect(getShownParts(rig)).toEqual([
       { type: 'text', text: 'Shown by tools, not said by the user:\n1. Reply (image/png) (image/png), by draw' },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
     ]);
@@ -85,40 +85,45 @@ describe('an image that a tool gives', () => {
   });
 
   it.each([
-    ['announces nothing', undefined, {}],
-    ['takes other types', ['audio/wav', 'image/jpeg'], {}],
-    ['takes no attachments', ['image/*'], { maxInputAttachments: 0 }],
-  ])('is told as text to a model that %s', async (_what, types, fields) => {
-    await using rig = await start(types, [wanted('draw'), says('Nice.')], fields);
+    ['declares no types', undefined, {}],
+    ['accepts other types', ['audio/wav', 'image/jpeg'], {}],
+    ['accepts no attachments', ['image/*'], { maxInputAttachments: 0 }],
+  ])('is described as text to a model that %s', async (_description, types, fields) => {
+    await using rig = await start(types, [callTools('draw'), says('Nice.')], fields);
     await rig.chat('Draw.');
     expect(rig.sent().at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('The user was shown it.') });
     expect(rig.model.requests.at(-1)?.text).not.toContain(png.slice(0, 40));
   });
 
-  it('is shown as what it is, whatever its server calls it; what is no image is not shown', async () => {
-    await using rig = await start(['*/*'], [wanted('photo', 'gif', 'webp', 'paper', 'fake', 'sound', 'text'), says('Nice.')]);
+  it('is sent with its actual type instead of the declared one, and other content is not sent', async () => {
+    await using rig = await start(['*/*'], [callTools('photo', 'gif', 'webp', 'paper', 'fake', 'sound', 'text'), says('Nice.')]);
     await rig.chat('Draw.');
-    expect(typesShownTo(rig)).toEqual(['image/jpeg', 'image/gif', 'image/webp', 'application/pdf']);
+    expect(getShownTypes(rig)).toEqual(['image/jpeg', 'image/gif', 'image/webp', 'application/pdf']);
   });
 
-  it('is bounded in size and number', async () => {
-    await using rig = await start(['image/*'], [wanted('huge', ...Array<string>(9).fill('draw')), says('Nice.')]);
+  it('is limited in size and number', async () => {
+    await using rig = await start(['image/*'], [callTools('huge', ...Array<string>(9).fill('draw')), says('Nice.')]);
     await rig.chat('Draw.');
-    expect(typesShownTo(rig)).toEqual(Array(8).fill('image/png'));
+    expect(getShownTypes(rig)).toEqual(Array(8).fill('image/png'));
     expect(rig.model.requests.at(-1)?.text.length).toBeLessThan(20_000);
-    await using few = await start(['image/*'], [wanted('draw', 'draw', 'draw'), says('Nice.')], { maxInputAttachments: 2 });
-    await few.chat('Draw.');
-    expect(typesShownTo(few)).toHaveLength(2);
+    await using limited = await start(['image/*'], [callTools('draw', 'draw', 'draw'), says('Nice.')], {
+      maxInputAttachments: 2,
+    });
+    await limited.chat('Draw.');
+    expect(getShownTypes(limited)).toHaveLength(2);
   });
 
-  it('is left out where the model refuses it, and the run goes on', async () => {
-    await using rig = await start(['image/*'], [wanted('draw'), refusal(400), wanted('draw'), refusal(413), says('Without.')]);
+  it('is omitted if the model rejects it, and the run continues', async () => {
+    await using rig = await start(
+      ['image/*'],
+      [callTools('draw'), refusal(400), callTools('draw'), refusal(413), says('Without.')],
+    );
     expect(messageOf(await rig.chat('Draw.')).content).toBe('Without.');
     expect(rig.model.requests.map(({ text }) => text.includes(png))).toEqual([false, true, false, true, false]);
   });
 
-  it('is not what a refusal is about that comes again without it', async () => {
-    await using rig = await start(['image/*'], [wanted('draw'), refusal(400)]);
+  it('does not affect an error that occurs again without it', async () => {
+    await using rig = await start(['image/*'], [callTools('draw'), refusal(400)]);
     const { status, error } = await rig.chat('Draw.');
     expect([status, error.message, rig.model.requests.length]).toEqual([400, 'upstream says 400', 3]);
   });
@@ -127,14 +132,14 @@ describe('an image that a tool gives', () => {
 describe('an image in the next request', () => {
   const files = () => ({ files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } });
 
-  it('is shown again, from where it is kept', async () => {
-    const large = bytesOf('\x89PNG\r\n\x1a\n', 90_000);
+  it('is sent again from the store', async () => {
+    const large = createBytes('\x89PNG\r\n\x1a\n', 90_000);
     await using api = await startScriptedUpstream(
       ({ response }) => void response.writeHead(200, { 'content-type': 'image/png' }).end(large),
     );
     const { blobs, index } = files().files;
     const upstream = (endpoint: string) => ({ upstreams: [{ endpoint }], inputAttachmentTypes: ['image/png'] });
-    const replies = [wanted('draw'), says('Nice.'), says('Red.'), says('Gone.')];
+    const replies = [callTools('draw'), says('Nice.'), says('Red.'), says('Gone.')];
     await using rig = await startRig({
       app: operationsOf(api, 'draw'),
       replies,
@@ -143,24 +148,24 @@ describe('an image in the next request', () => {
     });
     const reply = messageOf(await rig.chat('Draw.'));
     expect(JSON.stringify((reply.custom_content as { state?: object }).state).length).toBeLessThan(10_000);
-    const next = [user('Draw.'), reply, user('What colour is it?')];
-    await rig.chat(next);
+    const nextMessages = [user('Draw.'), reply, user('What colour is it?')];
+    await rig.chat(nextMessages);
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'user', 'assistant', 'user']);
     expect(JSON.stringify(rig.sent()[4])).toContain(large.toString('base64'));
     blobs.contents.clear();
-    await rig.chat(next);
+    await rig.chat(nextMessages);
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'user']);
   });
 
-  it('is forgotten where it can be kept nowhere', async () => {
-    const large = bytesOf('\x89PNG\r\n\x1a\n', 90_000);
+  it('is omitted if no store is configured', async () => {
+    const large = createBytes('\x89PNG\r\n\x1a\n', 90_000);
     await using api = await startScriptedUpstream(
       ({ response }) => void response.writeHead(200, { 'content-type': 'image/png' }).end(large),
     );
     const upstream = (endpoint: string) => ({ upstreams: [{ endpoint }], inputAttachmentTypes: ['image/png'] });
     await using rig = await startRig({
       app: operationsOf(api, 'draw'),
-      replies: [wanted('draw'), says('Nice.'), says('Red.')],
+      replies: [callTools('draw'), says('Nice.'), says('Red.')],
       model: upstream,
     });
     const reply = messageOf(await rig.chat('Draw.'));
@@ -169,7 +174,7 @@ describe('an image in the next request', () => {
   });
 });
 
-describe('an image on its way to other vendors', () => {
+describe('an image for models of other vendors', () => {
   let model: ScriptedUpstream;
 
   beforeEach(async () => {
@@ -188,7 +193,7 @@ describe('an image on its way to other vendors', () => {
     return model.requests.at(-1)?.body;
   }
 
-  it('stands behind the result in the same turn of the messages dialect', async () => {
+  it('follows the result in the same turn of the Messages API', async () => {
     const reply = (content: object, stop_reason: string): Reply =>
       jsonReply({
         ...{ id: 'm', type: 'message', role: 'assistant', model: 'claude' },
@@ -211,7 +216,7 @@ describe('an image on its way to other vendors', () => {
     });
   });
 
-  it('is inline data behind the response of a function with Gemini', async () => {
+  it('follows the function response as inline data with Gemini', async () => {
     const reply =
       (part: object): Reply =>
       ({ response }) => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { calls, getTrace, quickApp, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
-it('a trace has the reason that the model and the stage have, where a tool lacks the consent of the user', async () => {
+it("the trace contains the same reason as the tool message and the stage if a tool lacks the user's consent", async () => {
   await using rig = await startRig({
     app: { applications_as_tools: ['leaf'] },
     replies: [calls(['leaf', { query: 'What is new?' }]), says('Sorry.')],
@@ -10,11 +10,11 @@ it('a trace has the reason that the model and the stage have, where a tool lacks
       keys: { 'caller-key': { project: 'test', role: 'admin' } },
     },
   });
-  const answered = await rig.chat([user('Do it.')], {}, { 'x-parley-trace': 'true' });
+  const response = await rig.chat([user('Do it.')], {}, { 'x-parley-trace': 'true' });
   const reason =
     /^The tool failed: leaf needs your consent before app may use it\. GET \/v1\/consent\/app returns the form to accept\.$/;
-  const [told] = toldTo(rig);
-  expect(told).toMatch(reason);
-  expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(told)) }]);
-  expect(getTrace(answered).find(({ kind }) => kind === 'tool')?.error).toBe(told);
+  const [toolMessage] = toldTo(rig);
+  expect(toolMessage).toMatch(reason);
+  expect(stagesOf(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(toolMessage)) }]);
+  expect(getTrace(response).find(({ kind }) => kind === 'tool')?.error).toBe(toolMessage);
 });

@@ -22,77 +22,77 @@ const pass = (ms: number): void => {
 };
 
 let blobs: MemoryBlobs;
-let faults: string[];
+let errors: string[];
 
 beforeEach(() => {
   blobs = new MemoryBlobs();
-  faults = [];
+  errors = [];
 });
 
-const noteFault = (message: string, thrown: unknown): void => void faults.push(`${message}: ${(thrown as Error).message}`);
+const reportError = (message: string, error: unknown): void => void errors.push(`${message}: ${(error as Error).message}`);
 
-/** With room for 200 KiB a user. */
-function open(index: FileIndex): (owner: typeof ann, kibibytes: number) => Promise<boolean> {
+/** Returns a function that stores a text of this size. The quota is 200 KiB per user. */
+function createStore(index: FileIndex): (owner: typeof ann, kibibytes: number) => Promise<boolean> {
   const texts = new StoredTexts({
     index,
     blobs,
     clock,
     maxStoredTextBytes: 200 * kibibyte,
     newId: randomUUID,
-    reportError: noteFault,
+    reportError: reportError,
   });
   return (owner, kibibytes) => texts.store(owner, texts.newName(), 'x'.repeat(kibibytes * kibibyte));
 }
 
-describeOnEach('texts that are kept for one user', (database) => {
-  it('have a bound, whatever the application and the node, and make room as they end', async () => {
-    const keep = open(new SqlFileIndex(database.database));
-    const keepElsewhere = open(new SqlFileIndex(database.otherDatabase));
-    expect(await keep(ann, 100)).toBe(true);
-    expect(await keepElsewhere({ ...ann, application: 'other' }, 100)).toBe(true);
-    expect(await keep(ann, 1)).toBe(false);
-    expect(faults).toEqual([
+describeOnEach('stored texts of one user', (database) => {
+  it('have a quota across applications and nodes, which is free again after they expire', async () => {
+    const storeText = createStore(new SqlFileIndex(database.database));
+    const storeOnOtherNode = createStore(new SqlFileIndex(database.otherDatabase));
+    expect(await storeText(ann, 100)).toBe(true);
+    expect(await storeOnOtherNode({ ...ann, application: 'other' }, 100)).toBe(true);
+    expect(await storeText(ann, 1)).toBe(false);
+    expect(errors).toEqual([
       expect.stringMatching(
         /^Could not store a text of a conversation: The texts of this user already use 204800 of 204800 bytes/,
       ),
     ]);
     expect(blobs.contents.size).toBe(2);
-    expect(await keep({ ...ann, subject: 'bob' }, 100)).toBe(true);
+    expect(await storeText({ ...ann, subject: 'bob' }, 100)).toBe(true);
     pass(30 * dayMs + 1000);
-    expect(await keep(ann, 200)).toBe(true);
+    expect(await storeText(ann, 200)).toBe(true);
   });
 });
 
-it('A short text counts for 64 KiB, so that their number has a bound too', async () => {
-  const keep = open(new MemoryFileIndex());
-  const kept = [await keep(ann, 1), await keep(ann, 1), await keep(ann, 1), await keep(ann, 1)];
-  expect(kept).toEqual([true, true, true, false]);
+it('a short text counts as 64 KiB, which limits the number of texts', async () => {
+  const storeText = createStore(new MemoryFileIndex());
+  const results = [await storeText(ann, 1), await storeText(ann, 1), await storeText(ann, 1), await storeText(ann, 1)];
+  expect(results).toEqual([true, true, true, false]);
 });
 
-it('A text takes no room once it is deleted, or where it could not be written', async () => {
+it('a text uses no quota after it is deleted, or if writing it fails', async () => {
   const index = new MemoryFileIndex();
-  const keep = open(index);
-  await keep(ann, 150);
+  const storeText = createStore(index);
+  await storeText(ann, 150);
   pass(31 * dayMs);
   const { write } = blobs;
   blobs.write = () => Promise.reject(createStoreError('away'));
-  expect(await keep({ ...ann, subject: 'bob' }, 1)).toBe(false);
+  expect(await storeText({ ...ann, subject: 'bob' }, 1)).toBe(false);
   blobs.write = write;
   await expect.poll(() => index.reservations).toBe(0);
-  expect(await keep(ann, 150)).toBe(true);
+  expect(await storeText(ann, 150)).toBe(true);
 });
 
-it('Where a user has no room left results are cut, and the call goes on', async () => {
+it('results are truncated if the user has no quota left, and the run continues', async () => {
   await using api = await startScriptedUpstream(jsonReply({ told: 'x'.repeat(39_000) }));
   const index = new MemoryFileIndex();
   const names = ['one', 'two', 'three', 'four'];
   await using rig = await startRig({
     app: operationsOf(api, ...names),
     replies: [calls(...names.map((name) => [name, {}] as const)), says('Done.')],
-    options: { files: { index, blobs, maxStoredTextBytes: 1000 }, reportError: noteFault },
+    options: { files: { index, blobs, maxStoredTextBytes: 1000 }, reportError: reportError },
   });
   const reply = messageOf(await rig.chat('Read.'));
   const { state } = (reply as { custom_content: { state: object } }).custom_content;
   expect([reply.content, JSON.stringify(state).length < 88_000]).toEqual(['Done.', true]);
-  expect([index.all, blobs.contents.size, faults.length]).toEqual([[], 0, 1]);
+  expect([index.all, blobs.contents.size, errors.length]).toEqual([[], 0, 1]);
 });

@@ -29,18 +29,18 @@ function start(
   return startRig({ app: operationsOf(api, 'json', 'lines', 'ten'), replies, options });
 }
 
-const idIn = (text: string | null | undefined): string => /read_result with id "(r_\w+)"/.exec(text ?? '')?.[1] ?? '';
-/** Calls `read_result` for what the model was told last that was cut. */
-const reads =
+const findResultId = (text: string | null | undefined): string => /read_result with id "(r_\w+)"/.exec(text ?? '')?.[1] ?? '';
+/** Returns a reply that calls `read_result` for the last truncated result. */
+const readResult =
   (args: object): Reply =>
   async (answering) => {
     const { messages } = answering.received.body as { messages: { role: string; content: string | null }[] };
-    const cut = messages.findLast(({ role, content }) => role === 'tool' && idIn(content) !== '');
-    await calls(['read_result', { id: idIn(cut?.content), ...args }])(answering);
+    const truncated = messages.findLast(({ role, content }) => role === 'tool' && findResultId(content) !== '');
+    await calls(['read_result', { id: findResultId(truncated?.content), ...args }])(answering);
   };
 
-describe('what a web API says beside its answer', () => {
-  it('is told to the model: when to ask again, where further pages are, and how much there is', async () => {
+describe('the reply of a web API', () => {
+  it('is sent to the model with the retry delay, the links to further pages, and the total count', async () => {
     const replies: readonly Reply[] = [
       ({ response }) => void response.writeHead(429, { 'retry-after': '30', 'content-type': 'text/plain' }).end('Slow down.'),
       ({ response }) => {
@@ -54,15 +54,15 @@ describe('what a web API says beside its answer', () => {
       replies: [calls(['items', {}]), calls(['items', {}]), says('Done.')],
     });
     await rig.chat('Read.');
-    const [refused, page] = toldTo(rig);
-    expect(refused).toBe('HTTP 429: Slow down.\n\n[The server says beside it: Retry-After: 30 s.]');
+    const [rateLimited, page] = toldTo(rig);
+    expect(rateLimited).toBe('HTTP 429: Slow down.\n\n[The server says beside it: Retry-After: 30 s.]');
     expect(page).toMatch(
       /, or searches it\.\]\n\n\[The server says beside it: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
     );
     expect(Buffer.byteLength(page ?? '')).toBeLessThanOrEqual(40_000);
   });
 
-  it('is readable where it is a web page', async () => {
+  it('is converted to readable text if it is a web page', async () => {
     const html =
       '<html><head><title>Hours</title><script>x()</script></head><body><h1>Open</h1><p>Nine &ndash; five</p></body></html>';
     await using web = await startScriptedUpstream(
@@ -75,68 +75,70 @@ describe('what a web API says beside its answer', () => {
 });
 
 describe('a result that is too long', () => {
-  it('is cut where a part of its JSON ends, or a line', async () => {
+  it('is truncated at the end of a JSON element or of a line', async () => {
     await using rig = await start([calls(['json', {}], ['lines', {}]), says('Done.')]);
     await rig.chat('Read.');
     const [json = '', lines = ''] = toldTo(rig);
-    const keptJson = (json ?? '').split('\n\n[Cut')[0] ?? '';
-    expect(JSON.parse(`${keptJson.slice(0, -1)}]}`)).toEqual({ items: items.slice(0, keptJson.split('"id"').length - 1) });
-    expect(keptJson.length).toBeGreaterThan(39_000);
+    const truncatedJson = (json ?? '').split('\n\n[Cut')[0] ?? '';
+    expect(JSON.parse(`${truncatedJson.slice(0, -1)}]}`)).toEqual({
+      items: items.slice(0, truncatedJson.split('"id"').length - 1),
+    });
+    expect(truncatedJson.length).toBeGreaterThan(39_000);
     expect(contents['/lines']?.startsWith((lines ?? '').split('\n\n[Cut')[0] ?? 'none')).toBe(true);
     expect((lines ?? '').split('\n\n\n[Cut')[0]).toMatch(/\nline \d+ of the log$/);
   });
 
-  it('is read on by the model, from where it was cut', async () => {
+  it('can be read by the model from the offset of the truncation', async () => {
     const offset = 39_000;
-    await using rig = await start([calls(['json', {}]), reads({ offset }), says('Done.')]);
-    const answered = await rig.chat('Read.');
+    await using rig = await start([calls(['json', {}]), readResult({ offset }), says('Done.')]);
+    const response = await rig.chat('Read.');
     const page = toldTo(rig).at(-1) ?? '';
     expect(contents['/json']?.slice(offset)).toContain(page.split('\n\n[Characters')[0]);
     expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+; go on with offset \d+\.\]$/);
-    expect(stagesOf(answered)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
+    expect(stagesOf(response)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
     expect(rig.offered(0).map(({ function: { name } }) => name)).not.toContain('read_result');
   });
 
-  it('is searched by the model', async () => {
+  it('can be searched by the model', async () => {
     await using rig = await start([
       calls(['lines', {}]),
-      reads({ search: 'LINE 2999' }),
-      reads({ search: 'nowhere' }),
+      readResult({ search: 'LINE 2999' }),
+      readResult({ search: 'nowhere' }),
       says('Done.'),
     ]);
     await rig.chat('Read.');
-    const [, found, none] = toldTo(rig);
-    expect(found).toMatch(
+    const [, match, noMatch] = toldTo(rig);
+    expect(match).toMatch(
       /^Offset \d+: …[\s\S]*line 2999 of the log…\n\n\[Found 1 times in \d+ characters, shown in 1 places\.\]$/,
     );
-    expect(none).toBe(`[Nothing in the ${contents['/lines']?.length} characters of the result matches "nowhere".]`);
+    expect(noMatch).toBe(`[Nothing in the ${contents['/lines']?.length} characters of the result matches "nowhere".]`);
   });
 
-  it('is read in later runs of the conversation, on any node, and its tool is not called again', async () => {
+  it('can be read in later runs of the conversation on any node, without another tool call', async () => {
     const options = { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } };
-    await using one = await start([calls(['ten', {}]), says('Done.')], options);
-    const reply = messageOf(await one.chat('Read.'));
-    await using other = await start([reads({ offset: 100_000 }), says('Read.')], options);
+    await using first = await start([calls(['ten', {}]), says('Done.')], options);
+    const reply = messageOf(await first.chat('Read.'));
+    await using second = await start([readResult({ offset: 100_000 }), says('Read.')], options);
     const before = api.requests.length;
-    await other.chat([user('Read.'), reply, user('And further on?')]);
-    expect(toldTo(other).at(-1)).toContain('[Characters 100000 to ');
+    await second.chat([user('Read.'), reply, user('And further on?')]);
+    expect(toldTo(second).at(-1)).toContain('[Characters 100000 to ');
     expect(api.requests.length).toBe(before);
   });
 
-  it('is not there any more where nothing can be kept, which the model is told', async () => {
+  it('is unavailable in later runs if no store is configured, and the model receives an error', async () => {
     await using rig = await startRig({
       app: operationsOf(api, 'ten'),
-      replies: [calls(['ten', {}]), says('Done.'), reads({}), says('Sorry.')],
+      replies: [calls(['ten', {}]), says('Done.'), readResult({}), says('Sorry.')],
     });
     const reply = messageOf(await rig.chat('Read.'));
     await rig.chat([user('Read.'), reply, user('And further on?')]);
     expect(toldTo(rig).at(-1)).toMatch(/^The tool failed: no result with the id "r_\w+" is kept; call its own tool again$/);
   });
 
-  it("of another conversation is nobody's to read", async () => {
+  it('cannot be read in another conversation', async () => {
     await using rig = await start([calls(['ten', {}]), says('Done.')]);
     await rig.chat('Read.');
-    const ten = idIn(toldTo(rig).at(-1));
+    const ten = findResultId(toldTo(rig).at(-1));
     rig.model.script(calls(['json', {}]), calls(['read_result', { id: ten }]), says('No.'));
     await rig.chat('Something else.');
     expect(toldTo(rig).at(-1)).toContain('The tool failed: no result with the id');

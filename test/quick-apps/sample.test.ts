@@ -23,31 +23,31 @@ beforeAll(async () => {
 
 afterAll(() => node[Symbol.asyncDispose]());
 
-/** What a stock client is streamed, put together. */
-async function ask(model: string, question: string, attached: readonly object[] = []): Promise<Message> {
+/** Returns the complete message that the OpenAI client receives as a stream. */
+async function chat(model: string, question: string, attachments: readonly object[] = []): Promise<Message> {
   const client = new OpenAI({ baseURL: `${node.url}/v1`, apiKey: key, maxRetries: 0 });
-  const messages = [{ role: 'user' as const, content: question, custom_content: { attachments: attached } }];
-  const whole = new Accumulator();
+  const messages = [{ role: 'user' as const, content: question, custom_content: { attachments: attachments } }];
+  const accumulator = new Accumulator();
   for await (const chunk of await client.chat.completions.create({ model, messages, stream: true }))
-    whole.add(chunk as unknown as Chunk);
-  const message = whole.completion().choices[0]?.message;
+    accumulator.add(chunk as unknown as Chunk);
+  const message = accumulator.completion().choices[0]?.message;
   if (message === undefined) throw new Error('there is no message');
   return message;
 }
 
-function sendJson(asking: TestRequest): Promise<TestResponse> {
-  return node.sendRequest({ ...asking, headers: withKey(key) });
+function sendJson(request: TestRequest): Promise<TestResponse> {
+  return node.sendRequest({ ...request, headers: withKey(key) });
 }
 
-/** What the application suggests to begin with. */
-async function startersOf(id: string): Promise<readonly string[]> {
+/** Returns the starters of the application. */
+async function readStarters(id: string): Promise<readonly string[]> {
   const { json } = await sendJson({ method: 'GET', path: `/v1/deployments/${id}/configuration` });
   return (json as { starters: string[] }).starters;
 }
 
-describe('the sample app of the embedded default', () => {
-  it('answers from its documents, with a stage and citations of what it quotes', async () => {
-    const { content, custom_content: custom } = await ask('sample', (await startersOf('sample'))[0] ?? '');
+describe('the sample application of the default configuration', () => {
+  it('answers from its documents, with a stage and with citations of the quoted passages', async () => {
+    const { content, custom_content: custom } = await chat('sample', (await readStarters('sample'))[0] ?? '');
     expect(content).toMatch(/> Books may be kept for three weeks; .+ \[\d+\]/);
     expect(custom?.stages).toContainEqual(expect.objectContaining({ name: 'query_document', status: 'completed' }));
     expect(custom?.attachments).toContainEqual(
@@ -67,38 +67,38 @@ describe('the sample app of the embedded default', () => {
     [1, 'opening_hours', 'opens 10:00, closes 21:00'],
     [2, 'book_status', '2 of 3 copies are in, on shelf F-27'],
     [3, 'query_document', '4 euros an hour'],
-  ])('answers its starter %i with %s', async (nth, name, told) => {
-    const { content, custom_content: custom } = await ask('sample', (await startersOf('sample'))[nth] ?? '');
-    expect(content).toContain(told);
+  ])('answers its starter %i with the tool %s', async (index, name, expected) => {
+    const { content, custom_content: custom } = await chat('sample', (await readStarters('sample'))[index] ?? '');
+    expect(content).toContain(expected);
     const stages = custom?.stages?.filter((stage) => stage.name === name);
     expect(stages).toEqual([
-      expect.objectContaining({ status: 'completed', content: expect.stringContaining(told.slice(0, 5)) }),
+      expect.objectContaining({ status: 'completed', content: expect.stringContaining(expected.slice(0, 5)) }),
     ]);
   });
 
-  it('answers from what is attached to the question, and looks things up where that says nothing of it', async () => {
+  it('answers from an attached file, or from its documents if the file does not contain the answer', async () => {
     const note = {
       type: 'text/markdown',
       title: 'note.md',
       data: 'The party of the choir starts at nine on Friday.\n\nBring a cake.',
     };
-    const told = await ask('sample', 'When does the party of the choir start?', [note]);
-    expect(told.content).toContain('> The party of the choir starts at nine on Friday.');
-    expect(told.content).toContain('note.md');
-    expect(told.custom_content?.stages?.map(({ name }) => name)).not.toContain('query_document');
-    const begun = await ask('sample', 'What is in this file?', [note]);
-    expect(begun.content).toMatch(/This is how note.md begins:|> Bring a cake/);
-    const other = await ask('sample', 'How long may I keep a borrowed book?', [note]);
-    expect(other.content).toContain('Books may be kept for three weeks');
+    const answer = await chat('sample', 'When does the party of the choir start?', [note]);
+    expect(answer.content).toContain('> The party of the choir starts at nine on Friday.');
+    expect(answer.content).toContain('note.md');
+    expect(answer.custom_content?.stages?.map(({ name }) => name)).not.toContain('query_document');
+    const summary = await chat('sample', 'What is in this file?', [note]);
+    expect(summary.content).toMatch(/This is how note.md begins:|> Bring a cake/);
+    const otherAnswer = await chat('sample', 'How long may I keep a borrowed book?', [note]);
+    expect(otherAnswer.content).toContain('Books may be kept for three weeks');
   });
 
-  it('asks for consent before one application looks into another', async () => {
-    const [starter = ''] = await startersOf('sample-with-consent');
-    const refused = await ask('sample-with-consent', starter);
-    expect(refused.custom_content?.stages).toContainEqual(
+  it('requires consent before one application calls another', async () => {
+    const [starter = ''] = await readStarters('sample-with-consent');
+    const rejected = await chat('sample-with-consent', starter);
+    expect(rejected.custom_content?.stages).toContainEqual(
       expect.objectContaining({ name: 'sample-account', status: 'failed', content: expect.stringContaining('consent') }),
     );
-    expect(refused.content).not.toContain('Walden');
+    expect(rejected.content).not.toContain('Walden');
     const path = '/v1/consent/sample-with-consent';
     const { json: form } = await sendJson({ method: 'GET', path });
     expect(form).toEqual({
@@ -111,12 +111,12 @@ describe('the sample app of the embedded default', () => {
     });
     const { status } = await sendJson({ method: 'POST', path, body: { consent: (form as { consent: object }).consent } });
     expect(status).toBe(200);
-    const allowed = await ask('sample-with-consent', starter);
-    expect(allowed.content).toContain('Walden');
-    expect(allowed.custom_content?.stages?.map((stage) => stage.status)).not.toContain('failed');
+    const accepted = await chat('sample-with-consent', starter);
+    expect(accepted.content).toContain('Walden');
+    expect(accepted.custom_content?.stages?.map((stage) => stage.status)).not.toContain('failed');
   });
 
-  it('asks for no consent where none is needed, and is listed', async () => {
+  it('requires no consent if it calls no such application, and appears in the listing', async () => {
     expect((await sendJson({ method: 'GET', path: '/v1/consent/sample' })).json).toEqual({ accepted: true });
     const { json } = await sendJson({ method: 'GET', path: '/v1/models' });
     expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(
@@ -124,7 +124,7 @@ describe('the sample app of the embedded default', () => {
     );
   });
 
-  it('has nothing to complain of in the log', () => {
+  it('logs no warnings and no errors', () => {
     expect(node.output.stdout).not.toMatch(/"level":"(warn|error)"/);
   });
 });

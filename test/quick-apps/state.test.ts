@@ -7,7 +7,7 @@ import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, use
 const keys = { 'caller-key': { project: 'test' }, twin: { project: 'test' }, stranger: { project: 'other' } };
 const app = { client_toolset: [{ name: 'ring', description: 'Rings.', parameters: [] }] };
 const result = { role: 'function', name: 'ring', content: 'Rang.' };
-const asked = user('Ring.');
+const question = user('Ring.');
 
 let rig: Rig;
 let stopped: { custom_content: { state: { parley_run: string } } };
@@ -16,7 +16,7 @@ let signed: string;
 beforeAll(async () => {
   const configuration = { keys, applications: { other: quickApp(app) } };
   rig = await startRig({ app, replies: [calls(['ring', {}]), says('Done.')], configuration });
-  stopped = messageOf(await rig.chat([asked])) as unknown as typeof stopped;
+  stopped = messageOf(await rig.chat([question])) as unknown as typeof stopped;
   signed = stopped.custom_content.state.parley_run;
 });
 
@@ -25,31 +25,31 @@ afterAll(() => rig[Symbol.asyncDispose]());
 const withState = (state: unknown): object => ({ ...stopped, custom_content: { state } });
 
 function sendBack(message: object, deployment = 'app', headers: Record<string, string> = {}): Promise<TestResponse> {
-  return rig.service.chat(deployment, { messages: [asked, message, result] }, headers);
+  return rig.service.chat(deployment, { messages: [question, message, result] }, headers);
 }
 
-async function isRejected(message: object, deployment?: string, headers?: Record<string, string>): Promise<void> {
+async function expectRejected(message: object, deployment?: string, headers?: Record<string, string>): Promise<void> {
   const before = rig.model.requests.length;
   const { status, error } = await sendBack(message, deployment, headers);
   expect([status, error.code, error.param]).toEqual([400, 'invalid_request', 'messages[1].custom_content.state']);
   expect(rig.model.requests).toHaveLength(before);
 }
 
-describe('a state', () => {
-  it('is good for its user and its application, whichever key the user sends', async () => {
+describe('the state of a run', () => {
+  it('is valid for its user and its application with any key of that user', async () => {
     expect((await sendBack(stopped)).status).toBe(200);
     expect((await sendBack(stopped, 'app', { 'api-key': 'twin' })).status).toBe(200);
   });
 
-  it('of another user is refused', () => isRejected(stopped, 'app', { 'api-key': 'stranger' }));
+  it('is rejected for another user', () => expectRejected(stopped, 'app', { 'api-key': 'stranger' }));
 
-  it('of another application is refused', () => isRejected(stopped, 'other'));
+  it('is rejected for another application', () => expectRejected(stopped, 'other'));
 
-  it('is refused with any character of it changed', async () => {
+  it('is rejected if any character of it is changed', async () => {
     const step = Math.ceil(signed.length / 40);
     for (let at = 0; at < signed.length; at += step) {
-      const other = signed[at] === 'A' ? 'B' : 'A';
-      await isRejected(withState({ parley_run: signed.slice(0, at) + other + signed.slice(at + 1) }));
+      const changed = signed[at] === 'A' ? 'B' : 'A';
+      await expectRejected(withState({ parley_run: signed.slice(0, at) + changed + signed.slice(at + 1) }));
     }
   });
 
@@ -57,26 +57,26 @@ describe('a state', () => {
     ['empty', {}],
     ['a number', { parley_run: 1 }],
     ['without a signature', { parley_run: '' }],
-    ['with more beside it', undefined],
-    ['in pieces', { parley_run: '..' }],
-  ])('is refused where it is %s', async (_what, state) => {
-    await isRejected(withState(state ?? { parley_run: signed, more: true }));
+    ['a valid state with an additional key', undefined],
+    ['only the separators of its parts', { parley_run: '..' }],
+  ])('is rejected if it is %s', async (_description, state) => {
+    await expectRejected(withState(state ?? { parley_run: signed, more: true }));
   });
 
-  it('whose content another wrote is refused', async () => {
+  it('is rejected if its content is forged', async () => {
     const [content = '', ...signature] = signed.split('.');
     const value = JSON.parse(Buffer.from(content, 'base64url').toString()) as Record<string, unknown>;
     const forged = Buffer.from(JSON.stringify({ ...value, added: [], subject: 'key:other' })).toString('base64url');
-    await isRejected(withState({ parley_run: [forged, ...signature].join('.') }), 'app', { 'api-key': 'stranger' });
+    await expectRejected(withState({ parley_run: [forged, ...signature].join('.') }), 'app', { 'api-key': 'stranger' });
   });
 
-  it('is good on every node that has the secret', async () => {
+  it('is valid on every node with the same secret', async () => {
     await using node = await startRig({ app, replies: [says('Done.')] });
-    expect((await node.chat([asked, stopped, result])).status).toBe(200);
+    expect((await node.chat([question, stopped, result])).status).toBe(200);
   });
 });
 
-describe('the bound of a state', () => {
+describe('the maximum size of a state', () => {
   let api: ScriptedUpstream;
 
   beforeAll(async () => {
@@ -85,64 +85,64 @@ describe('the bound of a state', () => {
 
   afterAll(() => api.close());
 
-  const lengthOf = (message: object): number => JSON.stringify((message as typeof stopped).custom_content?.state).length;
+  const getStateLength = (message: object): number => JSON.stringify((message as typeof stopped).custom_content?.state).length;
 
-  it('holds for long results: the oldest are cut first, and the model is told', async () => {
+  it('applies to long results: the oldest are truncated first, which their text shows', async () => {
     const replies = [...Array.from({ length: 12 }, () => calls(['read', {}])), says('Done.'), says('Welcome.')];
-    await using own = await startRig({ app: operationsOf(api, 'read'), replies });
-    const answered = messageOf(await own.chat('Read.'));
-    expect(lengthOf(answered)).toBeLessThan(90_000);
-    await own.chat([user('Read.'), answered, user('Thanks.')]);
-    const results = own.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
+    await using ownRig = await startRig({ app: operationsOf(api, 'read'), replies });
+    const response = messageOf(await ownRig.chat('Read.'));
+    expect(getStateLength(response)).toBeLessThan(90_000);
+    await ownRig.chat([user('Read.'), response, user('Thanks.')]);
+    const results = ownRig.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
     expect(results[0]).toBe(`${'x'.repeat(500)}\n[The rest was left out of what is remembered.]`);
     expect([results.length, results.at(-1)?.length]).toEqual([12, 39_000]);
   });
 
-  it('holds for what cannot be cut: the run is then remembered by its answer alone', async () => {
-    const long = { text: 'y'.repeat(100_000) };
-    const replies = [...Array.from({ length: 6 }, () => calls(['read', long])), says('Done.'), says('Welcome.')];
-    await using own = await startRig({ app: operationsOf(api, 'read'), replies });
-    const answered = messageOf(await own.chat('Read.'));
-    expect(lengthOf(answered)).toBeLessThan(1000);
-    await own.chat([user('Read.'), answered, user('Thanks.')]);
+  it('applies to content that cannot be truncated: the state then contains only the answer', async () => {
+    const longArguments = { text: 'y'.repeat(100_000) };
+    const replies = [...Array.from({ length: 6 }, () => calls(['read', longArguments])), says('Done.'), says('Welcome.')];
+    await using ownRig = await startRig({ app: operationsOf(api, 'read'), replies });
+    const response = messageOf(await ownRig.chat('Read.'));
+    expect(getStateLength(response)).toBeLessThan(1000);
+    await ownRig.chat([user('Read.'), response, user('Thanks.')]);
     expect(
-      own
+      ownRig
         .sent()
         .slice(1)
         .map(({ content }) => content),
     ).toEqual(['Read.', 'Done.', 'Thanks.']);
   });
 
-  it('does not hold for a run that waits for its caller: it must go on where it stood', async () => {
+  it('does not apply to a run that waits for its client and must continue', async () => {
     const batch = calls(['ring', { text: 'y'.repeat(400_000) }]);
-    await using own = await startRig({ app, replies: [batch, says('Done.')] });
-    const waiting = messageOf(await own.chat([asked]));
-    expect(lengthOf(waiting)).toBeGreaterThan(400_000);
-    expect(messageOf(await own.chat([asked, waiting, result])).content).toBe('Done.');
+    await using ownRig = await startRig({ app, replies: [batch, says('Done.')] });
+    const waiting = messageOf(await ownRig.chat([question]));
+    expect(getStateLength(waiting)).toBeGreaterThan(400_000);
+    expect(messageOf(await ownRig.chat([question, waiting, result])).content).toBe('Done.');
   });
 });
 
-describe('a control that the model offers', () => {
+describe('a control of the model', () => {
   const schema = { type: 'object', properties: { size: { enum: ['S', 'L'] } }, required: ['size'] };
-  const offer = eventsReply(
+  const offerReply = eventsReply(
     delta({ custom_content: { controls: [{ index: 0, label: 'Size', schema }], state: { inner: 1 } } }),
     text('Which size?'),
     finish(),
   );
-  const chosen = (label: string, value: object) => ({
+  const createChoice = (label: string, value: object) => ({
     role: 'user',
     content: '',
     custom_content: { completed_control: { label, value } },
   });
 
-  it('is kept, and what is chosen is checked against it', async () => {
-    await using own = await startRig({ app: {}, replies: [offer, says('Ordered.')] });
-    const offered = messageOf(await own.chat('A shirt.'));
-    expect(offered.custom_content).toMatchObject({ controls: [{ index: 0, label: 'Size', schema }] });
-    const send = (last: object) => own.chat([user('A shirt.'), offered, last]);
-    expect((await send(chosen('Colour', {}))).error).toMatchObject({ code: 'control_not_offered' });
-    expect((await send(chosen('Size', { size: 'XL' }))).error).toMatchObject({ code: 'control_not_offered' });
-    expect(messageOf(await send(chosen('Size', { size: 'L' }))).content).toBe('Ordered.');
-    expect(own.sent()[2]).toMatchObject({ role: 'assistant', content: 'Which size?' });
+  it('is relayed, and the choice of the user is checked against its schema', async () => {
+    await using ownRig = await startRig({ app: {}, replies: [offerReply, says('Ordered.')] });
+    const offer = messageOf(await ownRig.chat('A shirt.'));
+    expect(offer.custom_content).toMatchObject({ controls: [{ index: 0, label: 'Size', schema }] });
+    const send = (last: object) => ownRig.chat([user('A shirt.'), offer, last]);
+    expect((await send(createChoice('Colour', {}))).error).toMatchObject({ code: 'control_not_offered' });
+    expect((await send(createChoice('Size', { size: 'XL' }))).error).toMatchObject({ code: 'control_not_offered' });
+    expect(messageOf(await send(createChoice('Size', { size: 'L' }))).content).toBe('Ordered.');
+    expect(ownRig.sent()[2]).toMatchObject({ role: 'assistant', content: 'Which size?' });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, operationsOf, type Rig, rigOf, says, stagesOf, startRig, toldTo } from './support.ts';
+import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRig, startRigWith, toldTo } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -17,25 +17,25 @@ const schema = {
   additionalProperties: false,
 };
 const response_format = { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema } };
-const start = (...replies: readonly Reply[]): Promise<Rig> => rigOf(operationsOf(api, 'weather'), ...replies);
+const start = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(operationsOf(api, 'weather'), ...replies);
 
-describe('a run with tools whose answer must follow a schema', () => {
-  it('gives that answer alone; what was said meanwhile is a stage', async () => {
+describe('a run with tools and a response_format', () => {
+  it('returns only the structured answer, with earlier text in a stage', async () => {
     await using rig = await start(calls('I look it up.', ['weather', {}]), says('{"deg', 'rees":7}'));
-    const answered = await rig.chat('How warm?', { response_format });
-    expect(messageOf(answered).content).toBe('{"degrees":7}');
-    expect(stagesOf(answered)).toMatchObject([
+    const response = await rig.chat('How warm?', { response_format });
+    expect(messageOf(response).content).toBe('{"degrees":7}');
+    expect(stagesOf(response)).toMatchObject([
       { name: 'Text before tool calls', content: 'I look it up.', status: 'completed' },
       { name: 'weather', status: 'completed' },
     ]);
     expect(rig.model.requests.map(({ body }) => body.response_format)).toEqual([response_format, response_format]);
   });
 
-  it('asks its model once more, without tools, where the answer has another form', async () => {
+  it('calls its model once more without tools if the answer has another format', async () => {
     await using rig = await start(calls(['weather', {}]), says('It has 7 degrees.'), says('```json\n{"degrees":7}\n```'));
-    const answered = await rig.chat('How warm?', { response_format });
-    expect(messageOf(answered).content).toBe('{"degrees":7}');
-    expect(answered.completion.usage).toMatchObject({ prompt_tokens: 30 });
+    const response = await rig.chat('How warm?', { response_format });
+    expect(messageOf(response).content).toBe('{"degrees":7}');
+    expect(response.completion.usage).toMatchObject({ prompt_tokens: 30 });
     expect(rig.offered()).toEqual([]);
     expect(rig.sent().slice(-2)).toEqual([
       { role: 'assistant', content: 'It has 7 degrees.' },
@@ -44,7 +44,7 @@ describe('a run with tools whose answer must follow a schema', () => {
     expect(toldTo(rig)).toEqual(['from /weather']);
   });
 
-  it('fails where the model does not follow it then either, and is resumable', async () => {
+  it('fails if the second answer is also invalid, and can be resumed', async () => {
     await using rig = await start(calls(['weather', {}]), says('{"degrees":"7"}'));
     const { status, error } = await rig.chat('How warm?', { response_format });
     expect(status).toBe(500);
@@ -53,27 +53,27 @@ describe('a run with tools whose answer must follow a schema', () => {
     expect(rig.model.requests).toHaveLength(3);
   });
 
-  it('streams the answer in the end', async () => {
+  it('streams the complete answer at the end', async () => {
     await using rig = await start(calls('Wait.', ['weather', {}]), says('{"degrees":', '7}'));
-    const streamed = await (
+    const result = await (
       await rig.service.stream('app', { messages: [{ role: 'user', content: 'How warm?' }], response_format })
     ).readRest();
-    expect(streamed.deltas().flatMap(({ content }) => content ?? [])).toEqual(['{"degrees":7}']);
+    expect(result.deltas().flatMap(({ content }) => content ?? [])).toEqual(['{"degrees":7}']);
   });
 
-  it('gives any JSON object where no schema is given', async () => {
+  it('returns any JSON object if no schema is configured', async () => {
     await using rig = await start(calls(['weather', {}]), says('[1]'), says('{"a":1}'));
     expect(messageOf(await rig.chat('How warm?', { response_format: { type: 'json_object' } })).content).toBe('{"a":1}');
   });
 
-  it('without tools leaves the answer to the model', async () => {
-    await using rig = await rigOf({}, says('As it ', 'came.'));
+  it('returns the unchecked answer of the model if it has no tools', async () => {
+    await using rig = await startRigWith({}, says('As it ', 'came.'));
     expect(messageOf(await rig.chat('How warm?', { response_format })).content).toBe('As it came.');
     expect(rig.model.requests).toHaveLength(1);
   });
 });
 
-it('a vendor that knows no schema beside tools is asked for one in the end, without tools', async () => {
+it('a vendor that cannot combine a schema with tools receives it in a last request without tools', async () => {
   const gemini =
     (parts: readonly object[]): Reply =>
     ({ response }) => {
@@ -90,11 +90,11 @@ it('a vendor that knows no schema beside tools is asked for one in the end, with
     model: (endpoint) => ({ upstreams: [{ protocol: 'gemini', endpoint, key: 'k' }] }),
   });
   expect(messageOf(await rig.chat('How warm?', { response_format })).content).toBe('{"degrees":7}');
-  const asked = rig.model.requests.map(
+  const bodies = rig.model.requests.map(
     ({ body }) => body as { tools?: unknown; generationConfig?: { responseMimeType?: string } },
   );
-  expect(asked.map(({ tools }) => tools !== undefined)).toEqual([true, true, false]);
-  expect(asked.map(({ generationConfig }) => generationConfig?.responseMimeType)).toEqual([
+  expect(bodies.map(({ tools }) => tools !== undefined)).toEqual([true, true, false]);
+  expect(bodies.map(({ generationConfig }) => generationConfig?.responseMimeType)).toEqual([
     undefined,
     undefined,
     'application/json',

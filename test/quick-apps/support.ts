@@ -8,7 +8,7 @@ import { type ServiceOptions, startService, type TestService } from '#test/start
 
 const schemaId = 'https://any.example/custom_application_schemas/quickapps';
 
-/** An entry of `applications` that runs without code, with the scripted model where nothing else is said. */
+/** Returns an application that runs without code, by default with the scripted model. */
 export function quickApp(properties: object = {}, fields: object = {}): Record<string, unknown> {
   return {
     applicationTypeSchemaId: schemaId,
@@ -17,7 +17,7 @@ export function quickApp(properties: object = {}, fields: object = {}): Record<s
   };
 }
 
-/** Settings with a web API whose operations lie each at the path of its name. */
+/** Returns settings with a web API that has one operation per name, at the path of that name. */
 export function operationsOf(api: Pick<ScriptedUpstream, 'url'>, ...names: readonly string[]): { web_api_toolset: object[] } {
   const toTool = (name: string): object => ({
     rest_api_method_info: { method_url: `${api.url}/${name}`, method_type: 'get' },
@@ -32,7 +32,7 @@ interface ToolCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** A message as the model is sent it. */
+/** A message in a request to the model. */
 export interface SentMessage {
   readonly role: string;
   readonly content: string | null;
@@ -45,56 +45,56 @@ interface OfferedTool {
   readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
 }
 
-/** A quick app, a model that says what it is told, and what the model was asked. */
+/** A quick app, a model with scripted replies, and the requests to the model. */
 export interface Rig extends AsyncDisposable {
   readonly service: TestService;
   readonly model: ScriptedUpstream;
-  /** Asks the application `app`, without a stream. */
+  /** Sends a request to the application `app` without streaming. */
   chat(messages: readonly object[] | string, fields?: object, headers?: Record<string, string>): Promise<TestResponse>;
-  /** The messages of the nth request to the model, the last one where nothing is said. */
-  sent(nth?: number): SentMessage[];
-  /** The tools that it was offered. */
-  offered(nth?: number): OfferedTool[];
+  /** Returns the messages of the nth request to the model, by default of the last one. */
+  sent(index?: number): SentMessage[];
+  /** Returns the tools that the model was offered. */
+  offered(index?: number): OfferedTool[];
 }
 
 interface RigParts {
   /** Settings of the application `app`. */
   readonly app: object;
   readonly replies: readonly Reply[];
-  /** The entry of the model at that address; absent: one without further fields. */
+  /** Returns the configuration of the model at that endpoint. By default, it has no further fields. */
   readonly model?: (endpoint: string) => object;
-  /** More of the configuration; its `applications` stand beside `app`. */
+  /** Other sections of the configuration. Its `applications` are added to `app`. */
   readonly configuration?: { readonly applications?: object; readonly models?: object } & Record<string, unknown>;
   readonly options?: ServiceOptions;
 }
 
-/** The same with nothing but settings and replies. */
-export function rigOf(app: object, ...replies: readonly Reply[]): Promise<Rig> {
+/** Starts a rig with settings and replies only. */
+export function startRigWith(app: object, ...replies: readonly Reply[]): Promise<Rig> {
   return startRig({ app, replies });
 }
 
 export async function startRig({ app, replies, model: toModel, configuration = {}, options }: RigParts): Promise<Rig> {
   const model = await startScriptedUpstream(...replies);
-  const { applications = {}, models = {}, ...more } = configuration;
+  const { applications = {}, models = {}, ...otherSections } = configuration;
   const service = await startService(
     {
       models: { model: toModel?.(model.endpoint) ?? { upstreams: [{ endpoint: model.endpoint }] }, ...models },
       applications: { app: quickApp(app), ...applications },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
-      ...more,
+      ...otherSections,
     },
     options,
   );
-  const bodyOf = (nth: number) => model.requests.at(nth)?.body ?? {};
+  const getBody = (index: number) => model.requests.at(index)?.body ?? {};
   return {
     service,
     model,
-    chat(said, fields = {}, headers = {}) {
-      const messages = typeof said === 'string' ? [user(said)] : said;
+    chat(input, fields = {}, headers = {}) {
+      const messages = typeof input === 'string' ? [user(input)] : input;
       return service.chat('app', { messages, ...fields }, headers);
     },
-    sent: (nth = -1) => bodyOf(nth).messages as SentMessage[],
-    offered: (nth = -1) => (bodyOf(nth).tools ?? []) as OfferedTool[],
+    sent: (index = -1) => getBody(index).messages as SentMessage[],
+    offered: (index = -1) => (getBody(index).tools ?? []) as OfferedTool[],
     async [Symbol.asyncDispose]() {
       await service.close();
       await model.close();
@@ -107,25 +107,25 @@ export function user(content: string): object {
 }
 
 export function says(...texts: string[]): Reply {
-  return eventsReply(delta({ role: 'assistant', content: '' }), ...texts.map((each) => text(each)), finish(), usage(10, 2));
+  return eventsReply(delta({ role: 'assistant', content: '' }), ...texts.map((content) => text(content)), finish(), usage(10, 2));
 }
 
-type Wanted = readonly [name: string, args: unknown];
+type RequestedCall = readonly [name: string, args: unknown];
 
-/** A reply that calls tools, after a text where one is given. Ids are `call_0`, `call_1`, … */
-export function calls(...wanted: readonly (Wanted | string)[]): Reply {
+/** Returns a reply that calls tools, optionally after texts. The IDs are `call_0`, `call_1`, … */
+export function calls(...parts: readonly (RequestedCall | string)[]): Reply {
   const chunks: Chunk[] = [delta({ role: 'assistant', content: null } as never)];
   let index = 0;
-  for (const each of wanted) {
-    if (typeof each === 'string') chunks.push(text(each));
-    else chunks.push(delta({ tool_calls: [toCall(each, index++)] } as never));
+  for (const part of parts) {
+    if (typeof part === 'string') chunks.push(text(part));
+    else chunks.push(delta({ tool_calls: [toCall(part, index++)] } as never));
   }
   return eventsReply(...chunks, finish('tool_calls'), usage(10, 2));
 }
 
-function toCall([name, args]: Wanted, index: number): object {
-  const written = typeof args === 'string' ? args : JSON.stringify(args);
-  return { index, id: `call_${index}`, type: 'function', function: { name, arguments: written } };
+function toCall([name, args]: RequestedCall, index: number): object {
+  const json = typeof args === 'string' ? args : JSON.stringify(args);
+  return { index, id: `call_${index}`, type: 'function', function: { name, arguments: json } };
 }
 
 export function messageOf({ completion }: TestResponse): Completion['choices'][number]['message'] {
@@ -135,19 +135,19 @@ export function messageOf({ completion }: TestResponse): Completion['choices'][n
 }
 
 /** Returns the trace of a run that was requested with `X-Parley-Trace`. It is empty if the reply has none. */
-export function getTrace(answered: TestResponse): readonly TraceItem[] {
-  return readTrace(messageOf(answered).custom_content);
+export function getTrace(response: TestResponse): readonly TraceItem[] {
+  return readTrace(messageOf(response).custom_content);
 }
 
 export function readTrace(custom: unknown): readonly TraceItem[] {
   return isJsonObject(custom) && Array.isArray(custom.trace) ? (custom.trace as TraceItem[]) : [];
 }
 
-export function stagesOf(answered: TestResponse): StageDelta[] {
-  return messageOf(answered).custom_content?.stages ?? [];
+export function stagesOf(response: TestResponse): StageDelta[] {
+  return messageOf(response).custom_content?.stages ?? [];
 }
 
-/** What the tools told the model in its last request, in order. */
+/** Returns the tool messages of the last request to the model, in order. */
 export function toldTo(rig: Rig): (string | null)[] {
   return rig.sent().flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
 }

@@ -11,11 +11,11 @@ import { calls, getTrace, messageOf, operationsOf, quickApp, readTrace, says, us
 interface TraceRig extends AsyncDisposable {
   readonly service: TestService;
   readonly model: ScriptedUpstream;
-  /** Asks the application `app` and wants to see how it works. */
+  /** Sends a request to the application `app` with `X-Parley-Trace`. */
   chat(fields?: object, headers?: Record<string, string>): Promise<TestResponse>;
 }
 
-const traced = { 'x-parley-trace': 'true' };
+const traceHeaders = { 'x-parley-trace': 'true' };
 let api: ScriptedUpstream;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-async function rigOf(app: object, replies: readonly Reply[], applications: object = {}): Promise<TraceRig> {
+async function startTraceRig(app: object, replies: readonly Reply[], applications: object = {}): Promise<TraceRig> {
   const model = await startScriptedUpstream(...replies);
   const pricing = { prompt: 0.001, completion: 0.01, cacheRead: 0.0001 };
   const service = await startService({
@@ -39,7 +39,7 @@ async function rigOf(app: object, replies: readonly Reply[], applications: objec
     service,
     model,
     chat: (fields = {}, headers = {}) =>
-      service.chat('app', { messages: [user('Do it.')], ...fields }, { ...traced, ...headers }),
+      service.chat('app', { messages: [user('Do it.')], ...fields }, { ...traceHeaders, ...headers }),
     async [Symbol.asyncDispose]() {
       await service.close();
       await model.close();
@@ -47,14 +47,17 @@ async function rigOf(app: object, replies: readonly Reply[], applications: objec
   };
 }
 
-const traceOfStream = (streamed: Streamed) => streamed.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
-const parsed = (json = 'null') => JSON.parse(json) as JsonObject;
+const getStreamTrace = (result: Streamed) => result.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
+const parse = (json = 'null') => JSON.parse(json) as JsonObject;
 
 describe('the trace of a run', () => {
-  it('has each turn of the model and each run of a tool, in order, with what went in and what came out', async () => {
-    await using rig = await rigOf(operationsOf(api, 'one', 'two'), [calls(['one', { a: 1 }], ['two', {}]), says('Done.')]);
-    const answered = await rig.chat({ seed: 7 });
-    const trace = getTrace(answered);
+  it('contains each model turn and each tool run in order, with their input and output', async () => {
+    await using rig = await startTraceRig(operationsOf(api, 'one', 'two'), [
+      calls(['one', { a: 1 }], ['two', {}]),
+      says('Done.'),
+    ]);
+    const response = await rig.chat({ seed: 7 });
+    const trace = getTrace(response);
     expect(trace.map(({ index, kind, turn, name }) => [index, kind, turn, name])).toEqual([
       [0, 'model', 1, 'model'],
       [1, 'tool', 1, expect.stringMatching(/one|two/)],
@@ -63,23 +66,23 @@ describe('the trace of a run', () => {
     ]);
     const [first, , , second] = trace;
     const [sentFirst, sentSecond] = rig.model.requests.map(({ body }) => body);
-    expect(parsed(first?.sent)).toEqual({
+    expect(parse(first?.sent)).toEqual({
       ...{ messages_before: 0, messages: sentFirst?.messages, tools: sentFirst?.tools, temperature: 0.25, seed: 7 },
     });
-    expect(parsed(first?.received)).toMatchObject({
+    expect(parse(first?.received)).toMatchObject({
       finish_reason: 'tool_calls',
       tool_calls: [{ id: 'call_0' }, { id: 'call_1' }],
     });
-    const one = trace.find(({ name }) => name === 'one');
-    expect([parsed(one?.sent), parsed(one?.received)]).toEqual([{ a: 1 }, { text: 'from /one', failed: false }]);
-    expect(parsed(second?.sent)).toEqual({
+    const toolItem = trace.find(({ name }) => name === 'one');
+    expect([parse(toolItem?.sent), parse(toolItem?.received)]).toEqual([{ a: 1 }, { text: 'from /one', failed: false }]);
+    expect(parse(second?.sent)).toEqual({
       ...{ messages_before: 2, messages: (sentSecond?.messages as object[] | undefined)?.slice(2), temperature: 0.25, seed: 7 },
     });
-    expect(parsed(second?.received)).toEqual({ content: 'Done.', finish_reason: 'stop' });
+    expect(parse(second?.received)).toEqual({ content: 'Done.', finish_reason: 'stop' });
   });
 
-  it('has calls that no tool was run for', async () => {
-    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
+  it('contains calls that did not run a tool', async () => {
+    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
     const trace = getTrace(await rig.chat());
     expect(trace.flatMap(({ kind, name, error }) => (kind === 'tool' ? [[name, error]] : []))).toEqual([
       ['two', 'There is no tool named two.'],
@@ -87,18 +90,18 @@ describe('the trace of a run', () => {
     ]);
   });
 
-  it('has the cost of cached tokens, as usage records have it', async () => {
+  it('contains the same cost for cached tokens as usage records', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, prompt_tokens_details: { cached_tokens: 8 } };
     const message = { role: 'assistant', content: 'Done.' };
     const reply = { id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage };
-    await using rig = await rigOf({}, [jsonReply(reply)]);
+    await using rig = await startTraceRig({}, [jsonReply(reply)]);
     const [only] = getTrace(await rig.chat());
     expect(only?.cost_usd).toBeCloseTo(2 * 0.001 + 8 * 0.0001 + 2 * 0.01, 10);
     expect(only?.usage_per_model).toEqual([expect.not.objectContaining({ prompt_tokens_details: expect.anything() })]);
   });
 
-  it('has times, tokens and costs', async () => {
-    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), says('Done.')]);
+  it('contains times, tokens, and costs', async () => {
+    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', {}]), says('Done.')]);
     const [first, tool, second] = getTrace(await rig.chat());
     expect(first?.usage_per_model).toMatchObject([{ model: 'model', prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }]);
     expect([first?.cost_usd, second?.cost_usd, tool?.cost_usd]).toEqual([0.03, 0.03, undefined]);
@@ -109,85 +112,85 @@ describe('the trace of a run', () => {
     expect(second?.at_ms).toBeGreaterThanOrEqual((tool?.at_ms ?? 0) + (tool?.duration_ms ?? 0) - 0.2);
   });
 
-  it('comes while the run goes on, and leaves the rest of the reply as it is', async () => {
-    await using rig = await rigOf(operationsOf(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
-    const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traced);
-    const streamed = await stream.readRest();
+  it('is streamed during the run, and does not change the other chunks', async () => {
+    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
+    const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);
+    const result = await stream.readRest();
     rig.model.script(calls('Let me see.', ['one', {}]), says('Done.'));
-    const plain = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
-    const kindsOf = ({ chunks }: Streamed) =>
+    const plainResult = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
+    const listKinds = ({ chunks }: Streamed) =>
       chunks.map(({ choices: [choice], usage, statistics }) => {
         const { trace, ...custom } = (choice?.delta.custom_content ?? {}) as JsonObject;
         if (trace !== undefined) return 'trace';
-        const said = [choice?.delta.role, choice?.delta.content, choice?.finish_reason, ...Object.keys(custom)];
-        return [...said, usage && 'usage', statistics && 'statistics'].filter(Boolean).join();
+        const parts = [choice?.delta.role, choice?.delta.content, choice?.finish_reason, ...Object.keys(custom)];
+        return [...parts, usage && 'usage', statistics && 'statistics'].filter(Boolean).join();
       });
-    expect(kindsOf(streamed).filter((kind) => kind !== 'trace')).toEqual(kindsOf(plain));
-    expect(kindsOf(streamed).at(0)).toBe('assistant');
-    const places = kindsOf(streamed).flatMap((kind, place) => (kind === 'trace' ? [place] : []));
-    expect(places.at(0)).toBeLessThan(kindsOf(streamed).indexOf('\n\nDone.'));
-    expect(places.at(-1)).toBeLessThan(kindsOf(streamed).indexOf('stop'));
-    expect(streamed.isDone).toBe(true);
+    expect(listKinds(result).filter((kind) => kind !== 'trace')).toEqual(listKinds(plainResult));
+    expect(listKinds(result).at(0)).toBe('assistant');
+    const positions = listKinds(result).flatMap((kind, index) => (kind === 'trace' ? [index] : []));
+    expect(positions.at(0)).toBeLessThan(listKinds(result).indexOf('\n\nDone.'));
+    expect(positions.at(-1)).toBeLessThan(listKinds(result).indexOf('stop'));
+    expect(result.isDone).toBe(true);
   });
 
-  it('tells what failed, and does not hide it', async () => {
+  it('contains errors, and does not hide them from the client', async () => {
     api.script(({ response }) => void response.writeHead(500).end('broken'));
-    const cut: Reply = async (answering) => {
+    const brokenReply: Reply = async (answering) => {
       answering.head();
       await answering.events(text('Half'));
       answering.destroyConnection();
     };
-    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), cut]);
-    const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traced);
-    const streamed = await stream.readRest();
-    expect(streamed.error?.code).toBe('upstream_failed');
-    const [, tool, second] = traceOfStream(streamed);
-    expect(parsed(tool?.received)).toEqual({ text: 'HTTP 500: broken', failed: true });
-    expect([second?.turn, parsed(second?.received).content]).toEqual([2, 'Half']);
+    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', {}]), brokenReply]);
+    const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);
+    const result = await stream.readRest();
+    expect(result.error?.code).toBe('upstream_failed');
+    const [, tool, second] = getStreamTrace(result);
+    expect(parse(tool?.received)).toEqual({ text: 'HTTP 500: broken', failed: true });
+    expect([second?.turn, parse(second?.received).content]).toEqual([2, 'Half']);
     expect(second?.error).toMatch(/failed/);
   });
 
-  it('changes nothing where the model refuses at once', async () => {
-    await using rig = await rigOf({}, [jsonReply({ error: { message: 'Too long.', code: 'context' } }, 400)]);
-    const refused = await rig.chat();
-    expect([refused.status, refused.text.includes('trace')]).toEqual([400, false]);
+  it('is missing if the model rejects the first request', async () => {
+    await using rig = await startTraceRig({}, [jsonReply({ error: { message: 'Too long.', code: 'context' } }, 400)]);
+    const rejected = await rig.chat();
+    expect([rejected.status, rejected.text.includes('trace')]).toEqual([400, false]);
   });
 
-  it('is there for each of several choices', async () => {
-    await using rig = await rigOf({}, [says('Done.')]);
+  it('is contained in each choice', async () => {
+    await using rig = await startTraceRig({}, [says('Done.')]);
     const { completion } = await rig.chat({ n: 2 });
     expect(completion.choices.map(({ message }) => readTrace(message.custom_content).length)).toEqual([1, 1]);
   });
 
-  it('can be sent back with its message', async () => {
-    await using rig = await rigOf({}, [says('Done.')]);
+  it('can be sent back with its message, and is not sent to the model', async () => {
+    await using rig = await startTraceRig({}, [says('Done.')]);
     const message = messageOf(await rig.chat());
-    const again = await rig.chat({ messages: [user('Do it.'), message, user('Again.')] });
-    expect(again.status).toBe(200);
+    const repeated = await rig.chat({ messages: [user('Do it.'), message, user('Again.')] });
+    expect(repeated.status).toBe(200);
     expect(JSON.stringify(rig.model.requests.at(-1)?.body)).not.toContain('duration_ms');
   });
 
-  it('takes no part of what it tells for a part of the reply', async () => {
+  it('contains tool arguments that resemble reply items unchanged', async () => {
     const hostile = {
       items: [{ index: 999_999_999 }, { index: 0.5 }, { index: 0, content: 'x' }],
       __proto__: null,
       status: 'failed',
     };
-    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', hostile]), says('Done.')]);
-    const answered = await rig.chat();
-    expect(answered.status).toBe(200);
-    expect(parsed(getTrace(answered)[1]?.sent).items).toEqual(hostile.items);
+    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', hostile]), says('Done.')]);
+    const response = await rig.chat();
+    expect(response.status).toBe(200);
+    expect(parse(getTrace(response)[1]?.sent).items).toEqual(hostile.items);
   });
 });
 
 describe('the size of a trace', () => {
-  it('is bounded in each text, in each item and in all', async () => {
+  it('is limited for each text, each item, and in total', async () => {
     const replies = Array.from({ length: 5 }, () =>
       calls(...Array.from({ length: 12 }, () => ['one', { x: 'y'.repeat(50_000) }] as const)),
     );
-    await using rig = await rigOf(operationsOf(api, 'one'), [...replies, says('Done.')]);
-    const answered = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
-    const trace = getTrace(answered);
+    await using rig = await startTraceRig(operationsOf(api, 'one'), [...replies, says('Done.')]);
+    const response = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
+    const trace = getTrace(response);
     expect(trace).toHaveLength(6 + 5 * 12);
     const longest = Math.max(...trace.flatMap(({ sent, received }) => [sent.length, received.length]));
     expect(longest).toBeLessThan(65_000);
@@ -199,13 +202,13 @@ describe('the size of a trace', () => {
 });
 
 describe('a secret', () => {
-  it('is in no trace, whatever is said of it', async () => {
+  it('does not appear in a trace, even if the model or an API repeats it', async () => {
     const secret = 'canary-7c1';
     const settings = (operationsOf(api, 'one') as { web_api_toolset: object[] }).web_api_toolset;
     const authorization = { type: 'bearer', token: secret };
     const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...settings[0], authorization }] };
     api.script(({ received, response }) => void response.end(`you sent ${received.headers.authorization}`));
-    await using rig = await rigOf(app, [calls(['one', { said: secret }]), says(`It is ${secret}.`)]);
+    await using rig = await startTraceRig(app, [calls(['one', { said: secret }]), says(`It is ${secret}.`)]);
     const trace = getTrace(await rig.chat());
     expect(trace).toHaveLength(3);
     expect(JSON.stringify(trace)).not.toContain('canary');
@@ -213,46 +216,51 @@ describe('a secret', () => {
   });
 });
 
-describe('a trace is told', () => {
-  const isTraced = (answered: TestResponse) => [answered.status, answered.text.includes('"trace"')];
+describe('access to a trace', () => {
+  const isTraced = (response: TestResponse) => [response.status, response.text.includes('"trace"')];
 
-  it('of an application of the configuration to the role admin alone', async () => {
-    await using rig = await rigOf({}, [says('Done.')]);
+  it('of a configured application requires the role admin', async () => {
+    await using rig = await startTraceRig({}, [says('Done.')]);
     expect(isTraced(await rig.chat())).toEqual([200, true]);
     expect(isTraced(await rig.chat({}, { 'api-key': 'plain' }))).toEqual([200, false]);
   });
 
-  it('where it is asked for, and nowhere else', async () => {
-    await using rig = await rigOf({}, [says('Done.')]);
+  it('requires the header value true, and exists only for applications', async () => {
+    await using rig = await startTraceRig({}, [says('Done.')]);
     for (const value of ['false', '1', 'TRUE', '', 'true, true']) {
       expect(isTraced(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
     }
-    const plain = await rig.service.chat('app', { messages: [user('Do it.')] });
-    expect(isTraced(plain)).toEqual([200, false]);
-    expect(isTraced(await rig.service.chat('model', { messages: [user('Do it.')] }, traced))).toEqual([200, false]);
+    const plainResponse = await rig.service.chat('app', { messages: [user('Do it.')] });
+    expect(isTraced(plainResponse)).toEqual([200, false]);
+    expect(isTraced(await rig.service.chat('model', { messages: [user('Do it.')] }, traceHeaders))).toEqual([200, false]);
   });
 
-  it('of an application that a user made to its owner alone, also where others may use it', async () => {
-    await using rig = await rigOf({}, [says('Done.')]);
+  it('of a saved application is limited to its owner, even if other users may use it', async () => {
+    await using rig = await startTraceRig({}, [says('Done.')]);
     const id = `applications/${bucketOfProject('plain')}/mine`;
     const entry = quickApp({}, { userRoles: ['admin'] });
-    const saved = await rig.service.sendRequest({ method: 'PUT', path: `/v1/${id}`, headers: withKey('plain'), body: entry });
-    expect(saved.status).toBe(201);
-    const ask = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traced, 'api-key': key });
-    expect(isTraced(await ask('plain'))).toEqual([200, true]);
-    expect(isTraced(await ask('caller-key'))).toEqual([200, false]);
+    const saveResponse = await rig.service.sendRequest({
+      method: 'PUT',
+      path: `/v1/${id}`,
+      headers: withKey('plain'),
+      body: entry,
+    });
+    expect(saveResponse.status).toBe(201);
+    const send = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traceHeaders, 'api-key': key });
+    expect(isTraced(await send('plain'))).toEqual([200, true]);
+    expect(isTraced(await send('caller-key'))).toEqual([200, false]);
   });
 
-  it('to no application that calls with a key of its user, and not of the applications behind the one that is asked', async () => {
+  it('is denied to applications with a per-request key, and excludes the runs of inner applications', async () => {
     await using host = await startScriptedUpstream();
-    await using rig = await rigOf({ applications_as_tools: ['inner', 'outside'] }, [], {
+    await using rig = await startTraceRig({ applications_as_tools: ['inner', 'outside'] }, [], {
       inner: quickApp({ instructions: 'canary-of-the-inner' }),
       outside: { endpoint: `${host.url}/app` },
     });
-    const inside: TestResponse[] = [];
+    const innerReplies: TestResponse[] = [];
     host.script(async ({ received, response }) => {
       const key = String(received.headers['api-key']);
-      inside.push(await rig.service.chat('inner', { messages: [user('Inside.')] }, { ...traced, 'api-key': key }));
+      innerReplies.push(await rig.service.chat('inner', { messages: [user('Inside.')] }, { ...traceHeaders, 'api-key': key }));
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({
@@ -270,11 +278,11 @@ describe('a trace is told', () => {
       says('From inside.'),
       says('Done.'),
     );
-    const answered = await rig.chat();
-    expect(inside.map(isTraced)).toEqual([[200, false]]);
-    expect(getTrace(answered).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    const answer = await rig.chat();
+    expect(innerReplies.map(isTraced)).toEqual([[200, false]]);
+    expect(getTrace(answer).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],
     ]);
-    expect(JSON.stringify(getTrace(answered))).not.toContain('canary-of-the-inner');
+    expect(JSON.stringify(getTrace(answer))).not.toContain('canary-of-the-inner');
   });
 });

@@ -9,20 +9,20 @@ export interface Operation {
   readonly required?: readonly string[];
 }
 
-/** An API for all tests of a file, its tool `find`, and one call of that. */
+/** Starts an API for all tests of a file. Returns it with its tool `find` and a function that calls this tool once. */
 export async function startApi() {
   const api = await startScriptedUpstream();
   beforeEach(() => api.script(jsonReply({ ok: true })));
   afterAll(() => api.close());
   return {
     api,
-    operation: (of?: Operation) => operation(api, of),
+    operation: (options?: Operation) => operation(api, options),
     call: (app: object, args: unknown, configuration: Record<string, unknown> = {}) =>
       callOnce(api, app, { args, configuration }),
   };
 }
 
-/** The tool `find` of an API. */
+/** Returns the tool `find` of an API. */
 function operation(
   api: ScriptedUpstream,
   { method = 'get', path = '/find', properties = {}, required = [] }: Operation = {},
@@ -40,30 +40,33 @@ export function toolset(tool: object, authorization: unknown = null): object {
   return { web_api_toolset: [{ type: 'rest-api', name: 'API', authorization, tools: [tool] }] };
 }
 
-export interface Called {
+export interface CallResult {
   readonly rig: Rig;
   readonly request: Received | undefined;
-  readonly answered: Awaited<ReturnType<Rig['chat']>>;
+  readonly response: Awaited<ReturnType<Rig['chat']>>;
 }
 
-/** Lets the model call the tool `find` once, and gives what the API was sent. The rig is closed by then; what its model was asked can still be read. */
+/**
+ * Makes the model call the tool `find` once, and returns the request to the API. The rig is closed afterwards, but its
+ * requests remain readable.
+ */
 async function callOnce(
   api: ScriptedUpstream,
   app: object,
   { args, configuration }: { args: unknown; configuration: Record<string, unknown> },
-): Promise<Called> {
+): Promise<CallResult> {
   const before = api.requests.length;
   const rig = await startRig({ app, replies: [calls(['find', args]), says('Done.')], configuration });
   try {
-    const answered = await rig.chat('Find it.');
-    return { rig, request: api.requests[before], answered };
+    const response = await rig.chat('Find it.');
+    return { rig, request: api.requests[before], response };
   } finally {
     await rig[Symbol.asyncDispose]();
   }
 }
 
-/** A parameter that says where it goes. */
-export const placed = (type: string, key?: string) => ({
+/** Returns a parameter with its location in the request. */
+export const createParameter = (type: string, key?: string) => ({
   type: 'string',
   parameter_info: { type, ...(key !== undefined && { key }) },
 });

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { toldTo } from './support.ts';
-import { placed, startApi, toolset } from './web-support.ts';
+import { createParameter, startApi, toolset } from './web-support.ts';
 
 const { api, operation, call } = await startApi();
 
-describe('a model that means harm', () => {
-  const inPath = () => operation({ path: '/shops/{a}/find', properties: { a: {} } });
-  const sees = async (tool: object, a: unknown): Promise<string | undefined> => (await call(toolset(tool), { a })).request?.path;
+describe('arguments from a malicious model', () => {
+  const createPathTool = () => operation({ path: '/shops/{a}/find', properties: { a: {} } });
+  const getRequestPath = async (tool: object, a: unknown): Promise<string | undefined> =>
+    (await call(toolset(tool), { a })).request?.path;
 
-  it.each(['..', '.', '%2e%2e', '', null])('cannot climb out of the path with %j', async (a) => {
-    const path = await sees(inPath(), a);
+  it.each(['..', '.', '%2e%2e', '', null])('cannot leave the path with the value %j', async (a) => {
+    const path = await getRequestPath(createPathTool(), a);
     expect(path === undefined || path === '/shops/%252e%252e/find').toBe(true);
   });
 
@@ -21,24 +22,24 @@ describe('a model that means harm', () => {
     ['a\r\nHost: evil.example', '/shops/a%0D%0AHost%3A%20evil.example/find'],
     ['\u0000', '/shops/%00/find'],
     ['\ud800', '/shops/%EF%BF%BD/find'],
-  ])('makes of %j a value like any other', async (a, expected) => {
-    expect(await sees(inPath(), a)).toBe(expected);
+  ])('are encoded in the path: %j', async (a, expected) => {
+    expect(await getRequestPath(createPathTool(), a)).toBe(expected);
   });
 
-  it('adds no parameter to the query', async () => {
+  it('add no parameter to the query', async () => {
     const tool = operation({ path: '/find?key=1', properties: { a: {} } });
-    expect(await sees(tool, 'x&key=2#y')).toBe('/find?key=1&a=x%26key%3D2%23y');
-    expect(await sees(operation({ path: '/find?key=1', properties: { key: {} } }), 'x')).toBe('/find?key=1');
+    expect(await getRequestPath(tool, 'x&key=2#y')).toBe('/find?key=1&a=x%26key%3D2%23y');
+    expect(await getRequestPath(operation({ path: '/find?key=1', properties: { key: {} } }), 'x')).toBe('/find?key=1');
   });
 
-  it('adds no header field', async () => {
-    const tool = operation({ properties: { a: placed('header', 'X-Trace') } });
+  it('add no headers', async () => {
+    const tool = operation({ properties: { a: createParameter('header', 'X-Trace') } });
     const { rig, request } = await call(toolset(tool), { a: 'x\r\nX-Admin: 1' });
     expect(request).toBeUndefined();
     expect(toldTo(rig)).toEqual([expect.stringContaining('line breaks')]);
   });
 
-  it('reaches nothing private, also by way of a redirect', async () => {
+  it('do not reach private addresses, also through a redirect', async () => {
     const tool = operation();
     const { rig } = await call(toolset(tool), {}, { security: { allowPrivateNetworks: [] } });
     expect(toldTo(rig)).toEqual([expect.stringContaining('is or resolves to a blocked address')]);
