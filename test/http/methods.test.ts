@@ -3,16 +3,16 @@ import { describeApi } from '#test/api-description.ts';
 import { hello } from '#test/chunks.ts';
 import { readOperations } from '#test/documented.ts';
 import { withKey } from '#test/start-service.ts';
-import { startWhole, type WholeService } from '../security/support.ts';
+import { type FullService, startFullService } from '../security/support.ts';
 
 const operations = readOperations(describeApi({ compat: ['openai'], msgapi: ['anthropic'] }));
 /** Without the list of a bucket's applications: to other methods its last segment is the path of one. */
 const paths = [...new Set(operations.map(({ path }) => path))].filter((path) => path !== '/v1/applications/{bucket}');
 
-let whole: WholeService;
+let whole: FullService;
 
 beforeAll(async () => {
-  whole = await startWhole(() => ({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }));
+  whole = await startFullService(() => ({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }));
 });
 
 afterAll(() => whole[Symbol.asyncDispose]());

@@ -18,10 +18,10 @@ let folder: string;
 let node: TestProcess;
 let ended: Ended;
 let jwt: string;
-/** Keys that applications were sent. */
+/** Per-request keys that applications received. */
 const perRequestKeys = new Set<string>();
 const answers: { readonly what: string; readonly text: string }[] = [];
-/** What the collector of OpenTelemetry was sent. */
+/** Telemetry that the OpenTelemetry collector received. */
 const exported: string[] = [];
 
 const json = { 'content-type': 'application/json' };
@@ -49,9 +49,9 @@ async function runTraffic(): Promise<void> {
   for (const words of ['', 'do: refuse', 'do: fail', 'do: break'])
     for (const deployment of ['bad', 'claude', 'app', 'vectors', 'nothing'])
       for (const stream of [false, true]) await chat('a chat', deployment, words, { stream });
-  for (const stream of [false, true]) await chat('a chat that fails late', 'late', 'do: late', { stream });
+  for (const stream of [false, true]) await chat('a chat that fails midway', 'late', 'do: late', { stream });
   const late = { model: 'late', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'do: late' }] };
-  await ask('a message that fails late', 'POST', '/msgapi/v1/messages', late);
+  await ask('a message that fails midway', 'POST', '/msgapi/v1/messages', late);
   await ask('embeddings', 'POST', '/v1/embeddings', { model: 'vectors', input: contents.message });
   for (const model of ['bad', 'claude', 'app']) {
     const body = { model, max_tokens: 5, messages: [{ role: 'user', content: `${contents.message} do: refuse` }] };
@@ -141,8 +141,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Everything that is to be told to nobody, by name, in each spelling that an output could have. */
-function spelled(): readonly (readonly [name: string, spelling: string])[] {
+/** Every secret by name, in each encoding that an output might contain. */
+function listSpellings(): readonly (readonly [name: string, spelling: string])[] {
   const all = [
     ...Object.entries(secrets),
     ...[...perRequestKeys].map((key) => ['a per-request key', key] as const),
@@ -159,83 +159,83 @@ function spelled(): readonly (readonly [name: string, spelling: string])[] {
   });
 }
 
-/** What of it is in a text. */
-function foundIn(text: string): readonly string[] {
+/** Returns the names of the secrets in a text. */
+function findSecrets(text: string): readonly string[] {
   return [
     ...new Set(
-      spelled()
+      listSpellings()
         .filter(([, spelling]) => text.includes(spelling))
         .map(([name]) => name),
     ),
   ];
 }
 
-function contentsIn(text: string): readonly string[] {
+function findContents(text: string): readonly string[] {
   return Object.entries(contents)
     .filter(([, value]) => text.includes(value))
     .map(([name]) => name);
 }
 
-async function filesBelow(path: string): Promise<readonly string[]> {
+async function listFiles(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 describe('secrets', () => {
-  it('went where they are meant to go, so that they could have come back', () => {
+  it('are sent to their destinations, so that answers could leak them', () => {
     const sent = host.requests.map(({ path, headers, text }) => `${path} ${JSON.stringify(headers)} ${text}`).join('\n');
-    const kept = ['caller key', 'named key', 'other key', 'redis password', 'parley secret', 'token claim', 'the token'];
-    expect(foundIn(sent).toSorted()).toEqual(
-      [...new Set(spelled().map(([name]) => name))].filter((name) => !kept.includes(name)).toSorted(),
+    const unsentNames = ['caller key', 'named key', 'other key', 'redis password', 'parley secret', 'token claim', 'the token'];
+    expect(findSecrets(sent).toSorted()).toEqual(
+      [...new Set(listSpellings().map(([name]) => name))].filter((name) => !unsentNames.includes(name)).toSorted(),
     );
     expect(perRequestKeys.size).toBeGreaterThan(3);
   });
 
-  it('are in no answer and no header field', () => {
+  it('are not in any answer or response header', () => {
     expect(answers.length).toBeGreaterThan(70);
     expect(answers.filter(({ text }) => text.includes('the key Bearer *** of *** is wrong')).length).toBeGreaterThan(4);
-    // A caller gets its own request id back, whatever it is.
+    // The client receives its own request ID unchanged.
     for (const { what, text } of answers.filter((each) => !each.what.startsWith('a key in the path')))
-      expect([what, foundIn(text)]).toEqual([what, []]);
+      expect([what, findSecrets(text)]).toEqual([what, []]);
   });
 
-  it('are not in the log on the level debug, nor elsewhere on stdout and stderr', () => {
+  it('are not in stdout and stderr at the log level debug', () => {
     const output = `${ended.stdout}${ended.stderr}`;
-    // What upstreams say is shown on this level: that is where a secret could stand.
+    // Messages of upstreams appear at this level and could contain a secret.
     expect(output).toContain('the key Bearer *** of ***');
     expect(output).toContain('"msg":"call"');
-    expect(foundIn(output)).toEqual([]);
+    expect(findSecrets(output)).toEqual([]);
   });
 
-  it('are not in what the collector of traces and metrics is sent', () => {
+  it('are not in exported traces and metrics', () => {
     const sent = exported.join('\n');
     expect(sent).toContain('resourceSpans');
     expect(sent).toContain('resourceMetrics');
-    expect(foundIn(sent)).toEqual([]);
+    expect(findSecrets(sent)).toEqual([]);
   });
 
-  it('are in no file of the data folder', async () => {
-    const files = await filesBelow(folder);
+  it('are not in files of the data folder', async () => {
+    const files = await listFiles(folder);
     expect(files.some((file) => /\.db$|sqlite/.test(file))).toBe(true);
-    for (const file of files) expect([file, foundIn((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
+    for (const file of files) expect([file, findSecrets((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
   });
 });
 
-describe('what people write', () => {
-  it('is in no log, trace, metric or database', async () => {
-    expect(contentsIn(`${ended.stdout}${ended.stderr}`)).toEqual([]);
-    expect(contentsIn(exported.join('\n'))).toEqual([]);
-    for (const file of (await filesBelow(folder)).filter((each) => !each.startsWith(join(folder, 'files'))))
-      expect([file, contentsIn((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
+describe('content of users and models', () => {
+  it('is not in logs, traces, metrics, or databases', async () => {
+    expect(findContents(`${ended.stdout}${ended.stderr}`)).toEqual([]);
+    expect(findContents(exported.join('\n'))).toEqual([]);
+    for (const file of (await listFiles(folder)).filter((each) => !each.startsWith(join(folder, 'files'))))
+      expect([file, findContents((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
   });
 
-  it('is not in what tells operators', () => {
-    const told = answers.filter(({ what }) => what.startsWith('an operator'));
-    expect(told.flatMap(({ text }) => contentsIn(text))).toEqual([]);
+  it('is not in answers for operators', () => {
+    const operatorAnswers = answers.filter(({ what }) => what.startsWith('an operator'));
+    expect(operatorAnswers.flatMap(({ text }) => findContents(text))).toEqual([]);
   });
 });
 
-describe('an address with a password', () => {
+describe('URL with a password', () => {
   it.each([
     ['PARLEY_REDIS_URL', `redis://user:${canary('password')}@127.0.0.1:1`],
     ['PARLEY_REDIS_URL', `redis//user:${canary('password')}@`],
@@ -243,7 +243,7 @@ describe('an address with a password', () => {
     ['PARLEY_DATABASE_URL', `mysql://user:${canary('password')}@127.0.0.1:1/db`],
     ['PARLEY_FILES_URL', `s3://bucket/a?endpoint=http://127.0.0.1:1&accessKeyId=id&secretAccessKey=${canary('password')}`],
     ['PARLEY_FILES_URL', `s3://user:${canary('password')}@bucket/a`],
-  ])('is told by nobody, whether it can be used or not: %s=%s', async (name, value) => {
+  ])('is not shown, whether it is valid or not: %s=%s', async (name, value) => {
     const environment = { [name]: value, PARLEY_SECRET: 'x'.repeat(40), LOG_LEVEL: 'debug' };
     let output = '';
     try {
@@ -251,12 +251,12 @@ describe('an address with a password', () => {
         configuration: { applications: { app: { endpoint: 'http://127.0.0.1:1' } } },
         environment,
       });
-      const told = await started.sendRequest({ method: 'GET', path: '/health' });
+      const operatorAnswers = await started.sendRequest({ method: 'GET', path: '/health' });
       started.kill('SIGTERM');
       const { stdout, stderr } = await started.ended;
-      output = `${told.text}${stdout}${stderr}`;
-    } catch (thrown) {
-      output = String(thrown);
+      output = `${operatorAnswers.text}${stdout}${stderr}`;
+    } catch (error) {
+      output = String(error);
     }
     expect(output.length).toBeGreaterThan(20);
     expect(output).not.toContain(canary('password'));
