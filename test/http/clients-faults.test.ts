@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { ask, clientKinds, clientsOf, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
+import { clientKinds, createFactory, later, longTimeouts, post, Recording, Servers, toPost, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
-  const newClient = clientsOf(Client);
+  const newClient = createFactory(Client);
 
   it('reports connect if no server listens', async () => {
-    const heard = await ask(newClient(), 'http://127.0.0.1:1/');
+    const heard = await post(newClient(), 'http://127.0.0.1:1/');
     expect(heard.fault?.kind).toBe('connect');
     expect(heard.calls).toEqual(['fail']);
   });
 
-  it('says connect when the name is not known', async () => {
+  it('reports connect for an unknown host name', async () => {
     const client = newClient({ lookup: (_name, _options, found) => found(new Error('no such name'), '', 4) });
-    expect((await ask(client, 'http://nowhere.example/')).fault?.kind).toBe('connect');
+    expect((await post(client, 'http://nowhere.example/')).fault?.kind).toBe('connect');
   });
 
   it.each(['http', 'https'])('limits the time to connect over %s', async (protocol) => {
@@ -30,9 +30,9 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it.each([
     ['no byte', ''],
-    ['half a head', 'HTTP/1.1 200 OK\r\n'],
+    ['incomplete headers', 'HTTP/1.1 200 OK\r\n'],
     ['an interim reply only', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-    ['a head alone', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
+    ['only headers', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
   ])('limits the time to the first byte: %s', async (_what, part) => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
@@ -64,7 +64,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
-  it('does not count the time it is paused', async () => {
+  it('does not count paused time', async () => {
     await using servers = new Servers();
     const written = Promise.withResolvers<void>();
     const url = await servers.raw((socket) => {
@@ -84,14 +84,14 @@ describe.each(clientKinds)('%s', (_name, Client) => {
   });
 
   it.each([
-    ['before the head', ''],
-    ['in the head', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['in a counted body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['before the headers', ''],
+    ['in the headers', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['in a body with a length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
     ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc'],
     ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
-  ])('says closed when the server ends %s', async (_where, part) => {
+  ])('reports closed if the server ends %s', async (_where, part) => {
     await using servers = new Servers();
-    const heard = await ask(newClient(), await servers.replying(part, true));
+    const heard = await post(newClient(), await servers.replying(part, true));
     expect(heard.fault?.kind).toBe('closed');
     expect(heard.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
   });
@@ -102,17 +102,17 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd'],
     ['a bad chunk size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
     ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
-    ['a head without end', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
-  ])('says malformed: %s', async (_what, reply) => {
+    ['endless headers', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
+  ])('reports malformed for %s', async (_what, reply) => {
     await using servers = new Servers();
-    const heard = await ask(newClient(), await servers.replying(reply));
+    const heard = await post(newClient(), await servers.replying(reply));
     expect(heard.fault?.kind).toBe('malformed');
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
   it('returns the content before the error', async () => {
     await using servers = new Servers();
-    const heard = await ask(
+    const heard = await post(
       newClient(),
       await servers.replying('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
     );
@@ -120,7 +120,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect(heard.body).toBe('abc');
   });
 
-  it('closes the connection on abort without further events', async () => {
+  it('closes the connection on cancel without further events', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => {
@@ -140,7 +140,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect(heard.calls.length).toBe(before);
   });
 
-  it.each(['head', 'bytes'])('can be aborted inside %s', async (where) => {
+  it.each(['head', 'bytes'])('can be canceled inside %s', async (where) => {
     await using servers = new Servers();
     const url = await servers.replying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
     const heard = new Recording();
@@ -151,7 +151,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect(heard.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
   });
 
-  it.each([0, 1, 5, 20])('can be aborted %i ms after it was sent', async (afterMs) => {
+  it.each([0, 1, 5, 20])('can be canceled %i ms after the request was sent', async (afterMs) => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => void socket.resume());
     const heard = new Recording();
@@ -170,7 +170,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['a second framing', { 'Transfer-Encoding': 'chunked' }],
     ['a second length', { 'Content-Length': '3' }],
     ['another host', { HOST: 'b' }],
-  ])('sends nothing with %s', async (_what, headers) => {
+  ])('rejects requests with %s before it sends data', async (_what, headers) => {
     await using servers = new Servers();
     const url = await servers.raw(() => undefined);
     const heard = new Recording();
@@ -181,7 +181,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect(servers.sockets.length).toBe(0);
   });
 
-  it('refuses other protocols', async () => {
-    expect((await ask(newClient(), 'ftp://127.0.0.1/')).fault?.kind).toBe('unsendable');
+  it('rejects other protocols', async () => {
+    expect((await post(newClient(), 'ftp://127.0.0.1/')).fault?.kind).toBe('unsendable');
   });
 });
