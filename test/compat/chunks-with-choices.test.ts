@@ -137,14 +137,19 @@ describe('stream on /v1', () => {
   });
 
   it('relays unchanged chunks byte by byte', async () => {
-    const odd =
+    const unusualChunk =
       '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é"},"finish_reason":null,"x":[1.0,1e3]}]}';
     upstream.script(
-      piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
+      piecesReply(
+        toEvent(delta({ role: 'assistant', content: '' })),
+        `data: ${unusualChunk}\n\n`,
+        toEvent(finish()),
+        'data: [DONE]\n\n',
+      ),
     );
     const body = { model: 'm', messages: hello, stream: true };
     const reader = await openStream(service.url, { path, headers: withKey(), body });
-    expect((await reader.readRest()).data).toContain(odd);
+    expect((await reader.readRest()).data).toContain(unusualChunk);
   });
 
   it('sends the finish reason before an error', async () => {

@@ -10,7 +10,7 @@ function startWith(configuration: object): Promise<TestService> {
 }
 
 const fine = jsonReply(plainCompletion('fine'));
-const withKeyOf = (key: string) => ({ 'api-key': key });
+const toKeyHeader = (key: string) => ({ 'api-key': key });
 const body = { messages: hello };
 
 /** Returns an application that calls a model and passes on its status, error, and Retry-After. */
@@ -36,9 +36,9 @@ describe('caller without remaining quota for an inner call', () => {
       applications: { app: { endpoint: `${host.url}/app`, maxRetryAttempts: 3 } },
       roles: { limited: { limits: { m: { requestDay: 1 } } } },
     });
-    expect((await service.chat('app', body, withKeyOf('bob'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('bob'))).status).toBe(200);
     for (let call = 0; call < 3; call += 1) {
-      const rejection = await service.chat('app', body, withKeyOf('bob'));
+      const rejection = await service.chat('app', body, toKeyHeader('bob'));
       expect([rejection.status, rejection.error.code, rejection.error.type]).toEqual([
         429,
         'request_limit_exceeded',
@@ -47,7 +47,7 @@ describe('caller without remaining quota for an inner call', () => {
       expect(Number(rejection.headers['retry-after'])).toBeGreaterThan(0);
     }
     expect(host.requests).toHaveLength(4);
-    expect((await service.chat('app', body, withKeyOf('ada'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
   });
 
   it('does not pause an application that turns the inner error into 500', async () => {
@@ -64,21 +64,21 @@ describe('caller without remaining quota for an inner call', () => {
       roles: { closed: {} },
     });
     for (const caller of ['bob', 'eve', 'bob', 'eve'])
-      expect((await service.chat('app', body, withKeyOf(caller))).status).toBe(500);
-    expect((await service.chat('app', body, withKeyOf('ada'))).status).toBe(200);
+      expect((await service.chat('app', body, toKeyHeader(caller))).status).toBe(500);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
     expect(host.requests).toHaveLength(5);
   });
 
   it('receives the Retry-After of the application unchanged', async () => {
     await using host = await startScriptedUpstream(refusal(429, { 'retry-after': '43054' }), fine);
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const rejection = await service.chat('app', body, withKeyOf('bob'));
+    const rejection = await service.chat('app', body, toKeyHeader('bob'));
     expect([rejection.status, rejection.headers['retry-after'], rejection.error.message]).toEqual([
       429,
       '43054',
       'upstream says 429',
     ]);
-    expect((await service.chat('app', body, withKeyOf('ada'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
   });
 });
 
@@ -90,11 +90,11 @@ describe('failure caused by one caller', () => {
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
       applications: { app: { endpoint: `${host.url}/app` } },
     });
-    for (let call = 0; call < 4; call += 1) await service.chat('app', body, withKeyOf('eve'));
-    for (let call = 0; call < 3; call += 1) await service.chat('m', body, withKeyOf('eve'));
+    for (let call = 0; call < 4; call += 1) await service.chat('app', body, toKeyHeader('eve'));
+    for (let call = 0; call < 3; call += 1) await service.chat('m', body, toKeyHeader('eve'));
     expect([host.requests.length, upstream.requests.length]).toEqual([4, 3]);
-    expect((await service.chat('app', body, withKeyOf('ada'))).status).toBe(200);
-    expect((await service.chat('m', body, withKeyOf('ada'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
+    expect((await service.chat('m', body, toKeyHeader('ada'))).status).toBe(200);
   });
 
   it.each(['access_denied', 'consent_required', 'made_up'])(
@@ -107,8 +107,8 @@ describe('failure caused by one caller', () => {
         fine,
       );
       await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-      for (const caller of ['ada', 'bob', 'eve']) expect((await service.chat('app', body, withKeyOf(caller))).status).toBe(403);
-      expect((await service.chat('app', body, withKeyOf('ada'))).status).toBe(200);
+      for (const caller of ['ada', 'bob', 'eve']) expect((await service.chat('app', body, toKeyHeader(caller))).status).toBe(403);
+      expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
     },
   );
 });
@@ -126,8 +126,8 @@ describe('configuration change', () => {
     });
     await using service = await startWith(configuration('before'));
     const statuses = async () => [
-      (await service.chat('changed', body, withKeyOf('ada'))).status,
-      (await service.chat('same', body, withKeyOf('ada'))).status,
+      (await service.chat('changed', body, toKeyHeader('ada'))).status,
+      (await service.chat('same', body, toKeyHeader('ada'))).status,
     ];
     expect([await statuses(), await statuses()]).toEqual([
       [429, 429],
@@ -155,7 +155,7 @@ describe('error of an application', () => {
       await using host = await startScriptedUpstream(refusal(status, {}, applicationError));
       await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
       for (const stream of [false, true]) {
-        const answer = await service.chat('app', { ...body, stream }, withKeyOf('ada'));
+        const answer = await service.chat('app', { ...body, stream }, toKeyHeader('ada'));
         expect([answer.status, answer.error]).toEqual([status, applicationError]);
       }
     },
@@ -171,7 +171,7 @@ describe('error of an application', () => {
   ])('with %i and without JSON gets a type and a code', async (status, type, code) => {
     await using host = await startScriptedUpstream(({ response }) => void response.writeHead(status).end('no JSON'));
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const answer = await service.chat('app', body, withKeyOf('ada'));
+    const answer = await service.chat('app', body, toKeyHeader('ada'));
     expect([answer.status, answer.error]).toEqual([status, { type, message: 'no JSON', param: null, code }]);
   });
 
@@ -185,7 +185,7 @@ describe('error of an application', () => {
       ({ response }) => void response.writeHead(418, { 'content-type': type }).end(text),
     );
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const answer = await service.chat('app', body, withKeyOf('ada'));
+    const answer = await service.chat('app', body, toKeyHeader('ada'));
     expect([answer.status, answer.error]).toMatchObject([418, { message }]);
   });
 
@@ -196,7 +196,7 @@ describe('error of an application', () => {
   ])('with %i becomes %i with its display_message', async (status, expectedStatus, type) => {
     await using host = await startScriptedUpstream(refusal(status, {}, applicationError));
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const answer = await service.chat('app', body, withKeyOf('ada'));
+    const answer = await service.chat('app', body, toKeyHeader('ada'));
     expect([answer.status, answer.error]).toMatchObject([expectedStatus, { type, display_message: 'Try another.' }]);
   });
 
@@ -207,7 +207,7 @@ describe('error of an application', () => {
       answering.done();
     });
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const { content, error: answer } = await (await service.stream('app', body, withKeyOf('ada'))).readRest();
+    const { content, error: answer } = await (await service.stream('app', body, toKeyHeader('ada'))).readRest();
     expect(content()).toBe('Half');
     return answer;
   }
@@ -234,7 +234,7 @@ describe('error of an application', () => {
       return refusal(418, {}, fields)(answering);
     });
     await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const { error } = await service.chat('app', body, withKeyOf('ada'));
+    const { error } = await service.chat('app', body, toKeyHeader('ada'));
     expect(error).toEqual({ message: 'bad ***', type: 't ***', code: 'c ***', param: '***', display_message: 'd ***' });
   });
 });
@@ -251,13 +251,13 @@ describe('display_message', () => {
     await using service = await startWith({
       models: { m: { upstreams: [{ protocol, endpoint: upstream.endpoint, key: 'secret-key' }], maxRetryAttempts: 1 } },
     });
-    expect((await service.chat('m', body, withKeyOf('ada'))).error).toHaveProperty('display_message', 'Come again.');
+    expect((await service.chat('m', body, toKeyHeader('ada'))).error).toHaveProperty('display_message', 'Come again.');
   });
 });
 
 it('a deployment whose upstreams all have the weight 0 returns 503 with the reason and Retry-After', async () => {
   await using service = await startWith({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
-  const { status, error, headers } = await service.chat('m', body, withKeyOf('ada'));
+  const { status, error, headers } = await service.chat('m', body, toKeyHeader('ada'));
   expect([status, error.code, error.message]).toEqual([
     503,
     'upstream_unavailable',

@@ -115,8 +115,8 @@ describe('stream', () => {
 
   it('corrects a total that is not the sum, and keeps other usage fields', async () => {
     const details = { prompt_tokens_details: { cached_tokens: 2 } };
-    const odd = chunk({ usage: { prompt_tokens: 4, completion_tokens: 6, total_tokens: 99, ...details } });
-    const { usages } = await stream(delta({ role: 'assistant', content: 'hi' }), finish(), odd);
+    const unusualChunk = chunk({ usage: { prompt_tokens: 4, completion_tokens: 6, total_tokens: 99, ...details } });
+    const { usages } = await stream(delta({ role: 'assistant', content: 'hi' }), finish(), unusualChunk);
     expect(usages).toEqual([{ prompt_tokens: 4, completion_tokens: 6, total_tokens: 10, ...details }]);
   });
 
@@ -136,14 +136,19 @@ describe('stream', () => {
   });
 
   it('relays unchanged chunks byte by byte', async () => {
-    const odd =
+    const unusualChunk =
       '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é 😀"},"finish_reason":null,"x":[1.0,1e3]}],"y":{"usage":1}}';
     upstream.script(
-      piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
+      piecesReply(
+        toEvent(delta({ role: 'assistant', content: '' })),
+        `data: ${unusualChunk}\n\n`,
+        toEvent(finish()),
+        'data: [DONE]\n\n',
+      ),
     );
     const reader = await service.stream('m', { messages: hello });
     const { data } = await reader.readRest();
-    expect(data).toContain(odd);
+    expect(data).toContain(unusualChunk);
   });
 
   it('keeps text that contains usage, finish_reason, or an end mark', async () => {

@@ -85,19 +85,19 @@ const nullable = [
 ];
 
 describe('number beyond the range of JavaScript', () => {
-  const odd = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
+  const largeNumbers = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
   const send = async (deployment: string, body: string): Promise<string> =>
     (await fetch(service.url + chatPath(deployment), { method: 'POST', headers: withKey(), body })).text();
 
   it('is forwarded and returned unchanged, streamed or not', async () => {
-    const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${odd}}},{"role":"user","content":"c"}]`;
-    const delta = `{"role":"assistant","content":"hi","custom_content":{"state":${odd}}}`;
+    const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${largeNumbers}}},{"role":"user","content":"c"}]`;
+    const delta = `{"role":"assistant","content":"hi","custom_content":{"state":${largeNumbers}}}`;
     const event = `{"id":"r","object":"chat.completion.chunk","created":1,"choices":[{"index":0,"delta":${delta},"finish_reason":"stop"}]}`;
     upstream.script(piecesReply(`data: ${event}\n\n`, 'data: [DONE]\n\n'));
     for (const stream of [true, false]) {
       const answer = await send('app', `{"messages":${messages},"seed":9007199254740993,"stream":${stream}}`);
-      expect(answer).toContain(`"state":${odd}`);
-      expect(upstream.requests.at(-1)?.text).toContain(`"state":${odd}`);
+      expect(answer).toContain(`"state":${largeNumbers}`);
+      expect(upstream.requests.at(-1)?.text).toContain(`"state":${largeNumbers}`);
       expect(upstream.requests.at(-1)?.text).toContain('"seed":9007199254740993');
     }
     upstream.script(jsonReply(plainCompletion('hi')));

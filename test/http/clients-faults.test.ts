@@ -5,26 +5,29 @@ describe.each(clientKinds)('%s', (_name, Client) => {
   const newClient = createFactory(Client);
 
   it('reports connect if no server listens', async () => {
-    const heard = await post(newClient(), 'http://127.0.0.1:1/');
-    expect(heard.fault?.kind).toBe('connect');
-    expect(heard.calls).toEqual(['fail']);
+    const recording = await post(newClient(), 'http://127.0.0.1:1/');
+    expect(recording.error?.kind).toBe('connect');
+    expect(recording.calls).toEqual(['fail']);
   });
 
   it('reports connect for an unknown host name', async () => {
     const client = newClient({ lookup: (_name, _options, found) => found(new Error('no such name'), '', 4) });
-    expect((await post(client, 'http://nowhere.example/')).fault?.kind).toBe('connect');
+    expect((await post(client, 'http://nowhere.example/')).error?.kind).toBe('connect');
   });
 
   it.each(['http', 'https'])('limits the time to connect over %s', async (protocol) => {
     await using servers = new Servers();
     const silent = new URL(await servers.raw(() => undefined));
     const client = newClient(protocol === 'http' ? { lookup: () => undefined } : {});
-    const heard = new Recording();
+    const recording = new Recording();
     const startMs = performance.now();
-    client.send(toPost(`${protocol}://localhost:${silent.port}/`, '', { timeouts: { ...longTimeouts, connectMs: 100 } }), heard);
-    await heard.settled;
+    client.send(
+      toPost(`${protocol}://localhost:${silent.port}/`, '', { timeouts: { ...longTimeouts, connectMs: 100 } }),
+      recording,
+    );
+    await recording.settled;
     const tookMs = performance.now() - startMs;
-    expect(heard.fault?.kind).toBe('connect_timeout');
+    expect(recording.error?.kind).toBe('connect_timeout');
     expect(tookMs).toBeGreaterThanOrEqual(99);
   });
 
@@ -38,10 +41,10 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const url = await servers.raw((socket) => {
       socket.once('data', () => void socket.write(part));
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const startMs = performance.now();
-    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, firstByteMs: 100 } }), heard);
-    expect((await heard.settled).fault?.kind).toBe('first_byte_timeout');
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, firstByteMs: 100 } }), recording);
+    expect((await recording.settled).error?.kind).toBe('first_byte_timeout');
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(99);
     await until(() => servers.sockets[0]?.destroyed === true);
   });
@@ -57,10 +60,10 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         }
       });
     });
-    const heard = new Recording();
-    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 600 } }), heard);
-    await heard.settled;
-    expect([heard.fault?.kind, heard.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
+    const recording = new Recording();
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 600 } }), recording);
+    await recording.settled;
+    expect([recording.error?.kind, recording.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
@@ -74,13 +77,13 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         socket.write('b', () => written.resolve());
       });
     });
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 120 } }), heard);
-    heard.onHead = () => exchange.pause();
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 120 } }), recording);
+    recording.onHead = () => exchange.pause();
     await written.promise;
     exchange.resume();
-    await heard.settled;
-    expect([heard.fault, heard.body]).toEqual([null, 'ab']);
+    await recording.settled;
+    expect([recording.error, recording.body]).toEqual([null, 'ab']);
   });
 
   it.each([
@@ -91,9 +94,9 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
   ])('reports closed if the server ends %s', async (_where, part) => {
     await using servers = new Servers();
-    const heard = await post(newClient(), await servers.replying(part, true));
-    expect(heard.fault?.kind).toBe('closed');
-    expect(heard.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
+    const recording = await post(newClient(), await servers.replying(part, true));
+    expect(recording.error?.kind).toBe('closed');
+    expect(recording.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
   });
 
   it.each([
@@ -105,19 +108,19 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['endless headers', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
   ])('reports malformed for %s', async (_what, reply) => {
     await using servers = new Servers();
-    const heard = await post(newClient(), await servers.replying(reply));
-    expect(heard.fault?.kind).toBe('malformed');
+    const recording = await post(newClient(), await servers.replying(reply));
+    expect(recording.error?.kind).toBe('malformed');
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
   it('returns the content before the error', async () => {
     await using servers = new Servers();
-    const heard = await post(
+    const recording = await post(
       newClient(),
       await servers.replying('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
     );
-    expect(heard.calls).toEqual(['head', 'bytes', 'fail']);
-    expect(heard.body).toBe('abc');
+    expect(recording.calls).toEqual(['head', 'bytes', 'fail']);
+    expect(recording.body).toBe('abc');
   });
 
   it('closes the connection on cancel without further events', async () => {
@@ -128,38 +131,38 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         setInterval(() => socket.write('1\r\nx\r\n'), 5).unref();
       });
     });
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, ''), heard);
-    await until(() => heard.pieces.length > 1);
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, ''), recording);
+    await until(() => recording.pieces.length > 1);
     exchange.cancel();
-    const before = heard.calls.length;
+    const before = recording.calls.length;
     exchange.cancel();
     exchange.pause();
     exchange.resume();
     await until(() => servers.sockets[0]?.destroyed === true);
-    expect(heard.calls.length).toBe(before);
+    expect(recording.calls.length).toBe(before);
   });
 
   it.each(['head', 'bytes'])('can be canceled inside %s', async (where) => {
     await using servers = new Servers();
     const url = await servers.replying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, ''), heard);
-    if (where === 'head') heard.onHead = () => exchange.cancel();
-    else heard.onBytes = () => exchange.cancel();
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, ''), recording);
+    if (where === 'head') recording.onHead = () => exchange.cancel();
+    else recording.onBytes = () => exchange.cancel();
     await until(() => servers.sockets[0]?.destroyed === true);
-    expect(heard.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
+    expect(recording.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
   });
 
   it.each([0, 1, 5, 20])('can be canceled %i ms after the request was sent', async (afterMs) => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => void socket.resume());
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, 'x'), heard);
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, 'x'), recording);
     if (afterMs > 0) await later(afterMs);
     exchange.cancel();
     await later(50);
-    expect(heard.calls).toEqual([]);
+    expect(recording.calls).toEqual([]);
     await until(() => servers.sockets.every((socket) => socket.destroyed));
   });
 
@@ -173,15 +176,15 @@ describe.each(clientKinds)('%s', (_name, Client) => {
   ])('rejects requests with %s before it sends data', async (_what, headers) => {
     await using servers = new Servers();
     const url = await servers.raw(() => undefined);
-    const heard = new Recording();
-    newClient().send(toPost(url, 'x', { headers: headers as Record<string, string> }), heard);
-    expect(heard.calls).toEqual([]);
-    await heard.settled;
-    expect(heard.fault?.kind).toBe('unsendable');
+    const recording = new Recording();
+    newClient().send(toPost(url, 'x', { headers: headers as Record<string, string> }), recording);
+    expect(recording.calls).toEqual([]);
+    await recording.settled;
+    expect(recording.error?.kind).toBe('unsendable');
     expect(servers.sockets.length).toBe(0);
   });
 
   it('rejects other protocols', async () => {
-    expect((await post(newClient(), 'ftp://127.0.0.1/')).fault?.kind).toBe('unsendable');
+    expect((await post(newClient(), 'ftp://127.0.0.1/')).error?.kind).toBe('unsendable');
   });
 });

@@ -26,11 +26,11 @@ describe.each(clientKinds)('%s', (_name, Client) => {
       response.end(Buffer.concat(chunks));
     });
     const port = await servers.listen(server);
-    const heard = new Recording();
+    const recording = new Recording();
     const headers = { 'Api-Key': 'k\xe9y', 'content-type': 'application/json' };
-    newClient().send(toPost(`http://localhost:${port}/a%20b?c=d&e`, body, { headers }), heard);
-    await heard.settled;
-    expect(heard.fault).toBeNull();
+    newClient().send(toPost(`http://localhost:${port}/a%20b?c=d&e`, body, { headers }), recording);
+    await recording.settled;
+    expect(recording.error).toBeNull();
     expect(received).toEqual({
       method: 'POST',
       url: '/a%20b?c=d&e',
@@ -39,7 +39,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
       length: String(size),
       host: `localhost:${port}`,
     });
-    expect(heard.body === body.toString('latin1')).toBe(true);
+    expect(recording.body === body.toString('latin1')).toBe(true);
   });
 
   it('sends no content-length with a GET', async () => {
@@ -47,9 +47,9 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const server = createServer((request, response) => {
       response.end(`${request.method} ${request.headers['content-length'] ?? 'none'}`);
     });
-    const heard = new Recording();
-    newClient().send(toRequest(`http://127.0.0.1:${await servers.listen(server)}/`), heard);
-    expect((await heard.settled).body).toBe('GET none');
+    const recording = new Recording();
+    newClient().send(toRequest(`http://127.0.0.1:${await servers.listen(server)}/`), recording);
+    expect((await recording.settled).body).toBe('GET none');
   });
 
   it('returns headers with lower-case names, joined duplicates, latin1 values, and no prototype', async () => {
@@ -74,15 +74,15 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const url = await servers.replying(
       'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok',
     );
-    const heard = await post(newClient(), url);
-    expect([heard.status, heard.body, heard.calls]).toEqual([201, 'ok', ['head', 'bytes', 'end']]);
-    expect(heard.headers.link).toBeUndefined();
+    const recording = await post(newClient(), url);
+    expect([recording.status, recording.body, recording.calls]).toEqual([201, 'ok', ['head', 'bytes', 'end']]);
+    expect(recording.headers.link).toBeUndefined();
   });
 
   it.each(['204 No Content', '304 Not Modified'])('reads no body for %s', async (line) => {
     await using servers = new Servers();
-    const heard = await post(newClient(), await servers.replying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
-    expect(heard.calls).toEqual(['head', 'end']);
+    const recording = await post(newClient(), await servers.replying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
+    expect(recording.calls).toEqual(['head', 'end']);
   });
 
   it('reads a chunked reply byte by byte and drops its trailers', async () => {
@@ -96,10 +96,10 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         }
       });
     });
-    const heard = await post(newClient(), url);
-    expect(heard.fault).toBeNull();
-    expect(heard.body).toBe('hello, world...');
-    expect(heard.headers['x-t']).toBeUndefined();
+    const recording = await post(newClient(), url);
+    expect(recording.error).toBeNull();
+    expect(recording.body).toBe('hello, world...');
+    expect(recording.headers['x-t']).toBeUndefined();
   });
 
   it('passes on the chunks of one read as one piece', async () => {
@@ -114,14 +114,14 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await using servers = new Servers();
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
     const server = createServer((_request, response) => void response.end(bytes));
-    const heard = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
-    expect(Buffer.from(heard.body, 'latin1').equals(bytes)).toBe(true);
+    const recording = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
+    expect(Buffer.from(recording.body, 'latin1').equals(bytes)).toBe(true);
   });
 
   it('reads a body that ends with the connection', async () => {
     await using servers = new Servers();
-    const heard = await post(newClient(), await servers.replying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
-    expect([heard.fault, heard.body]).toEqual([null, 'all of it']);
+    const recording = await post(newClient(), await servers.replying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
+    expect([recording.error, recording.body]).toEqual([null, 'all of it']);
   });
 
   it('does not follow redirects', async () => {
@@ -129,8 +129,8 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const server = createServer((_request, response) => {
       response.writeHead(302, { location: '/elsewhere' }).end('hello');
     });
-    const heard = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
-    expect([heard.status, heard.body]).toEqual([302, 'hello']);
+    const recording = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
+    expect([recording.status, recording.body]).toEqual([302, 'hello']);
   });
 
   it('reuses a connection after a complete reply', async () => {
@@ -167,10 +167,10 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await using servers = new Servers();
     const flood = new Flood(64 * 1024 * 1024);
     const url = `http://127.0.0.1:${await servers.listen(createServer(flood.answer))}/`;
-    const { paused, fault, gotBytes } = await readSlowly(newClient(), url, flood);
+    const { paused, fault: error, gotBytes } = await readSlowly(newClient(), url, flood);
     expect(paused.gotBytes).toBeLessThan(200_000);
     expect(paused.sentBytes).toBeLessThan(flood.totalBytes / 2);
-    expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
+    expect([error, gotBytes]).toEqual([null, flood.totalBytes]);
   });
 
   it('carries many streams concurrently', async () => {
@@ -188,7 +188,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const url = `http://127.0.0.1:${await servers.listen(server)}/`;
     const client = newClient();
     const all = await Promise.all(Array.from({ length: 300 }, () => post(client, url)));
-    expect(all.every((heard) => heard.body === 'ab')).toBe(true);
+    expect(all.every((recording) => recording.body === 'ab')).toBe(true);
     expect(maxRunning).toBeGreaterThan(100);
   });
 
@@ -200,11 +200,11 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');
       });
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const client = newClient();
-    client.send(toPost(url, Buffer.alloc(20_000_000)), heard);
-    await heard.settled;
-    expect([heard.fault, heard.status, heard.body]).toEqual([null, 413, 'big']);
+    client.send(toPost(url, Buffer.alloc(20_000_000)), recording);
+    await recording.settled;
+    expect([recording.error, recording.status, recording.body]).toEqual([null, 413, 'big']);
     const next = new Recording();
     client.send(toPost(url, 'x'), next);
     expect((await next.settled).status).toBe(413);

@@ -54,11 +54,11 @@ async function serve(socket: Socket, reply: ScriptedReply): Promise<void> {
 
 async function sendWithLeanClient(url: string): Promise<Outcome> {
   const client = new LeanClient();
-  const heard = new Recording();
-  client.send(toPost(url, 'x', { timeouts: longTimeouts }), heard);
-  const { status, headers, body, fault } = await heard.settled;
+  const recording = new Recording();
+  client.send(toPost(url, 'x', { timeouts: longTimeouts }), recording);
+  const { status, headers, body, error } = await recording.settled;
   client.close();
-  return { accepted: fault === null, status, headers: Object.entries(headers), body, reason: fault?.message ?? '' };
+  return { accepted: error === null, status, headers: Object.entries(headers), body, reason: error?.message ?? '' };
 }
 
 function sendWithNode(url: string): Promise<Outcome> {

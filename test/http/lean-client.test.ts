@@ -65,8 +65,8 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     await post(client, url);
-    const heard = await post(client, url, Buffer.alloc(100_000, 'a'));
-    expect([heard.fault, heard.body, servers.sockets.length]).toEqual([null, 'ok', 2]);
+    const recording = await post(client, url, Buffer.alloc(100_000, 'a'));
+    expect([recording.error, recording.body, servers.sockets.length]).toEqual([null, 'ok', 2]);
     client.close();
   });
 
@@ -80,10 +80,10 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     await post(client, url);
-    const heard = new Recording();
-    client.send(toPost(url, 'order', { isOnce: true }), heard);
-    await heard.settled;
-    expect([heard.fault?.kind, servers.sockets.length]).toEqual(['closed', 1]);
+    const recording = new Recording();
+    client.send(toPost(url, 'order', { isOnce: true }), recording);
+    await recording.settled;
+    expect([recording.error?.kind, servers.sockets.length]).toEqual(['closed', 1]);
     client.close();
   });
 
@@ -97,7 +97,7 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     await post(client, url);
-    expect((await post(client, url)).fault?.kind).toBe('closed');
+    expect((await post(client, url)).error?.kind).toBe('closed');
     expect(servers.sockets.length).toBe(2);
   });
 
@@ -114,7 +114,7 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     await post(client, url);
-    expect((await post(client, url)).fault?.kind).toBe('closed');
+    expect((await post(client, url)).error?.kind).toBe('closed');
     expect(servers.sockets.length).toBe(1);
   });
 
@@ -127,9 +127,9 @@ describe('LeanClient', () => {
     );
     const client = new LeanClient();
     await post(client, url);
-    const heard = new Recording();
-    client.send(toPost(url, 'x', { timeouts: { ...longTimeouts, firstByteMs: 60 } }), heard);
-    expect((await heard.settled).fault?.kind).toBe('first_byte_timeout');
+    const recording = new Recording();
+    client.send(toPost(url, 'x', { timeouts: { ...longTimeouts, firstByteMs: 60 } }), recording);
+    expect((await recording.settled).error?.kind).toBe('first_byte_timeout');
     expect(servers.sockets.length).toBe(1);
   });
 
@@ -173,18 +173,18 @@ describe('LeanClient', () => {
   it('does not fail except as malformed if a reply arrives before the request', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => void socket.write(okReply));
-    const heard = await post(new LeanClient(), url);
-    expect(heard.fault === null || heard.fault.kind === 'malformed').toBe(true);
+    const recording = await post(new LeanClient(), url);
+    expect(recording.error === null || recording.error.kind === 'malformed').toBe(true);
   });
 
   it('reuses a connection after a reply that ended while paused', async () => {
     await using servers = new Servers();
     const url = await servers.replying(okReply);
     const client = new LeanClient();
-    const heard = new Recording();
-    const exchange = client.send(toPost(url, 'x'), heard);
-    heard.onHead = () => exchange.pause();
-    expect((await heard.settled).body).toBe('ok');
+    const recording = new Recording();
+    const exchange = client.send(toPost(url, 'x'), recording);
+    recording.onHead = () => exchange.pause();
+    expect((await recording.settled).body).toBe('ok');
     expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(1);
     client.close();
@@ -218,10 +218,10 @@ describe('LeanClient', () => {
     const client = new LeanClient();
     const request = toPost(`http://127.0.0.1:${await servers.listen(server)}/a`, 'x');
     for (const path of ['/a', '/b?c']) {
-      const heard = new Recording();
+      const recording = new Recording();
       request.url.href = new URL(path, request.url).href;
-      client.send(request, heard);
-      await heard.settled;
+      client.send(request, recording);
+      await recording.settled;
     }
     expect(paths).toEqual(['/a', '/b?c']);
     client.close();
@@ -235,11 +235,11 @@ describe('LeanClient', () => {
         setTimeout(() => socket.write('b'), 30);
       });
     });
-    const heard = new Recording();
-    new LeanClient().send(toPost(url, 'x', { timeouts: { ...longTimeouts, idleMs: 300 } }), heard);
-    await until(() => heard.pieces.length === 1);
+    const recording = new Recording();
+    new LeanClient().send(toPost(url, 'x', { timeouts: { ...longTimeouts, idleMs: 300 } }), recording);
+    await until(() => recording.pieces.length === 1);
     const endMs = performance.now() + 1000;
     while (performance.now() < endMs);
-    expect((await heard.settled).fault).toBeNull();
+    expect((await recording.settled).error).toBeNull();
   });
 });

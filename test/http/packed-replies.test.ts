@@ -28,10 +28,10 @@ describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
       servers,
       (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(compressed),
     );
-    const heard = await post(newClient(), url);
-    expect([heard.fault, Buffer.from(heard.body, 'latin1').toString() === text]).toEqual([null, true]);
-    expect(Object.keys(heard.headers)).not.toEqual(expect.arrayContaining(['content-encoding']));
-    expect(heard.headers['content-length']).toBeUndefined();
+    const recording = await post(newClient(), url);
+    expect([recording.error, Buffer.from(recording.body, 'latin1').toString() === text]).toEqual([null, true]);
+    expect(Object.keys(recording.headers)).not.toEqual(expect.arrayContaining(['content-encoding']));
+    expect(recording.headers['content-length']).toBeUndefined();
   });
 
   it('is delivered piece by piece', async () => {
@@ -43,21 +43,21 @@ describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).write(compressed);
       finishReply = () => void response.end(rest.subarray(0, 0));
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const first = new Promise<string>((resolve) => {
-      heard.onBytes = resolve;
+      recording.onBytes = resolve;
     });
-    newClient().send(toPost(url, ''), heard);
+    newClient().send(toPost(url, ''), recording);
     expect(await first).toBe('one');
     finishReply();
-    expect((await heard.settled).fault).toBeInstanceOf(HttpError);
+    expect((await recording.settled).error).toBeInstanceOf(HttpError);
   });
 
   it('without content ends without an error', async () => {
     await using servers = new Servers();
     const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end());
-    const heard = await post(newClient(), url);
-    expect([heard.fault, heard.body, heard.calls]).toEqual([null, '', ['head', 'end']]);
+    const recording = await post(newClient(), url);
+    expect([recording.error, recording.body, recording.calls]).toEqual([null, '', ['head', 'end']]);
   });
 
   it.each([
@@ -66,8 +66,8 @@ describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
   ])('that %s is malformed', async (_what, bytes) => {
     await using servers = new Servers();
     const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes));
-    const heard = await post(newClient(), url);
-    expect([heard.fault?.kind, heard.calls.at(-1)]).toEqual(['malformed', 'fail']);
+    const recording = await post(newClient(), url);
+    expect([recording.error?.kind, recording.calls.at(-1)]).toEqual(['malformed', 'fail']);
   });
 
   it.each([
@@ -79,11 +79,11 @@ describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).write(gzipSync('one', { finishFlush: 2 }));
       setTimeout(() => endReply(response), 20);
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 300 };
-    newClient().send({ ...toPost(url, ''), timeouts }, heard);
-    const { fault, body, calls } = await heard.settled;
-    expect([fault?.kind, body, calls.at(-1)]).toEqual([kind, 'one', 'fail']);
+    newClient().send({ ...toPost(url, ''), timeouts }, recording);
+    const { error, body, calls } = await recording.settled;
+    expect([error?.kind, body, calls.at(-1)]).toEqual([kind, 'one', 'fail']);
   });
 
   it('with a high compression ratio waits for its reader', async () => {
@@ -103,13 +103,13 @@ describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
       servers,
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50 * 1024 * 1024))),
     );
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, ''), heard);
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, ''), recording);
     const calls = await new Promise<number>((resolve) => {
-      heard.onBytes = () => {
+      recording.onBytes = () => {
         exchange.cancel();
-        heard.onBytes = () => undefined;
-        setTimeout(() => resolve(heard.calls.length), 50);
+        recording.onBytes = () => undefined;
+        setTimeout(() => resolve(recording.calls.length), 50);
       };
     });
     expect(calls).toBe(2);
@@ -119,9 +119,9 @@ describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
     await using servers = new Servers();
     const compressed = gzipSync(text);
     const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(compressed));
-    const heard = new Recording();
-    newClient().send(toPost(url, '', { keepsEncoding: true }), heard);
-    const { body, headers } = await heard.settled;
+    const recording = new Recording();
+    newClient().send(toPost(url, '', { keepsEncoding: true }), recording);
+    const { body, headers } = await recording.settled;
     expect([body === compressed.toString('latin1'), headers['content-encoding']]).toEqual([true, 'gzip']);
   });
 });

@@ -44,6 +44,6 @@ export async function readSlowly(client: HttpClient, url: string, flood: Flood) 
   await later(pauseMs);
   const paused = { gotBytes: receivedBytes, sentBytes: flood.sentBytes };
   exchange.resume();
-  const { fault } = await recording.settled;
-  return { paused, fault, gotBytes: receivedBytes };
+  const { error } = await recording.settled;
+  return { paused, fault: error, gotBytes: receivedBytes };
 }

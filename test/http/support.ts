@@ -52,7 +52,7 @@ export class Recording implements ReplyListener {
   headers: ReplyHeaders = {};
   pieces: string[] = [];
   calls: string[] = [];
-  fault: HttpError | null = null;
+  error: HttpError | null = null;
   readonly settled: Promise<this>;
   onHead: () => void = () => undefined;
   onBytes: (text: string) => void = () => undefined;
@@ -88,16 +88,16 @@ export class Recording implements ReplyListener {
 
   fail(error: HttpError): void {
     this.calls.push('fail');
-    this.fault = error;
+    this.error = error;
     this.#settle();
   }
 }
 
 /** Sends a POST request and reads the reply to its end or error. */
 export function post(client: HttpClient, url: string, body: string | Buffer = '{"a":1}'): Promise<Recording> {
-  const heard = new Recording();
-  client.send(toPost(url, body), heard);
-  return heard.settled;
+  const recording = new Recording();
+  client.send(toPost(url, body), recording);
+  return recording.settled;
 }
 
 /** Servers of one test. Disposal closes them and their sockets. */

@@ -13,8 +13,8 @@ interface Handshake {
   isReused: boolean;
 }
 
-function getErrorCode(heard: Recording): string | undefined {
-  return (heard.fault?.cause as NodeJS.ErrnoException | undefined)?.code;
+function getErrorCode(recording: Recording): string | undefined {
+  return (recording.error?.cause as NodeJS.ErrnoException | undefined)?.code;
 }
 
 describe.each(clientKinds)('%s over TLS', (name, Client) => {
@@ -37,8 +37,8 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     const url = `https://localhost:${await serve(servers, handshakes)}/`;
     const client = new Client({ ca: serverCert });
     for (let nth = 0; nth < 2; nth++) {
-      const heard = await postLarge(client, url);
-      expect([heard.fault, heard.body.length]).toEqual([null, 200_001]);
+      const recording = await postLarge(client, url);
+      expect([recording.error, recording.body.length]).toEqual([null, 200_001]);
       await later(5);
     }
     expect(handshakes).toEqual([{ name: 'localhost', protocol: 'http/1.1', isReused: false }]);
@@ -50,7 +50,7 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     const handshakes: Handshake[] = [];
     const url = `https://localhost:${await serve(servers, handshakes, true)}/`;
     const client = new Client({ ca: serverCert });
-    for (let nth = 0; nth < 2; nth++) expect((await postLarge(client, url)).fault).toBeNull();
+    for (let nth = 0; nth < 2; nth++) expect((await postLarge(client, url)).error).toBeNull();
     expect(handshakes.map((one) => one.isReused)).toEqual([false, true]);
     client.close();
   });
@@ -59,16 +59,16 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     await using servers = new Servers();
     const handshakes: Handshake[] = [];
     const client = new Client({ ca: serverCert });
-    expect((await postLarge(client, `https://127.0.0.1:${await serve(servers, handshakes)}/`)).fault).toBeNull();
+    expect((await postLarge(client, `https://127.0.0.1:${await serve(servers, handshakes)}/`)).error).toBeNull();
     expect(handshakes[0]?.name === false || handshakes[0]?.name === '').toBe(true);
     client.close();
   });
 
   it('rejects a certificate that is not trusted', async () => {
     await using servers = new Servers();
-    const heard = await postLarge(new Client(), `https://localhost:${await serve(servers, [])}/`);
-    expect(heard.fault?.kind).toBe('connect');
-    expect(getErrorCode(heard)).toMatch(/SELF_SIGNED/);
+    const recording = await postLarge(new Client(), `https://localhost:${await serve(servers, [])}/`);
+    expect(recording.error?.kind).toBe('connect');
+    expect(getErrorCode(recording)).toMatch(/SELF_SIGNED/);
   });
 
   it('rejects a certificate for another name', async () => {
@@ -82,9 +82,9 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     });
     const url = `https://other.example:${await serve(servers, [])}/`;
     for (let nth = 0; nth < 3; nth++) {
-      const heard = await postLarge(client, url);
-      expect(heard.fault?.kind).toBe('connect');
-      expect(getErrorCode(heard)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+      const recording = await postLarge(client, url);
+      expect(recording.error?.kind).toBe('connect');
+      expect(getErrorCode(recording)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     }
   });
 
@@ -93,10 +93,10 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     const flood = new Flood(32 * 1024 * 1024);
     const client = new Client({ ca: serverCert });
     const port = await servers.listen(createServer({ key: serverKey, cert: serverCert }, flood.answer));
-    const { paused, fault, gotBytes } = await readSlowly(client, `https://localhost:${port}/`, flood);
+    const { paused, fault: error, gotBytes } = await readSlowly(client, `https://localhost:${port}/`, flood);
     expect(paused.gotBytes).toBeLessThan(300_000);
     expect(paused.sentBytes).toBeLessThan(flood.totalBytes / 2);
-    expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
+    expect([error, gotBytes]).toEqual([null, flood.totalBytes]);
     client.close();
   });
 

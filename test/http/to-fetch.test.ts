@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const fault = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpError', kind });
+const matchError = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpError', kind });
 
 describe('fetch over HttpClient', () => {
   it('sends the method, headers, and body, but not headers that the client sets', async () => {
@@ -58,23 +58,23 @@ describe('fetch over HttpClient', () => {
     });
     const reader = (await fetch(server.url)).body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
-    await expect(reader?.read()).rejects.toEqual(fault('idle_timeout'));
+    await expect(reader?.read()).rejects.toEqual(matchError('idle_timeout'));
   });
 
   it('times out without a reply and fails without a server', async () => {
     server.script(silence);
-    await expect(fetch(server.url)).rejects.toEqual(fault('first_byte_timeout'));
-    await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(fault('connect'));
+    await expect(fetch(server.url)).rejects.toEqual(matchError('first_byte_timeout'));
+    await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(matchError('connect'));
   });
 
   it('limits the size of a reply, and of each event in a stream', async () => {
     server.script(({ response }) => void response.end('x'.repeat(65)));
-    await expect((await fetch(server.url)).text()).rejects.toEqual(fault('too_large'));
+    await expect((await fetch(server.url)).text()).rejects.toEqual(matchError('too_large'));
     const event = `data: ${'x'.repeat(40)}\n\n`;
     server.script(piecesReply(event, event, event));
     expect(await (await fetch(server.url)).text()).toBe(event.repeat(3));
     server.script(piecesReply('x'.repeat(65)));
-    await expect((await fetch(server.url)).text()).rejects.toEqual(fault('too_large'));
+    await expect((await fetch(server.url)).text()).rejects.toEqual(matchError('too_large'));
   });
 
   it('is aborted before and after the headers, and closes the connection', async () => {

@@ -15,7 +15,7 @@ async function publishKeys(answers: (keys: string) => Readonly<Record<string, st
   const node = await startWith(
     { p: { issuer: server.url, audience, ...entry } },
     {},
-    { reportError: (message, thrown) => message.startsWith('the keys') && reportedErrors.push(thrown) },
+    { reportError: (message, error) => message.startsWith('the keys') && reportedErrors.push(error) },
   );
   onTestFinished(async () => {
     await node.close();

@@ -153,19 +153,22 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
       'parley:statistics',
       'reasoning.encrypted_content',
     ];
-    const shown = [
+    const customChunks = [
       custom({ stages: [{ index: 0, name: 'Look', content: 'found', status: 'completed' }] }),
       custom({ attachments: [{ index: 0, title: 'One', data: 'a' }] }),
       custom({ controls: [{ index: 0, label: 'Yes', schema: { type: 'object' } }], state: { kept: 1 } }),
     ];
-    await sendBoth({ model: 'app', include }, eventsReply(text('So.'), ...shown, finish()));
-    await sendBoth({ model: 'app', include, store: false }, eventsReply(text('So.'), ...shown, finish()));
+    await sendBoth({ model: 'app', include }, eventsReply(text('So.'), ...customChunks, finish()));
+    await sendBoth({ model: 'app', include, store: false }, eventsReply(text('So.'), ...customChunks, finish()));
   });
 
   it('that fail or end early match the specification', async () => {
     await sendBoth({}, eventsReply(text('Half'), finish('length'), usage(3, 2)));
-    const odd = jsonReply({ error: { message: 'No.', type: 'x', code: 'y', param: null, display_message: 'Later.' } }, 400);
-    upstream.script(odd);
+    const errorReply = jsonReply(
+      { error: { message: 'No.', type: 'x', code: 'y', param: null, display_message: 'Later.' } },
+      400,
+    );
+    upstream.script(errorReply);
     for (const body of [{ model: 'm' }, { model: 'gone' }, { model: 'agreed' }, { model: 'm', tools: 1 }, {}])
       expect((await sendChecked('POST', 'responses', { input: 'Hi', ...body })).status).toBeGreaterThanOrEqual(400);
     upstream.script(async (answering: Answering) => {

@@ -94,8 +94,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('stored response on two nodes w
       { role: 'user' as const, content: 'and then?' },
     ];
     await client().responses.create({ model: 'gpt', input });
-    const [said, next] = await readSentMessages();
-    expect([said, next]).toMatchObject([{ role: 'assistant', content: created.output_text }, { content: 'and then?' }]);
+    const [firstMessage, next] = await readSentMessages();
+    expect([firstMessage, next]).toMatchObject([{ role: 'assistant', content: created.output_text }, { content: 'and then?' }]);
     await client().responses.create({ model: 'gpt', previous_response_id: created.id, input });
     expect(await readSentMessages()).toHaveLength(3);
     const unknown = [{ type: 'item_reference' as const, id: 'msg_none' }];
@@ -141,13 +141,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('stored response on two nodes w
       await client().responses.inputItems.list(id, { order: 'asc' }),
       await client().conversations.items.list(conversation.id, { order: 'asc' }),
     ];
-    const shown = { ...picture, detail: 'auto' };
+    const expectedImage = { ...picture, detail: 'auto' };
     for (const { data } of pages) {
       expect(data).toMatchObject([
-        { content: [{ type: 'input_text' }, shown], status: 'completed' },
+        { content: [{ type: 'input_text' }, expectedImage], status: 'completed' },
         { content: [{ type: 'output_text', text: 'I see.', annotations: [] }], status: 'completed' },
         { type: 'function_call', status: 'completed' },
-        { type: 'function_call_output', output: [shown], status: 'completed' },
+        { type: 'function_call_output', output: [expectedImage], status: 'completed' },
       ]);
     }
   });

@@ -90,7 +90,7 @@ describe('path traversal out of a bucket', () => {
 });
 
 describe('unusual ID', () => {
-  const odd = [
+  const unusualIds = [
     ...[
       '__proto__',
       'constructor',
@@ -132,7 +132,7 @@ describe('unusual ID', () => {
     ],
   ];
 
-  it.each(odd)('is answered with 404 on every route: %s', async (id) => {
+  it.each(unusualIds)('is answered with 404 on every route: %s', async (id) => {
     const requests = [
       as('thief-key', 'POST', `/openai/deployments/${id}/chat/completions`, { messages: hello }),
       as('thief-key', 'GET', `/openai/deployments/${id}`),

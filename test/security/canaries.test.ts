@@ -26,7 +26,7 @@ const exported: string[] = [];
 
 const json = { 'content-type': 'application/json' };
 
-async function ask(
+async function send(
   what: string,
   method: string,
   path: string,
@@ -41,7 +41,7 @@ async function ask(
 
 function chat(what: string, deployment: string, words: string, more: object = {}): Promise<TestResponse> {
   const messages = [{ role: 'user', content: `${contents.message} ${words}` }];
-  return ask(what, 'POST', `/openai/deployments/${deployment}/chat/completions`, { messages, ...more });
+  return send(what, 'POST', `/openai/deployments/${deployment}/chat/completions`, { messages, ...more });
 }
 
 async function runTraffic(): Promise<void> {
@@ -51,12 +51,12 @@ async function runTraffic(): Promise<void> {
       for (const stream of [false, true]) await chat('a chat', deployment, words, { stream });
   for (const stream of [false, true]) await chat('a chat that fails midway', 'late', 'do: late', { stream });
   const late = { model: 'late', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'do: late' }] };
-  await ask('a message that fails midway', 'POST', '/msgapi/v1/messages', late);
-  await ask('embeddings', 'POST', '/v1/embeddings', { model: 'vectors', input: contents.message });
+  await send('a message that fails midway', 'POST', '/msgapi/v1/messages', late);
+  await send('embeddings', 'POST', '/v1/embeddings', { model: 'vectors', input: contents.message });
   for (const model of ['bad', 'claude', 'app']) {
     const body = { model, max_tokens: 5, messages: [{ role: 'user', content: `${contents.message} do: refuse` }] };
-    await ask('a message', 'POST', '/msgapi/v1/messages', body);
-    await ask('a message through the gateway', 'POST', '/addin/msgapi/v1/messages', body, {
+    await send('a message', 'POST', '/msgapi/v1/messages', body);
+    await send('a message through the gateway', 'POST', '/addin/msgapi/v1/messages', body, {
       'x-api-key': secrets['caller key'],
       origin: 'https://a.test',
     });
@@ -71,15 +71,15 @@ async function runTraffic(): Promise<void> {
     mcp: secrets['saved mcp'],
   });
   const path = pathOf('mine', bucket);
-  await ask('saving', 'PUT', path, quickApp({ model: 'gpt', ...saved }));
-  await ask('a faulty saving', 'PUT', path, quickApp({ model: 'none', ...saved, temperature: 7 }));
-  await ask('showing', 'GET', path);
-  await ask('listing', 'GET', `/v1/applications/${bucket}/`);
+  await send('saving', 'PUT', path, quickApp({ model: 'gpt', ...saved }));
+  await send('a faulty saving', 'PUT', path, quickApp({ model: 'none', ...saved, temperature: 7 }));
+  await send('showing', 'GET', path);
+  await send('listing', 'GET', `/v1/applications/${bucket}/`);
   await chat('tools of a saved application', `applications/${bucket}/mine`, 'use them');
-  await ask('a file', 'PUT', `/v1/files/${bucket}/a.txt`, contents.file, { 'content-type': 'text/plain' });
-  await ask('a file', 'GET', `/v1/metadata/files/${bucket}/a.txt`);
-  const { json: form } = await ask('a consent', 'GET', '/v1/consent/app');
-  await ask('a consent', 'POST', '/v1/consent/app', { consent: (form as { consent: object }).consent });
+  await send('a file', 'PUT', `/v1/files/${bucket}/a.txt`, contents.file, { 'content-type': 'text/plain' });
+  await send('a file', 'GET', `/v1/metadata/files/${bucket}/a.txt`);
+  const { json: form } = await send('a consent', 'GET', '/v1/consent/app');
+  await send('a consent', 'POST', '/v1/consent/app', { consent: (form as { consent: object }).consent });
   for (const listed of [
     '/openai/deployments',
     '/openai/applications',
@@ -88,21 +88,21 @@ async function runTraffic(): Promise<void> {
     '/v1/deployments/gpt/limits',
     '/v1/consent',
   ])
-    await ask('a listing', 'GET', listed);
+    await send('a listing', 'GET', listed);
   const bearer = { 'api-key': '', authorization: `Bearer ${jwt}` };
-  await ask('a user', 'GET', '/v1/user/info', undefined, bearer);
-  await ask('a forged user', 'GET', '/v1/user/info', undefined, { ...bearer, authorization: `Bearer ${jwt}x` });
-  await ask('two keys', 'GET', '/v1/models', undefined, { authorization: `Bearer ${secrets['named key']}` });
-  await ask('an unknown key', 'GET', '/v1/models', undefined, { 'api-key': `${secrets['other key']}x` });
-  await ask('a key in the path', 'GET', `/v1/nothing/${secrets['other key']}?key=${secrets['other key']}`, undefined, {
+  await send('a user', 'GET', '/v1/user/info', undefined, bearer);
+  await send('a forged user', 'GET', '/v1/user/info', undefined, { ...bearer, authorization: `Bearer ${jwt}x` });
+  await send('two keys', 'GET', '/v1/models', undefined, { authorization: `Bearer ${secrets['named key']}` });
+  await send('an unknown key', 'GET', '/v1/models', undefined, { 'api-key': `${secrets['other key']}x` });
+  await send('a key in the path', 'GET', `/v1/nothing/${secrets['other key']}?key=${secrets['other key']}`, undefined, {
     'x-request-id': secrets['other key'],
   });
-  await ask('no JSON', 'POST', '/v1/chat/completions', `{"model": "gpt", "messages": ${contents.message}`);
-  await ask('a faulty body', 'POST', '/v1/chat/completions', {
+  await send('no JSON', 'POST', '/v1/chat/completions', `{"model": "gpt", "messages": ${contents.message}`);
+  await send('a faulty body', 'POST', '/v1/chat/completions', {
     model: 'gpt',
     messages: [{ role: contents.message, content: 5 }],
   });
-  await ask('importing', 'POST', '/v1/import-openapi', { url: `${host.url}/document` });
+  await send('importing', 'POST', '/v1/import-openapi', { url: `${host.url}/document` });
 }
 
 beforeAll(async () => {
@@ -126,11 +126,11 @@ beforeAll(async () => {
   };
   node = await startProcess({ configuration: configuration(host.url, issuer), environment, flags: ['--data', folder] });
   await runTraffic();
-  for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/docs']) await ask('an operator', 'GET', path);
+  for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/docs']) await send('an operator', 'GET', path);
   await redis.stop();
   await chat('without Redis', 'app', 'anything');
   await chat('without Redis', 'gpt', 'anything');
-  await ask('without Redis', 'GET', '/health');
+  await send('without Redis', 'GET', '/health');
   node.kill('SIGTERM');
   ended = await node.ended;
 });

@@ -65,8 +65,8 @@ describe('defaults of a saved application', () => {
       const answer = await service.chat(id, { messages: hello });
       expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);
       expect(answer.error?.message).toContain(param);
-      const shown = await show(service, pathOf(name));
-      expect([shown.status, (shown.json as { defaults: object }).defaults]).toEqual([200, defaults]);
+      const storedApplication = await show(service, pathOf(name));
+      expect([storedApplication.status, (storedApplication.json as { defaults: object }).defaults]).toEqual([200, defaults]);
       expect((await save(service, pathOf(name), quickApp())).status).toBe(200);
       expect((await service.chat(id, { messages: hello })).status).toBe(200);
       expect((await remove(service, pathOf(name))).status).toBe(204);

@@ -138,8 +138,9 @@ class Both {
   async compare(): Promise<void> {
     for (const name of ['a', 'b']) {
       const { reserved } = await this.reserve(0, name, { amounts: noAmounts, total: 0, exempt: noAmounts });
-      const held = this.inProgress.filter(({ holder }) => holder === name).flatMap(({ claims }) => claims);
-      const sum = (kind: string) => held.filter((claim) => claim.kind === kind).reduce((all, { amount }) => all + amount, 0);
+      const heldClaims = this.inProgress.filter(({ holder }) => holder === name).flatMap(({ claims }) => claims);
+      const sum = (kind: string) =>
+        heldClaims.filter((claim) => claim.kind === kind).reduce((all, { amount }) => all + amount, 0);
       expect(reserved).toEqual([sum('tokens'), sum('cost')]);
     }
   }

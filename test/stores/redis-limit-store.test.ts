@@ -109,7 +109,7 @@ describe('counters in a shared Redis', () => {
 
   it('reserve under a lease, which ends with its reservations after the node stops renewing it', async () => {
     const dying = new RedisLimitStore(getLink(0), systemClock, 3_000);
-    const { made } = await reserve(dying, 15);
+    const { made: leasedClaims } = await reserve(dying, 15);
     const endsAt = () =>
       getLink(0).run(async (redis) => Math.max(...Object.values(await redis.hgetall('parley:{limits}:leases')).map(Number)));
     const first = await endsAt();
@@ -117,14 +117,14 @@ describe('counters in a shared Redis', () => {
     expect((await reserve(openStore(1), 0)).reserved).toEqual([15]);
     dying.close();
     await vi.waitFor(async () => expect((await reserve(openStore(1), 0)).reserved).toEqual([0]), 20_000);
-    await dying.settle([counter({ window: minute, amount: 7 })], made);
+    await dying.settle([counter({ window: minute, amount: 7 })], leasedClaims);
     expect(await reserve(openStore(1), 0)).toMatchObject({ used: [7], reserved: [0] });
   });
 
   it('leave no claim after all claims are settled', async () => {
     const store = openStore(0);
-    const { made } = await reserve(store, 5);
-    await store.settle([], made);
+    const { made: leasedClaims } = await reserve(store, 5);
+    await store.settle([], leasedClaims);
     expect(Object.keys((await nodes[0]?.readRedis()) ?? {})).toEqual(['parley:{limits}:leases']);
   });
 
@@ -133,10 +133,10 @@ describe('counters in a shared Redis', () => {
     await using node = await openNode(own);
     await using other = await openNode(own);
     const store = new RedisLimitStore(node.link, systemClock);
-    const { made } = await reserve(store, 20);
+    const { made: leasedClaims } = await reserve(store, 20);
     const observingStore = new RedisLimitStore(other.link, systemClock);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    await expect(store.settle([], made)).rejects.toThrow(StoreError);
+    await expect(store.settle([], leasedClaims)).rejects.toThrow(StoreError);
     await vi.waitFor(async () => expect((await reserve(observingStore, 0)).reserved).toEqual([0]), 5_000);
   });
 

@@ -15,12 +15,12 @@ const password = 'canary-password';
 const increment = (link: RedisLink): Promise<number> => link.run((redis) => redis.incr('n'));
 
 /** Returns the error of a step that must fail. */
-async function failure(step: Promise<unknown>): Promise<{ thrown: unknown }> {
-  const thrown = await step.then(
+async function failure(step: Promise<unknown>): Promise<{ error: unknown }> {
+  const error = await step.then(
     () => expect.unreachable('the step succeeded'),
     (error: unknown) => error,
   );
-  return { thrown };
+  return { error };
 }
 
 describe('Redis link', () => {
@@ -30,9 +30,9 @@ describe('Redis link', () => {
     expect(await increment(node.link)).toBe(1);
     await redis.stop();
     const steps = Array.from({ length: 100 }, () => failure(increment(node.link)));
-    for (const { thrown } of await Promise.all(steps)) {
-      expect(thrown).toBeInstanceOf(StoreError);
-      expect(thrown).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
+    for (const { error } of await Promise.all(steps)) {
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     }
     await vi.waitFor(() => expect(node.reportedErrors.join('\n')).toContain('Redis is unavailable'), 8_000);
     await redis.start();
@@ -48,7 +48,7 @@ describe('Redis link', () => {
     const waiting = failure(node.link.run((connection) => connection.blpop('queue', 0)));
     await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'), 8_000);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    expect((await waiting).thrown).toBeInstanceOf(StoreError);
+    expect((await waiting).error).toBeInstanceOf(StoreError);
     await vi.waitFor(() => increment(node.link), 5_000);
     expect(await clients()).not.toContain('cmd=blpop');
   });
@@ -61,9 +61,9 @@ describe('Redis link', () => {
     process.kill(pid, 'SIGSTOP');
     try {
       const first = await failure(increment(node.link));
-      expect(first.thrown).toMatchObject({ message: expect.stringContaining('it did not answer in time') });
+      expect(first.error).toMatchObject({ message: expect.stringContaining('it did not answer in time') });
       const next = await failure(increment(node.link));
-      expect(next.thrown).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
+      expect(next.error).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     } finally {
       process.kill(pid, 'SIGCONT');
     }
@@ -84,7 +84,7 @@ describe('Redis link', () => {
   it('is open without a server, and works once a server listens', async () => {
     const port = await freePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
-    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
+    expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
     await using _redis = await startRedis('--port', String(port));
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
   });
@@ -92,7 +92,7 @@ describe('Redis link', () => {
   it('returns 503 and the time to retry, without details', async () => {
     const url = `redis://:${password}@127.0.0.1:${await freePort()}`;
     await using node = await openNode({ url });
-    const error = toParleyError((await failure(increment(node.link))).thrown);
+    const error = toParleyError((await failure(increment(node.link))).error);
     expect([error.status, error.retryAfterSeconds]).toEqual([503, 1]);
     expect(toErrorBody(error)).toEqual({
       error: {
@@ -128,8 +128,8 @@ describe('Redis link', () => {
   it('reports a wrong password without the password', async () => {
     await using redis = await startRedis('--requirepass', 'another');
     await using node = await openNode({ url: `redis://:${password}@127.0.0.1:${redis.port}` });
-    const { thrown } = await failure(increment(node.link));
-    expect(thrown).toBeInstanceOf(StoreError);
+    const { error } = await failure(increment(node.link));
+    expect(error).toBeInstanceOf(StoreError);
     expect(node.reportedErrors.join('\n')).toContain('WRONGPASS');
     expect(node.reportedErrors.join('\n')).not.toContain(password);
   });
@@ -138,10 +138,10 @@ describe('Redis link', () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await node.link.run((connection) => connection.set('text', 'a'));
-    const { thrown } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
-    const { cause } = thrown as StoreError;
+    const { error } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
+    const { cause } = error as StoreError;
     expect(cause).toMatchObject({ message: expect.stringContaining('WRONGTYPE') });
-    expect(JSON.stringify([thrown, cause, Object.entries(cause as object)])).not.toContain('canary');
+    expect(JSON.stringify([error, cause, Object.entries(cause as object)])).not.toContain('canary');
   });
 });
 
@@ -158,7 +158,7 @@ describe('Redis link over TLS', () => {
     await using redis = await startTls();
     const { url } = redis;
     await using node = await openNode({ url });
-    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
+    expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
     expect(node.reportedErrors.join()).toContain('self-signed certificate');
   });
 

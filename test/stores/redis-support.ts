@@ -21,8 +21,8 @@ export interface NodeOptions {
 
 export async function openNode({ url, ...options }: NodeOptions): Promise<RedisNode> {
   const reportedErrors: string[] = [];
-  const recordError = (report: string, thrown: unknown): void => {
-    const { message, cause } = thrown as Error & { readonly cause?: Error };
+  const recordError = (report: string, error: unknown): void => {
+    const { message, cause } = error as Error & { readonly cause?: Error };
     reportedErrors.push(`${report}: ${message} (${cause?.message})`);
   };
   const link = await openRedis(new Secret(url), { reportError: recordError, randomBytes });

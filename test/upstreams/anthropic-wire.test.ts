@@ -67,7 +67,7 @@ afterAll(async () => {
   await second.close();
 });
 
-async function sent(deployment: string, body: object) {
+async function captureRequest(deployment: string, body: object) {
   const index = first.requests.length;
   first.script(fine);
   expect((await service.chat(deployment, { messages: hello, ...body })).status).toBe(200);
@@ -76,7 +76,7 @@ async function sent(deployment: string, body: object) {
 
 describe('request to an anthropic upstream', () => {
   it('has the path, key, and version, and no header of the client', async () => {
-    const { method, path, headers, body } = await sent('claude', {});
+    const { method, path, headers, body } = await captureRequest('claude', {});
     expect([method, path]).toEqual(['POST', '/v1/messages']);
     expect(headers).toMatchObject({
       'x-api-key': 'sk-ant-secret',
@@ -93,22 +93,22 @@ describe('request to an anthropic upstream', () => {
   });
 
   it('has the configured headers, and the betas of the configuration and the client', async () => {
-    const { path, headers, body } = await sent('slashed', { betas: ['two-2', 'bad\r\nx: y', 3] });
+    const { path, headers, body } = await captureRequest('slashed', { betas: ['two-2', 'bad\r\nx: y', 3] });
     expect(path).toBe('/v1/messages');
     expect(headers).toMatchObject({ 'anthropic-version': '2024-01-01', 'anthropic-beta': 'one-1,two-2', 'x-team': 'blue' });
     expect(body).not.toHaveProperty('betas');
   });
 
   it('can have other credentials in configured headers', async () => {
-    const { headers, body } = await sent('keyless', {});
+    const { headers, body } = await captureRequest('keyless', {});
     expect(headers).toMatchObject({ authorization: 'Bearer t' });
     expect(headers).not.toHaveProperty('x-api-key');
     expect(body.model).toBe('keyless');
   });
 
   it('has the token limit of the model unless the client sets a limit', async () => {
-    expect((await sent('bounded', {})).body.max_tokens).toBe(777);
-    expect((await sent('bounded', { max_tokens: 5 })).body.max_tokens).toBe(5);
+    expect((await captureRequest('bounded', {})).body.max_tokens).toBe(777);
+    expect((await captureRequest('bounded', { max_tokens: 5 })).body.max_tokens).toBe(5);
   });
 
   it('asks for a stream if the client streams', async () => {

@@ -75,8 +75,8 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor
   it('is the same for any split of its bytes', async () => {
     const bytes = readRecordedBytes(vendor, 'text');
     for (const size of [1, 7, 64]) {
-      const cut = (whole: Buffer): Buffer[] =>
-        Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
+      const cut = (bytes: Buffer): Buffer[] =>
+        Array.from({ length: Math.ceil(bytes.length / size) }, (_, nth) => bytes.subarray(nth * size, (nth + 1) * size));
       if (bytes.length / size > 1500) continue;
       expect((await streamed(vendor, recorded(vendor, 'text', cut))).content()).toBe(words);
     }

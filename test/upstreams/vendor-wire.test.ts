@@ -87,7 +87,7 @@ afterAll(async () => {
 
 const fine = (vendor: Vendor): Reply => recorded(vendor, vendor === 'vertex' ? 'streamed-arguments' : 'text');
 
-async function sent(deployment: string, vendor: Vendor, body: object = {}) {
+async function captureRequest(deployment: string, vendor: Vendor, body: object = {}) {
   const index = upstream.requests.length;
   upstream.script(fine(vendor));
   const { status, text } = await service.chat(deployment, { messages: hello, ...body });
@@ -97,21 +97,21 @@ async function sent(deployment: string, vendor: Vendor, body: object = {}) {
 
 describe('request', () => {
   it('to Gemini has its path and key', async () => {
-    const { method, path, headers, body } = await sent('gemini', 'gemini');
+    const { method, path, headers, body } = await captureRequest('gemini', 'gemini');
     expect([method, path]).toEqual(['POST', '/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse']);
     expect(headers).toMatchObject({ 'x-goog-api-key': 'gemini-secret', 'content-type': 'application/json' });
     expect(body).toEqual({ generationConfig: {}, contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
   });
 
   it('to Vertex in express mode has its path and key', async () => {
-    const { path, headers } = await sent('vertex', 'vertex');
+    const { path, headers } = await captureRequest('vertex', 'vertex');
     expect(path).toBe('/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse');
     expect(headers).toMatchObject({ 'x-goog-api-key': 'vertex-secret' });
     expect(headers).not.toHaveProperty('authorization');
   });
 
   it('to Bedrock is signed', async () => {
-    const { path, headers, body } = await sent('bedrock', 'bedrock');
+    const { path, headers, body } = await captureRequest('bedrock', 'bedrock');
     expect(path).toBe('/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream');
     expect(headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request, SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$/,
@@ -121,13 +121,13 @@ describe('request', () => {
   });
 
   it('to Bedrock has the API key, if configured, and the model path', async () => {
-    const { path, headers } = await sent('bedrock-key', 'bedrock');
+    const { path, headers } = await captureRequest('bedrock-key', 'bedrock');
     expect(path).toBe('/model/amazon.nova-pro-v1%3A0/converse-stream');
     expect(headers.authorization).toBe('Bearer ABSKQmVkcm9jaw==');
   });
 
   it('to Mistral has its path and key', async () => {
-    const { path, headers, body } = await sent('mistral', 'mistral', { seed: 7, tools: [], tool_choice: 'required' });
+    const { path, headers, body } = await captureRequest('mistral', 'mistral', { seed: 7, tools: [], tool_choice: 'required' });
     expect(path).toBe('/v1/chat/completions');
     expect(headers.authorization).toBe('Bearer mistral-secret');
     expect(body).toEqual({
@@ -139,7 +139,7 @@ describe('request', () => {
   });
 
   it.each(vendorNames)('to %s has the configured headers and the request id, and no client header', async (vendor) => {
-    const { headers } = await sent(vendor, vendor);
+    const { headers } = await captureRequest(vendor, vendor);
     expect(headers).toMatchObject({ 'x-team': 'blue', 'x-request-id': expect.any(String), traceparent: expect.any(String) });
     expect(headers).not.toHaveProperty('api-key');
     expect(JSON.stringify(headers)).not.toContain('caller-key');
@@ -344,7 +344,7 @@ describe('Bedrock settings', () => {
 
   it('of the configuration take precedence over the environment', async () => {
     vi.stubEnv('AWS_BEARER_TOKEN_BEDROCK', 'of-the-environment');
-    const { headers } = await sent('bedrock', 'bedrock');
+    const { headers } = await captureRequest('bedrock', 'bedrock');
     vi.unstubAllEnvs();
     expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256/);
   });

@@ -75,15 +75,15 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
 
 /** Checks the errors of the application, before a stream and inside it. */
 async function checkErrors(service: TestProcess): Promise<string[]> {
-  const ask = (message: object) =>
+  const sendChat = (message: object) =>
     openStream(service.url, {
       path: chatPath('digest'),
       headers,
       body: { stream: true, messages: [{ role: 'user', ...message }] },
     });
-  const empty = await ask({ content: '' });
+  const empty = await sendChat({ content: '' });
   const missing = { type: 'text/plain', title: 'x.txt', url: 'files/nobody/x.txt' };
-  const unread = await (await ask({ content: 'Read.', custom_content: { attachments: [missing] } })).readRest();
+  const unread = await (await sendChat({ content: 'Read.', custom_content: { attachments: [missing] } })).readRest();
   const { content } = unread;
   return differences({
     'the status of an empty message': [empty.status, 400],

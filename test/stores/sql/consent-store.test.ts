@@ -92,13 +92,13 @@ describeOnEach('stored consents', (node) => {
     const subject = randomUUID();
     await store().put(`${subject}\ufffd`, createConsent('\ufffd'));
     await store().put(subject, createConsent('app'));
-    for (const odd of ['\ud800', '\udfff', '\0', 'x'.repeat(1281), 'é'.repeat(641)]) {
-      await expect(store().put(`${subject}${odd}`, createConsent('app'))).rejects.toThrow(StoreError);
-      await expect(store().put(subject, createConsent(odd))).rejects.toThrow(StoreError);
-      expect(await store().find(`${subject}${odd}`, 'app')).toBeUndefined();
-      expect(await store().find(`${subject}\ufffd`, odd)).toBeUndefined();
-      expect(await store().list(`${subject}${odd}`)).toEqual([]);
-      await store().delete(subject, `app${odd}`);
+    for (const invalidText of ['\ud800', '\udfff', '\0', 'x'.repeat(1281), 'é'.repeat(641)]) {
+      await expect(store().put(`${subject}${invalidText}`, createConsent('app'))).rejects.toThrow(StoreError);
+      await expect(store().put(subject, createConsent(invalidText))).rejects.toThrow(StoreError);
+      expect(await store().find(`${subject}${invalidText}`, 'app')).toBeUndefined();
+      expect(await store().find(`${subject}\ufffd`, invalidText)).toBeUndefined();
+      expect(await store().list(`${subject}${invalidText}`)).toEqual([]);
+      await store().delete(subject, `app${invalidText}`);
     }
     const longest = subject + 'é'.repeat((1280 - subject.length) / 2);
     await store().put(longest, createConsent(longest));
