@@ -201,7 +201,7 @@ describe('models.list', () => {
   it.each([
     ['OpenAI', createOpenAI],
     ['AzureOpenAI', azure],
-  ] as const)('of %s has what the key may use', async (_name, client) => {
+  ] as const)('of %s lists the permitted models', async (_name, client) => {
     const ids: string[] = [];
     for await (const { id } of client().models.list()) ids.push(id);
     expect(ids.sort()).toEqual(['azure', 'demo', 'demo-vectors', 'gpt', 'vectors']);

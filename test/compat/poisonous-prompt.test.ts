@@ -20,7 +20,7 @@ it('a failing prompt of one caller does not pause the upstream for other callers
   expect(upstream.requests.length).toBe(requestCount + 2);
 });
 
-describe('single upstream that failed calls of several callers', () => {
+describe('single upstream that failed calls of two callers', () => {
   let upstream: ScriptedUpstream;
   let service: TestService;
   /** Current time of the service's clock, which advances only when a test sets it. */

@@ -192,7 +192,7 @@ describe('several upstreams', () => {
     expect(Number(answers[0]?.headers['retry-after'])).toBeLessThanOrEqual(40);
   });
 
-  it('are not paused after a success, but after failed calls of several callers', async () => {
+  it('are not paused after a success, but after failed calls of two callers', async () => {
     await using upstream = await startScriptedUpstream(refusal(500), fine, refusal(500));
     await using service = await startWith([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
     const statuses: number[] = [];

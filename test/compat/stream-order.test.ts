@@ -76,7 +76,7 @@ describe('stream', () => {
     expect(reasons).toEqual(['length']);
   });
 
-  it('has a finish reason for each of several choices', async () => {
+  it('has a finish reason for each of two choices', async () => {
     const second = [delta({ role: 'assistant', content: 'two' }, 1), finish('length', 1)];
     upstream.script(eventsReply(delta({ role: 'assistant', content: 'one' }), ...second, finish('stop', 0), usage(2, 2)));
     const reader = await service.stream('m', { messages: hello, n: 2 });

@@ -102,7 +102,7 @@ describe('example with three nodes', () => {
     readonly environment: Readonly<Record<string, string>>;
   }
 
-  it('has identical nodes with known settings behind a trusted load balancer', async () => {
+  it('has identical nodes with known settings with a trusted load balancer', async () => {
     const { services, networks } = parse(await read(compose), { merge: true }) as {
       services: Readonly<Record<string, Service>>;
       networks: { default: { ipam: { config: readonly [{ subnet: string }] } } };

@@ -26,7 +26,7 @@ async function publishKeys(answers: (keys: string) => Readonly<Record<string, st
 }
 
 describe('address of the keys', () => {
-  it('comes from the OpenID configuration if none is configured', async () => {
+  it('comes from the OpenID configuration if it is not configured', async () => {
     const { ask: sendToken, asked: requestedPaths } = await publishKeys((keys) => ({
       [wellKnown]: '{"issuer":"{self}","jwks_uri":"{self}/k"}',
       '/k': keys,

@@ -56,7 +56,7 @@ describe('sign-in options', () => {
     expect(await getConnectSources(node)).toBe(oidc.issuer);
   });
 
-  it('are empty if none is configured, and the page can send requests only to the service', async () => {
+  it('are empty without a configured provider, and the page can send requests only to the service', async () => {
     await using node = await startWith({ corporate: { issuer: oidc.issuer, audience } });
     expect([await listSignInOptions(node), await getConnectSources(node)]).toEqual([[], '']);
   });

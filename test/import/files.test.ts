@@ -91,7 +91,7 @@ describe('unreadable file', () => {
     ],
     ['that is a list', 'dial', { 'a.json': '[]' }, 'a.json: must contain an object'],
     ['that is empty', 'litellm', { 'a.yaml': '' }, 'a.yaml: is empty'],
-  ] as const)('%s is reported with its location, and nothing is printed', async (_what, from, files, message) => {
+  ] as const)('%s is reported with its location, without output on stdout', async (_what, from, files, message) => {
     const { exitCode, text, lines } = await runImport({ from, files });
     expect([exitCode, text]).toEqual([1, '']);
     expect(lines).toEqual([typeof message === 'string' ? message : expect.stringMatching(message)]);

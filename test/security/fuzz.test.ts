@@ -164,7 +164,7 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
 });
 
 describe('saved application with unusual values', () => {
-  it('breaks neither listings nor calls', async () => {
+  it('does not break listings and calls', async () => {
     const place = { method: 'PUT', path: pathOf('odd', bucket) };
     let saved = 0;
     await fc.assert(

@@ -46,7 +46,7 @@ describe.each(stores)('counters in %s', (_name, open) => {
     expect(await count(store, [])).toEqual([]);
   });
 
-  it('add nothing if one of them has reached its total', async () => {
+  it('are not increased if one of them has reached its total', async () => {
     const { store, counter } = setUp();
     await count(store, [counter({ window: day, amount: 10 })]);
     expect(await count(store, [counter(), counter({ window: day })])).toEqual([0, 10]);

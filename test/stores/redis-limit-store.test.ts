@@ -94,7 +94,7 @@ describe('counters in a shared Redis', () => {
     expect(lifetimes[1]).toBeLessThanOrEqual(65_000);
   });
 
-  it('store no entry if nothing is added', async () => {
+  it('store no entry if their amount is 0 or their total is reached', async () => {
     await count(openStore(0), [counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
     expect(await nodes[0]?.readRedis()).toEqual({});
   });

@@ -111,7 +111,7 @@ export async function startProber(): Promise<Prober> {
     applications: { application: { endpoint: `${url}/app` } },
   });
   /**
-   * Sends a request and returns what the upstream received, or the answer of the demo. Returns undefined for a rejected request.
+   * Sends a request and returns the upstream requests, or the answer of the demo. Returns undefined for a rejected request.
    */
   const observe = async (dialect: DialectName, sendRequest: () => Promise<TestResponse>): Promise<Observation | undefined> => {
     const index = upstream.requests.length;

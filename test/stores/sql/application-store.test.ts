@@ -72,7 +72,7 @@ describeOnEach('saved applications', (node) => {
     expect(await store().find(saved.id)).toEqual(saved);
   });
 
-  it('are created and changed by one of several concurrent writers', async () => {
+  it('are created and changed by a single winner among concurrent writers', async () => {
     const saved = application();
     const many = (from: string) => Array.from({ length: 10 }, (_, index) => ({ ...saved, etag: `${from} ${index}` }));
     const nodes = [node.database, node.otherDatabase];
@@ -268,7 +268,7 @@ describeOnEach('versions of applications', (node) => {
     expect(await listNumbers(saved.id)).toEqual([59, 58, 57]);
   });
 
-  it('include every one of several concurrent saves', async () => {
+  it('include all concurrent saves', async () => {
     const saved = application();
     const all = Array.from({ length: 12 }, (_, nth) => ({ ...saved, etag: `form ${nth}` }));
     await Promise.all(all.map((each, nth) => store([node.database, node.otherDatabase][nth % 2]).put(each, undefined)));

@@ -39,7 +39,7 @@ describeOnEach('stored consents', (node) => {
     expect(await store().list(subject)).toEqual([next]);
   });
 
-  it('equal one of several concurrent writes', async () => {
+  it('equal a single write after concurrent writes', async () => {
     const subject = randomUUID();
     const all = Array.from({ length: 20 }, (_, index) => ({
       deployment: 'app',

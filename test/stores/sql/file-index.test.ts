@@ -76,7 +76,7 @@ describeOnEach('file index', (node) => {
     expect(await index().put(file(bucket, 'a'), 'present', unbounded)).toMatchObject({ outcome: 'stored' });
   });
 
-  it('admits one of several concurrent writers of a file', async () => {
+  it('admits a single one of the concurrent writers of a file', async () => {
     const bucket = randomUUID();
     const race = async (condition: 'absent' | { etag: string }) => {
       const puts = Array.from({ length: 16 }, (_, n) => indexes()[n % 2 ? 1 : 0].put(file(bucket, 'a'), condition, unbounded));

@@ -79,7 +79,7 @@ describeOnEach('stored responses', (node) => {
     expect(await here().chain(third, later)).toEqual({ absent: synchronous.id });
   });
 
-  it('return their items and those of conversations by ID, and none of another user', async () => {
+  it('return their items and the items of conversations by ID, but no items of another user', async () => {
     const subject = randomUUID();
     const storedResponse = stored({ subject });
     await here().add(storedResponse);
@@ -134,7 +134,7 @@ describeOnEach('responses in progress', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
 
-  it('end once, on their node, and store nothing after they were deleted or canceled', async () => {
+  it('end once, on their node, and store no data after they were deleted or canceled', async () => {
     const [ended, deleted, cancelled] = [running(), running(), running({ isBackground: true })];
     await Promise.all([ended, deleted, cancelled].map((each) => here().begin(each)));
     expect(await there().find(ended, nowMs)).toMatchObject({ status: 'in_progress', response: { output: [] } });
@@ -185,7 +185,7 @@ describeOnEach('responses in progress', (node) => {
     }
   });
 
-  it('are started once by one of several nodes', async () => {
+  it('are started once', async () => {
     const waits = running({ status: 'queued', isBackground: true });
     await here().begin(waits, { model: 'a model' });
     expect(await here().runs.start(waits, 'here')).toBe(true);
