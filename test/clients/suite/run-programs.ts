@@ -28,7 +28,7 @@ export function toOutcomes({ clients }: Program, { code, stdout, stderr }: Ran):
     const outcome = JSON.parse(line) as Outcome;
     reported.set(toMark(outcome), outcome);
   }
-  const missingReport = `nothing was told of it; the program ended with ${code}: ${stderr.slice(-400)}`;
+  const missingReport = `the program did not report it and exited with ${code}: ${stderr.slice(-400)}`;
   return Object.entries(clients).flatMap(([client, without]) =>
     deploymentIds.flatMap((deployment) =>
       cells
@@ -52,10 +52,10 @@ export function checkedAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>
   if (!outcome.ok) return outcome;
   const exchanges = upstream.exchangesWith(toMark(outcome));
   const red = (seen: string): Outcome => ({ ...outcome, ok: false, seen });
-  if (exchanges.length === 0) return red('nothing of it reached the upstream');
+  if (exchanges.length === 0) return red('no request reached the upstream');
   const expected = upstreamRequirements[outcome.cell];
   if (expected !== undefined && !exchanges.some(({ body }) => expected.holds(body)))
     return red(`${expected.what} did not reach the upstream`);
-  if (outcome.cell === 'cancel' && !exchanges.every(({ isCanceled }) => isCanceled)) return red('the upstream was not left');
+  if (outcome.cell === 'cancel' && !exchanges.every(({ isCanceled }) => isCanceled)) return red('the upstream request was not canceled');
   return outcome;
 }

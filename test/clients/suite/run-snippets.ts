@@ -47,7 +47,7 @@ export async function runSnippets(programs: readonly Program[], stage: Stage): P
     const runtime = runtimes.get(snippet.client);
     const runner = runtime === undefined ? node : stage.runners[runtime];
     const file = await write(snippet, { url: stage.world.url, into: join(folder, String(at)) });
-    if (file === undefined) faults.push(`the snippet of ${snippet.client}: ${shownAddress} is not in it, or nothing runs it`);
+    if (file === undefined) faults.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
     else written.push({ client: snippet.client, file, runner });
   }
   faults.push(...(await runAll(written, stage)));
@@ -90,7 +90,7 @@ async function runOne({ client, file, runner }: Written, stage: Stage): Promise<
 
 async function runTogether(runner: SnippetRunner, written: readonly Written[], stage: Stage): Promise<string[]> {
   const command = runner.toSnippetsCommand?.(written.map(({ file }) => file)) ?? [];
-  const { code, stdout, stderr } = await run(`the snippets of ${written[0]?.client} and others`, { command, runner }, stage);
+  const { code, stdout, stderr } = await run(`the snippets with ${written[0]?.client}`, { command, runner }, stage);
   const results = new Map<string, string>();
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue;

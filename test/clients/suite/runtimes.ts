@@ -50,7 +50,7 @@ export async function findMissing(): Promise<string[]> {
     if (found !== undefined && !isBelow(found, atLeast)) continue;
     const has = found === undefined ? 'is missing' : `is ${found.join('.')}`;
     const wanted = atLeast.join('.');
-    missing.push(`${command[0]} ${has}; the clients need ${wanted} or newer, on Debian: apt-get install ${debian}`);
+    missing.push(`${command[0]} ${has}. The clients need ${wanted} or newer. On Debian: apt-get install ${debian}`);
   }
   return missing;
 }

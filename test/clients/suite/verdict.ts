@@ -8,6 +8,6 @@ export function findFaults(outcomes: readonly Outcome[], known: readonly KnownFa
   const stale = known.filter((each) => !red.some((outcome) => isKnown(each, outcome)));
   return [
     ...unknown.map((outcome) => `${toMark(outcome)} ${outcome.seen}`),
-    ...stale.map(({ why }) => `no cell is red any more for this reason, take it out of known-failures.ts: ${why}`),
+    ...stale.map(({ why }) => `no cell is red for this reason. Remove it from known-failures.ts: ${why}`),
   ];
 }

@@ -185,7 +185,7 @@ func cancel(ctx context.Context, each cells.Case) error {
 		}
 	}
 	if ctx.Err() == nil {
-		return fmt.Errorf("the stream ended by itself: %w", stream.Err())
+		return fmt.Errorf("the stream ended before the cancellation: %w", stream.Err())
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (s suite) cancel(ctx context.Context, each cells.Case) error {
 		}
 	}
 	if ctx.Err() == nil {
-		return fmt.Errorf("the stream ended by itself: %w", stream.Err())
+		return fmt.Errorf("the stream ended before the cancellation: %w", stream.Err())
 	}
 	return nil
 }
