@@ -56,6 +56,7 @@ export function checkedAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>
   const expected = upstreamRequirements[outcome.cell];
   if (expected !== undefined && !exchanges.some(({ body }) => expected.holds(body)))
     return red(`${expected.what} did not reach the upstream`);
-  if (outcome.cell === 'cancel' && !exchanges.every(({ isCanceled }) => isCanceled)) return red('the upstream request was not canceled');
+  if (outcome.cell === 'cancel' && !exchanges.every(({ isCanceled }) => isCanceled))
+    return red('the upstream request was not canceled');
   return outcome;
 }

@@ -47,7 +47,8 @@ export async function runSnippets(programs: readonly Program[], stage: Stage): P
     const runtime = runtimes.get(snippet.client);
     const runner = runtime === undefined ? node : stage.runners[runtime];
     const file = await write(snippet, { url: stage.world.url, into: join(folder, String(at)) });
-    if (file === undefined) faults.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
+    if (file === undefined)
+      faults.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
     else written.push({ client: snippet.client, file, runner });
   }
   faults.push(...(await runAll(written, stage)));
