@@ -27,7 +27,7 @@ const tools = {
   }),
 };
 
-describe('the AI SDK', () => {
+describe('AI SDK', () => {
   it.each(['gpt', 'azure'])('generates text with %s', async (model) => {
     const { text, usage, finishReason } = await generateText({
       model: provider().chatModel(model),
@@ -52,19 +52,19 @@ describe('the AI SDK', () => {
     expect(await result.text).toBe('1 2 3 4 5 6 7 8 9 10 11 12');
   });
 
-  it('runs tools, in one piece and streamed', async () => {
-    const asking = {
+  it('runs tools, streamed or not', async () => {
+    const toolOptions = {
       model: provider().chatModel('gpt'),
       prompt: 'What is the weather in Paris?',
       tools,
       stopWhen: stepCountIs(3),
       maxRetries: 0,
     };
-    const whole = await generateText(asking);
-    const streamed = streamText(asking);
+    const completeResult = await generateText(toolOptions);
+    const streamed = streamText(toolOptions);
     await streamed.consumeStream();
     for (const [text, steps] of [
-      [whole.text, whole.steps],
+      [completeResult.text, completeResult.steps],
       [await streamed.text, await streamed.steps],
     ] as const) {
       expect(text).toBe('It is sunny in Paris.');
@@ -93,7 +93,7 @@ describe('the AI SDK', () => {
     ['overloaded', 'gpt', 503, true],
     ['hello', 'staff', 403, false],
     ['hello', 'none', 404, false],
-  ])('throws an APICallError of "%s" to %s', async (prompt, model, statusCode, isRetryable) => {
+  ])('throws an APICallError for "%s" to %s', async (prompt, model, statusCode, isRetryable) => {
     const error = await generateText({ model: provider().chatModel(model), prompt, maxRetries: 0 }).catch(
       (thrown: unknown) => thrown,
     );
@@ -101,7 +101,7 @@ describe('the AI SDK', () => {
     expect(error).toMatchObject({ statusCode, isRetryable });
   });
 
-  it('is told of an error in a stream', async () => {
+  it('reports an error in a stream', async () => {
     const errors: unknown[] = [];
     const result = streamText({
       model: provider('unknown').chatModel('gpt'),

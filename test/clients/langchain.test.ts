@@ -14,7 +14,7 @@ afterEach(() => mocked.service.forgetFailures());
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 
-const stock = (model: string) =>
+const createChat = (model: string) =>
   new ChatOpenAI({ model, apiKey: callerKey, maxRetries: 0, configuration: { baseURL: `${mocked.service.url}/v1` } });
 
 const azure = (model: string) =>
@@ -27,7 +27,7 @@ const azure = (model: string) =>
   });
 
 describe.each([
-  ['ChatOpenAI', stock],
+  ['ChatOpenAI', createChat],
   ['AzureChatOpenAI', azure],
 ] as const)('%s of LangChain', (_name, client) => {
   it.each(['gpt', 'azure'])('invokes %s', async (model) => {
@@ -47,19 +47,23 @@ describe.each([
     expect(tokens).toBeGreaterThan(0);
   });
 
-  it('calls tools, in one piece and streamed, and gives results back', async () => {
+  it('calls tools, streamed or not, and returns their results', async () => {
     const bound = client('gpt').bindTools([weatherTool]);
     const question = new HumanMessage('What is the weather in Paris?');
-    const asked = await bound.invoke([question]);
-    expect(asked.tool_calls).toMatchObject([{ id: 'call_weather', name: 'get_weather', args: { city: 'Paris' } }]);
-    const told = await bound.invoke([question, asked, new ToolMessage({ content: 'sunny', tool_call_id: 'call_weather' })]);
-    expect(told.content).toBe('It is sunny in Paris.');
+    const callMessage = await bound.invoke([question]);
+    expect(callMessage.tool_calls).toMatchObject([{ id: 'call_weather', name: 'get_weather', args: { city: 'Paris' } }]);
+    const answer = await bound.invoke([
+      question,
+      callMessage,
+      new ToolMessage({ content: 'sunny', tool_call_id: 'call_weather' }),
+    ]);
+    expect(answer.content).toBe('It is sunny in Paris.');
     let streamed: Awaited<ReturnType<typeof bound.invoke>> | undefined;
     for await (const chunk of await bound.stream([question])) streamed = streamed === undefined ? chunk : streamed.concat(chunk);
     expect(streamed?.tool_calls).toMatchObject([{ id: 'call_weather', name: 'get_weather', args: { city: 'Paris' } }]);
   });
 
-  it('rejects with the status of a refusal', async () => {
+  it('rejects with the status of the error', async () => {
     await expect(client('gpt').invoke('too long')).rejects.toMatchObject({ status: 400 });
     await expect(client('staff').invoke('hello')).rejects.toMatchObject({ status: 403 });
     await expect(client('none').invoke('hello')).rejects.toMatchObject({ status: 404 });

@@ -14,7 +14,7 @@ import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
-/** Where applications live. */
+/** Serves the applications. */
 let host: ScriptedUpstream;
 let service: TestService;
 
@@ -41,39 +41,39 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function keyOf({ headers }: Received): string {
+function getKey({ headers }: Received): string {
   return String(headers['api-key']);
 }
 
-/** Calls back with the key of the request, as an application does. */
+/** Calls the service with the key of the request, as an application does. */
 function callBack(received: Received, deployment: string, body: object = { messages: hello }): Promise<TestResponse> {
-  const headers = { 'api-key': keyOf(received), 'content-type': 'application/json' };
+  const headers = { 'api-key': getKey(received), 'content-type': 'application/json' };
   return sendRequest(service.url, { path: chatPath(deployment), headers, body });
 }
 
-/** An application that calls deployments one after the other and then answers. */
-function calling(...deployments: string[]) {
+/** Returns an application that calls the deployments in sequence and then answers. */
+function callInSequence(...deployments: string[]) {
   return async (answering: Answering): Promise<void> => {
     answering.head();
     await answering.events(delta({ role: 'assistant', content: '' }));
     for (const deployment of deployments) {
       const inner = await callBack(answering.received, deployment);
-      const said = inner.status === 200 ? inner.completion.choices[0]?.message.content : 'failed';
-      await answering.events(text(String(said)));
+      const content = inner.status === 200 ? inner.completion.choices[0]?.message.content : 'failed';
+      await answering.events(text(String(content)));
     }
     await answering.events(finish());
     answering.done();
   };
 }
 
-describe('an application with an endpoint', () => {
-  it('receives a new key in Api-Key for every call, and no credentials of the caller', async () => {
+describe('application with an endpoint', () => {
+  it('receives a new key in Api-Key for each call, and no credentials of the client', async () => {
     host.script(jsonReply(plainCompletion('hi')));
     const keys = new Set<string>();
     for (const headers of [{}, { 'api-key': '', authorization: `Bearer ${callerKey}` }, { cookie: `k=${callerKey}` }]) {
       await service.chat('app', { messages: hello }, headers);
       const received = host.requests.at(-1) ?? expect.unreachable();
-      keys.add(keyOf(received));
+      keys.add(getKey(received));
       expect(received.headers).not.toHaveProperty('authorization');
       expect(`${JSON.stringify(received.headers)}${received.text}`).not.toContain(callerKey);
     }
@@ -81,7 +81,7 @@ describe('an application with an endpoint', () => {
     for (const key of keys) expect(Buffer.from(key, 'base64url').length).toBeGreaterThanOrEqual(16);
   });
 
-  it('can call back while the call runs, and no more afterwards', async () => {
+  it('can call the service while its call is in progress, and not afterwards', async () => {
     let during: number[] = [];
     host.script(async (answering) => {
       const { received } = answering;
@@ -89,7 +89,7 @@ describe('an application with an endpoint', () => {
         (await callBack(received, 'm')).status,
         (await callBack(received, 'm', { messages: hello, stream: true })).status,
       ];
-      const headers = { authorization: `Bearer ${keyOf(received)}` };
+      const headers = { authorization: `Bearer ${getKey(received)}` };
       during.push((await sendRequest(service.url, { method: 'GET', path: '/v1/models', headers })).status);
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done')));
@@ -100,7 +100,7 @@ describe('an application with an endpoint', () => {
     expect([after.status, after.error.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('cannot call back once its call has failed, or its caller has left', async () => {
+  it('cannot call the service after its call fails or the client disconnects', async () => {
     host.script(refusal(500));
     await service.chat('app', { messages: hello });
     expect((await callBack(host.requests.at(-1) ?? expect.unreachable(), 'm')).status).toBe(401);
@@ -117,7 +117,7 @@ describe('an application with an endpoint', () => {
     expect((await callBack(received, 'm')).status).toBe(401);
   });
 
-  it('has the rights of its caller, no more', async () => {
+  it('has only the rights of its caller', async () => {
     let status = 0;
     host.script(async (answering) => {
       status = (await callBack(answering.received, 'staff')).status;
@@ -128,8 +128,8 @@ describe('an application with an endpoint', () => {
   });
 });
 
-describe('the statistics of an application', () => {
-  const counted = (prompt: number, completion: number) =>
+describe('statistics of an application', () => {
+  const createCountedReply = (prompt: number, completion: number) =>
     jsonReply(plainCompletion('inner', { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: 0 } }));
   const item = (index: number, model: string, prompt: number, completion: number) => ({
     index,
@@ -140,30 +140,30 @@ describe('the statistics of an application', () => {
     total_tokens: prompt + completion,
   });
 
-  it('have the calls that it made, summed up per model', async () => {
-    host.script(calling('m', 'other', 'm'));
-    upstream.script(counted(1, 2), counted(10, 20), counted(100, 200));
+  it('include its inner calls, summed by model', async () => {
+    host.script(callInSequence('m', 'other', 'm'));
+    upstream.script(createCountedReply(1, 2), createCountedReply(10, 20), createCountedReply(100, 200));
     const { chunks, content, usages } = await (await service.stream('app', { messages: hello })).readRest();
     expect(content()).toBe('innerinnerinner');
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'm', 101, 202), item(1, 'other', 10, 20)] });
     expect(usages).toEqual([{ prompt_tokens: 111, completion_tokens: 222, total_tokens: 333 }]);
   });
 
-  it('go up through applications that call applications', async () => {
+  it('include the inner calls of applications that it calls', async () => {
     host.script(async (answering) => {
       const { completion } = await callBack(answering.received, 'second');
       expect(completion.statistics?.usage_per_model).toEqual([item(0, 'm', 3, 4)]);
       await callBack(answering.received, 'other');
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
-    }, calling('m'));
-    upstream.script(counted(3, 4), counted(5, 6));
+    }, callInSequence('m'));
+    upstream.script(createCountedReply(3, 4), createCountedReply(5, 6));
     const { completion } = await service.chat('app', { messages: hello });
     expect(completion.statistics?.usage_per_model).toEqual([item(0, 'm', 3, 4), item(1, 'other', 5, 6)]);
     expect(completion.usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 10, total_tokens: 18 });
   });
 
-  it('are its own where it reports any', async () => {
+  it('are those that the application reports, if any', async () => {
     host.script(
       eventsReply(...plainReply('hi').slice(0, -1), {
         ...usage(1, 1),
@@ -175,9 +175,9 @@ describe('the statistics of an application', () => {
     expect(chunks.filter(({ statistics }) => statistics !== undefined)).toHaveLength(1);
   });
 
-  it('count the usage if the reply breaks off', async () => {
-    upstream.script(counted(1, 2));
-    host.script(calling('second', 'm'), async (answering) => {
+  it('count the usage if the reply is aborted', async () => {
+    upstream.script(createCountedReply(1, 2));
+    host.script(callInSequence('second', 'm'), async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'half' }));
       await callBack(answering.received, 'm');
@@ -189,8 +189,8 @@ describe('the statistics of an application', () => {
   });
 });
 
-describe('a chain of applications', () => {
-  it('is refused where it comes back to one of them more than three times', async () => {
+describe('chain of applications', () => {
+  it('is rejected if it would contain one application a fifth time', async () => {
     const refusals: TestResponse[] = [];
     host.script(async (answering) => {
       const inner = await callBack(answering.received, 'app');
@@ -204,28 +204,28 @@ describe('a chain of applications', () => {
     expect(refusals.map(({ error }) => error.code)).toEqual(['call_depth_exceeded']);
   });
 
-  it('is refused where it is deeper than 16', async () => {
+  it('is rejected if it is deeper than 16', async () => {
     const applications = Object.fromEntries(
       Array.from({ length: 20 }, (_, depth) => [`a${depth}`, { endpoint: `${host.url}/${depth}` }]),
     );
     await using deep = await startService({ applications });
-    let refused: TestResponse | undefined;
+    let rejection: TestResponse | undefined;
     host.script(async (answering) => {
       const next = `a${Number(answering.received.path.slice(1)) + 1}`;
-      const headers = { 'api-key': keyOf(answering.received), 'content-type': 'application/json' };
+      const headers = { 'api-key': getKey(answering.received), 'content-type': 'application/json' };
       const inner = await sendRequest(deep.url, { path: chatPath(next), headers, body: { messages: hello } });
-      if (inner.status !== 200) refused = inner;
+      if (inner.status !== 200) rejection = inner;
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done')));
     });
     const before = host.requests.length;
     await deep.chat('a0', { messages: hello });
     expect(host.requests.length - before).toBe(16);
-    expect([refused?.status, refused?.error.code]).toEqual([400, 'call_depth_exceeded']);
+    expect([rejection?.status, rejection?.error.code]).toEqual([400, 'call_depth_exceeded']);
   });
 });
 
-describe('the reply of an application', () => {
+describe('reply of an application', () => {
   const custom: Delta[] = [
     { custom_content: { stages: [{ index: 0, name: 'Looking', status: null }] } },
     { custom_content: { stages: [{ index: 0, content: 'here ' }] } },
@@ -248,7 +248,7 @@ describe('the reply of an application', () => {
   ];
   const events = [delta({ role: 'assistant' }), ...custom.map((each) => delta(each)), finish(), usage(1, 1)];
 
-  it('is streamed as it arrives, with a status in every chunk of a stage', async () => {
+  it('is streamed as it arrives, with a status in each chunk of a stage', async () => {
     host.script(eventsReply(...events));
     const { deltas } = await (await service.stream('app', { messages: hello })).readRest();
     const completed = custom.map((each) => {
@@ -258,7 +258,7 @@ describe('the reply of an application', () => {
     expect(deltas().slice(1, -1)).toEqual(completed);
   });
 
-  it('folds to the message of the JSON answer, every index kept', async () => {
+  it('is folded into a JSON message with all indices', async () => {
     host.script(eventsReply(...events));
     const { completion } = await service.chat('app', { messages: hello });
     expect(completion.choices[0]).toEqual({
@@ -288,7 +288,7 @@ describe('the reply of an application', () => {
     });
   });
 
-  it('by controls that come back is held to: no other control, no other value', async () => {
+  it('determines the controls and values that the client may complete', async () => {
     const controls = [{ index: 0, label: 'Book', schema: { type: 'object', properties: { nights: { type: 'integer' } } } }];
     const conversation = (custom: object, completed: object) => [
       { role: 'user', content: 'hi' },
@@ -296,23 +296,23 @@ describe('the reply of an application', () => {
       { role: 'user', content: '', custom_content: { completed_control: completed } },
     ];
     host.script(jsonReply(plainCompletion('done')));
-    const told = async (custom: object, completed: object) => {
+    const complete = async (custom: object, completed: object) => {
       const { status, text } = await service.chat('app', { messages: conversation(custom, completed) });
       return status === 200 ? status : [status, JSON.parse(text).error.code, JSON.parse(text).error.param];
     };
-    const at = 'messages[2].custom_content.completed_control';
-    expect(await told({ controls }, { label: 'Book', value: { nights: 2 } })).toBe(200);
-    expect(await told({ controls }, { label: 'Cancel', value: {} })).toEqual([400, 'control_not_offered', `${at}.label`]);
-    expect(await told({ controls }, { label: 'Book', value: { nights: 'x' } })).toEqual([
+    const path = 'messages[2].custom_content.completed_control';
+    expect(await complete({ controls }, { label: 'Book', value: { nights: 2 } })).toBe(200);
+    expect(await complete({ controls }, { label: 'Cancel', value: {} })).toEqual([400, 'control_not_offered', `${path}.label`]);
+    expect(await complete({ controls }, { label: 'Book', value: { nights: 'x' } })).toEqual([
       400,
       'control_not_offered',
-      `${at}.value`,
+      `${path}.value`,
     ]);
-    expect(await told({ controls: [] }, { label: 'Book', value: {} })).toEqual([400, 'control_not_offered', `${at}.label`]);
-    expect(await told({}, { label: 'Cancel', value: {} })).toBe(200);
+    expect(await complete({ controls: [] }, { label: 'Book', value: {} })).toEqual([400, 'control_not_offered', `${path}.label`]);
+    expect(await complete({}, { label: 'Cancel', value: {} })).toBe(200);
   });
 
-  it('of a fault of the caller keeps its status', async () => {
+  it('keeps the status of a client error', async () => {
     host.script(refusal(400, {}, { message: 'no such city', code: 'their_code', param: 'messages' }));
     expect((await service.chat('app', { messages: hello })).error).toEqual({
       type: 'upstream_type',

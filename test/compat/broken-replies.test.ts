@@ -31,10 +31,10 @@ afterAll(async () => {
 });
 
 const start = delta({ role: 'assistant', content: 'half a re' });
-const bytesOf = (...values: unknown[]): string => values.map(toEvent).join('');
+const encodeEvents = (...values: unknown[]): string => values.map(toEvent).join('');
 
-/** Sends the beginning of a reply, then does what ends it. */
-function begun(end: Reply, ...values: unknown[]): Reply {
+/** Sends the start of a reply, then runs `end`. */
+function startReply(end: Reply, ...values: unknown[]): Reply {
   return async (answering) => {
     answering.head();
     await answering.events(start, ...values);
@@ -42,34 +42,34 @@ function begun(end: Reply, ...values: unknown[]): Reply {
   };
 }
 
-const breaks: readonly (readonly [string, Reply])[] = [
-  ['closes without an end mark', begun(({ response }) => void response.end())],
-  ['closes without an end mark after its finish reason', begun(({ response }) => void response.end(), finish())],
-  ['is cut', begun((answering) => answering.destroyConnection())],
-  ['is reset', begun((answering) => answering.reset())],
+const abortedReplies: readonly (readonly [string, Reply])[] = [
+  ['closes without an end mark', startReply(({ response }) => void response.end())],
+  ['closes without an end mark after its finish reason', startReply(({ response }) => void response.end(), finish())],
+  ['closes the connection', startReply((answering) => answering.destroyConnection())],
+  ['resets the connection', startReply((answering) => answering.reset())],
   [
-    'is cut inside an event',
-    begun(async (answering) => {
-      await answering.bytes(bytesOf(text('more')).slice(0, 20));
+    'closes the connection inside an event',
+    startReply(async (answering) => {
+      await answering.bytes(encodeEvents(text('more')).slice(0, 20));
       answering.destroyConnection();
     }),
   ],
   [
     'sends an error',
-    begun((answering) =>
+    startReply((answering) =>
       answering.events({ error: { message: 'overheated', type: 'x', code: 'hot' } }).then(() => answering.done()),
     ),
   ],
-  ['sends invalid JSON', begun((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
+  ['sends invalid JSON', startReply((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
   [
-    'sends an error and is cut',
-    begun((answering) => answering.events({ error: 'overheated' }).then(() => answering.destroyConnection())),
+    'sends an error and closes the connection',
+    startReply((answering) => answering.events({ error: 'overheated' }).then(() => answering.destroyConnection())),
   ],
-  ['falls silent', begun(() => undefined)],
+  ['stops sending', startReply(() => undefined)],
 ];
 
-describe('a stream whose upstream', () => {
-  it.each(breaks)('%s ends with one error event and the end mark', async (_how, reply) => {
+describe('stream whose upstream', () => {
+  it.each(abortedReplies)('%s ends with one error event and [DONE]', async (_how, reply) => {
     upstream.script(reply);
     const reader = await service.stream('m', { messages: hello });
     expect(reader.status).toBe(200);
@@ -82,7 +82,7 @@ describe('a stream whose upstream', () => {
     expect(chunks.some(({ statistics }) => statistics !== undefined)).toBe(false);
   });
 
-  it.each(breaks)('%s returns no partial JSON reply', async (_how, reply) => {
+  it.each(abortedReplies)('%s returns no partial JSON reply', async (_how, reply) => {
     upstream.script(reply);
     const answer = await service.chat('m', { messages: hello });
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([500, 'upstream_error', 'upstream_failed']);
@@ -90,24 +90,24 @@ describe('a stream whose upstream', () => {
   });
 
   it.each<[string, Reply]>([
-    ['is silent from the head on', (answering) => answering.head()],
-    ['closes at once', piecesReply()],
+    ['sends only response headers', (answering) => answering.head()],
+    ['closes an empty stream', piecesReply()],
     ['sends comments only', piecesReply(': hello\n\n', ': there\n\n')],
     [
-      'is cut behind its head',
+      'closes the connection after the response headers',
       (answering) => {
         answering.head();
         answering.destroyConnection();
       },
     ],
     [
-      'answers with JSON of no length',
+      'sends an empty JSON body',
       ({ response }) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end();
       },
     ],
-  ])('%s has not answered: another try is made, and then it is unavailable', async (_how, reply) => {
+  ])('%s is retried, and returns 503 after the last attempt', async (_how, reply) => {
     for (const body of [{ stream: true }, { stream: false }]) {
       upstream.script(reply);
       const answer = await service.chat('m', { messages: hello, ...body });
@@ -123,9 +123,9 @@ describe('a stream whose upstream', () => {
   it.each([
     ['sends the end mark only', piecesReply('data: [DONE]\n\n')],
     ['sends data that is not JSON', piecesReply('data: oops\n\n', 'data: [DONE]\n\n')],
-    ['is cut in its first event', piecesReply(bytesOf(start).slice(0, 20))],
+    ['closes the stream in its first event', piecesReply(encodeEvents(start).slice(0, 20))],
     ['sends an error first', eventsReply({ error: { message: 'overheated', code: 'hot' } })],
-  ])('%s returns its own status', async (_how, reply) => {
+  ])('%s returns 500 instead of a stream', async (_how, reply) => {
     upstream.script(reply);
     for (const body of [{ stream: true }, { stream: false }]) {
       const answer = await service.chat('m', { messages: hello, ...body });
@@ -148,18 +148,18 @@ describe('a stream whose upstream', () => {
     expect([answer.status, answer.error.code]).toEqual([status, code]);
   });
 
-  it('breaks off inside tool arguments never looks complete', async () => {
+  it('closes the connection inside tool arguments never has a finish reason', async () => {
     const call = { index: 0, id: 'c1', type: 'function' as const, function: { name: 'pay', arguments: '{"amount": 1' } };
-    upstream.script(begun((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
+    upstream.script(startReply((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
     const { chunks, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(chunks.every(({ choices }) => choices.every(({ finish_reason: reason }) => reason === null))).toBe(true);
     expect(error?.code).toBe('upstream_failed');
-    upstream.script(begun((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
+    upstream.script(startReply((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
     expect((await service.chat('m', { messages: hello })).status).toBe(500);
   });
 });
 
-describe('stages that are open when a reply breaks', () => {
+describe('open stages of an aborted reply', () => {
   it('are closed as failed before the error', async () => {
     const stage = (part: object) => delta({ custom_content: { stages: [part as { index: number }] } });
     upstream.script(async (answering) => {
@@ -188,12 +188,12 @@ describe('stages that are open when a reply breaks', () => {
   });
 });
 
-describe('a JSON reply', () => {
+describe('JSON reply', () => {
   const length = JSON.stringify(plainCompletion('whole')).length;
 
   it.each([
     [
-      'is cut',
+      'ends early',
       (async (answering) => {
         answering.head(200, { 'content-type': 'application/json', 'content-length': String(length) });
         await answering.bytes(JSON.stringify(plainCompletion('whole')).slice(0, 60));
@@ -201,17 +201,17 @@ describe('a JSON reply', () => {
       }) as Reply,
     ],
     [
-      'is no JSON',
+      'is not JSON',
       (({ response }) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end('<html>');
       }) as Reply,
     ],
-    ['is no completion', jsonReply({ hello: 'world' })],
+    ['is not a completion', jsonReply({ hello: 'world' })],
     ['is a list', jsonReply([])],
     ['is null', jsonReply(null)],
-    ['has choices that are no list', jsonReply({ choices: { 0: 'x' } })],
-  ])('that %s is a fault', async (_how, reply) => {
+    ['has choices that are not a list', jsonReply({ choices: { 0: 'x' } })],
+  ])('that %s is an upstream failure', async (_how, reply) => {
     upstream.script(reply);
     for (const body of [{ stream: true }, { stream: false }]) {
       const answer = await service.chat('m', { messages: hello, ...body });
@@ -221,7 +221,7 @@ describe('a JSON reply', () => {
   });
 });
 
-describe('after a broken reply', () => {
+describe('after an aborted reply', () => {
   it('the next call is answered', async () => {
     upstream.script(eventsReply(...plainReply('fine')));
     expect((await service.chat('m', { messages: hello })).completion.choices[0]?.message.content).toBe('fine');

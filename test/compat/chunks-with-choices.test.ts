@@ -22,22 +22,22 @@ async function stream(path: string, values: readonly unknown[], more: object = {
   return reader.readRest();
 }
 
-const bare = ({ chunks }: Streamed): Chunk[] => chunks.filter(({ choices }) => choices.length === 0);
+const findChunksWithoutChoices = ({ chunks }: Streamed): Chunk[] => chunks.filter(({ choices }) => choices.length === 0);
 const wantsUsage = { stream_options: { include_usage: true } };
 
-/** Events that a stream has usage and statistics on. */
-const counted = ({ chunks }: Streamed): unknown[] =>
+/** Returns the positions of the chunks with usage or statistics. */
+const findUsage = ({ chunks }: Streamed): unknown[] =>
   chunks.flatMap(({ usage: used, statistics }, at) => (used || statistics ? [[at, Boolean(used), Boolean(statistics)]] : []));
 
-describe.each(openAiPaths)('a stream on %s', (path) => {
-  it('has no chunk without choices: usage and statistics are in a last chunk with an empty choice', async () => {
+describe.each(openAiPaths)('stream on %s', (path) => {
+  it('has a final chunk with an empty choice for usage and statistics', async () => {
     for (const more of [{}, { stream_options: null }, { stream_options: {} }, { stream_options: { include_usage: false } }]) {
       const streamed = await stream(path, plainReply('Hel', 'lo'), more);
-      expect(bare(streamed)).toEqual([]);
+      expect(findChunksWithoutChoices(streamed)).toEqual([]);
       expect(streamed.content()).toBe('Hello');
       expect(streamed.isDone).toBe(true);
       const last = streamed.chunks.length - 1;
-      expect(counted(streamed)).toEqual([[last, true, true]]);
+      expect(findUsage(streamed)).toEqual([[last, true, true]]);
       expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ index: 0, finish_reason: 'stop' }]);
       expect(streamed.chunks.at(-1)).toMatchObject({
         choices: [{ index: 0, delta: {}, finish_reason: null }],
@@ -47,80 +47,80 @@ describe.each(openAiPaths)('a stream on %s', (path) => {
     }
   });
 
-  it('has both in a last chunk without choices if usage is requested', async () => {
+  it('has usage and statistics in a final chunk without choices if usage is requested', async () => {
     const streamed = await stream(path, plainReply('hi'), wantsUsage);
-    expect(bare(streamed)).toHaveLength(1);
-    expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+    expect(findChunksWithoutChoices(streamed)).toHaveLength(1);
+    expect(findUsage(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
     expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
   });
 
-  it('moves data of chunks without choices to their neighbors', async () => {
+  it('moves data of chunks without choices to adjacent chunks', async () => {
     const filters = [{ prompt_index: 0, content_filter_results: {} }];
     const early = chunk({ id: '', created: 0, prompt_filter_results: filters });
     const late = chunk({ afterwards: 1 });
     const between = chunk({ between: [2] });
     const streamed = await stream(path, [early, delta({ role: 'assistant', content: '' }), between, text('hi'), finish(), late]);
-    expect(bare(streamed)).toEqual([]);
+    expect(findChunksWithoutChoices(streamed)).toEqual([]);
     expect(streamed.content()).toBe('hi');
-    const told = streamed.chunks.map(({ prompt_filter_results, between: b, afterwards }) => [
+    const movedFields = streamed.chunks.map(({ prompt_filter_results, between: b, afterwards }) => [
       prompt_filter_results,
       b,
       afterwards,
     ]);
-    expect(told.flat().filter((each) => each !== undefined)).toEqual([filters, [2], 1]);
+    expect(movedFields.flat().filter((each) => each !== undefined)).toEqual([filters, [2], 1]);
     expect(streamed.chunks.at(-1)).toMatchObject({ afterwards: 1, usage: expect.any(Object), statistics: expect.any(Object) });
   });
 });
 
-describe.each(deploymentPaths)('a stream on %s', (path) => {
+describe.each(deploymentPaths)('stream on %s', (path) => {
   it.each([{}, wantsUsage, { stream_options: { include_usage: false } }])(
-    'ends with both and no choices, with %j',
+    'ends with usage and statistics in a chunk without choices, with %j',
     async (more) => {
       const streamed = await stream(path, plainReply('hi'), more);
-      expect(bare(streamed)).toHaveLength(1);
-      expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+      expect(findChunksWithoutChoices(streamed)).toHaveLength(1);
+      expect(findUsage(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
     },
   );
 });
 
-describe('on /v1', () => {
+describe('stream on /v1', () => {
   const path = '/v1/chat/completions';
 
-  it('the usage follows the end of the last of several choices', async () => {
+  it('sends the usage after the end of all choices', async () => {
     const role = (index: number) => delta({ role: 'assistant', content: '' }, index);
     const values = [role(0), text('a'), finish('stop', 0), role(1), text('b', 1), text('c', 1), finish('length', 1), usage(2, 3)];
     const streamed = await stream(path, values, { n: 2 });
-    expect(bare(streamed)).toEqual([]);
+    expect(findChunksWithoutChoices(streamed)).toEqual([]);
     expect([streamed.content(0), streamed.content(1)]).toEqual(['a', 'bc']);
-    expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+    expect(findUsage(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
     expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ index: 1, finish_reason: 'length' }]);
     expect(streamed.chunks.at(-1)?.choices).toEqual([{ index: 1, delta: {}, finish_reason: null }]);
   });
 
-  it('data after the end of all choices is sent in order, before the usage', async () => {
+  it('sends data that follows the end of a choice in order, before the usage', async () => {
     const values = [delta({ role: 'assistant', content: 'a' }), text('b'), finish(), text('c'), text('d'), usage(1, 1)];
     const streamed = await stream(path, values);
-    expect(bare(streamed)).toEqual([]);
+    expect(findChunksWithoutChoices(streamed)).toEqual([]);
     expect(streamed.content()).toBe('abcd');
-    expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+    expect(findUsage(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
   });
 
-  it('an end that the upstream omits is sent before the usage', async () => {
+  it('has a finish reason before the usage if the upstream omits it', async () => {
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' })]);
     expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
     expect(streamed.chunks.at(-1)?.usage).toMatchObject({ total_tokens: expect.any(Number) });
-    expect(bare(streamed)).toEqual([]);
+    expect(findChunksWithoutChoices(streamed)).toEqual([]);
   });
 
-  it('a reply in a single event is followed by the counts', async () => {
-    const whole = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }] });
-    const streamed = await stream(path, [whole]);
+  it('sends a reply in a single event followed by the usage', async () => {
+    const completeReply = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }] });
+    const streamed = await stream(path, [completeReply]);
     expect(streamed.chunks).toHaveLength(2);
-    expect(streamed.chunks[0]).toEqual(whole);
-    expect(counted(streamed)).toEqual([[1, true, true]]);
+    expect(streamed.chunks[0]).toEqual(completeReply);
+    expect(findUsage(streamed)).toEqual([[1, true, true]]);
   });
 
-  it('chunks are not delayed', async () => {
+  it('sends chunks without delay', async () => {
     const seen = Promise.withResolvers<string>();
     upstream.script(async (answering) => {
       answering.head();
@@ -136,18 +136,23 @@ describe('on /v1', () => {
     expect((await reader.readRest()).isDone).toBe(true);
   });
 
-  it('unchanged chunks are relayed byte for byte', async () => {
-    const odd =
+  it('relays unchanged chunks byte by byte', async () => {
+    const unusualChunk =
       '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é"},"finish_reason":null,"x":[1.0,1e3]}]}';
     upstream.script(
-      piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
+      piecesReply(
+        toEvent(delta({ role: 'assistant', content: '' })),
+        `data: ${unusualChunk}\n\n`,
+        toEvent(finish()),
+        'data: [DONE]\n\n',
+      ),
     );
     const body = { model: 'm', messages: hello, stream: true };
     const reader = await openStream(service.url, { path, headers: withKey(), body });
-    expect((await reader.readRest()).data).toContain(odd);
+    expect((await reader.readRest()).data).toContain(unusualChunk);
   });
 
-  it('an end is sent before an error', async () => {
+  it('sends the finish reason before an error', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }), finish());
@@ -160,13 +165,13 @@ describe('on /v1', () => {
     expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
   });
 
-  it('a flood of chunks without choices ends the reply and is not buffered', async () => {
+  it('fails for too many chunks without choices', async () => {
     const flood = Array.from({ length: 40 }, (_, at) => chunk({ [`key${at}`]: 'x'.repeat(40_000) }));
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' }), finish(), ...flood]);
     expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);
   });
 
-  it('a refusal has its own status', async () => {
+  it('is answered with the status of an upstream rejection', async () => {
     upstream.script(refusal(400));
     const body = { model: 'm', messages: hello, stream: true };
     expect((await service.sendRequest({ path, headers: withKey(), body })).status).toBe(400);

@@ -39,7 +39,7 @@ function raw(...lines: string[]): Socket {
   return socket;
 }
 
-/** The lines of a request with its body. */
+/** Returns the lines of a request with its body. */
 function toLines(body: object, more: readonly string[] = [], version = '1.1'): string[] {
   const text = JSON.stringify(body);
   const head = [
@@ -52,18 +52,21 @@ function toLines(body: object, more: readonly string[] = [], version = '1.1'): s
   return [...head, ...more, '', text];
 }
 
-describe('a connection', () => {
-  it('serves one call after another, however the previous one ended', async () => {
+describe('connection', () => {
+  it('serves several calls, regardless of the result of the previous call', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const used = new Set<unknown>();
     const post = (key: string, body: object): Promise<{ status: number; text: string }> =>
       new Promise((resolve, reject) => {
         const { port } = new URL(service.url);
-        const asking = request({ port, method: 'POST', path: chatPath('m'), headers: withKey(key), agent }, async (response) => {
-          used.add(response.socket);
-          resolve({ status: response.statusCode ?? 0, text: await readAll(response) });
-        });
-        asking.on('error', reject).end(JSON.stringify(body));
+        const clientRequest = request(
+          { port, method: 'POST', path: chatPath('m'), headers: withKey(key), agent },
+          async (response) => {
+            used.add(response.socket);
+            resolve({ status: response.statusCode ?? 0, text: await readAll(response) });
+          },
+        );
+        clientRequest.on('error', reject).end(JSON.stringify(body));
       });
     const large = { messages: [{ role: 'user', content: 'x'.repeat(2_000_000) }] };
     const answers = [
@@ -79,7 +82,7 @@ describe('a connection', () => {
     agent.destroy();
   });
 
-  it('answers requests that were sent ahead in their order', async () => {
+  it('answers pipelined requests in their order', async () => {
     const bodies = [{ messages: hello, stream: true }, { messages: [] }, { messages: hello }];
     const socket = raw(
       ...bodies
@@ -92,7 +95,7 @@ describe('a connection', () => {
     expect(text.indexOf('[DONE]')).toBeLessThan(text.indexOf('HTTP/1.1 400'));
   });
 
-  it('gets no second response in the middle of a response if it sends an invalid request', async () => {
+  it('receives no second response inside a response after an invalid request', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(plainReply('Hi')[0]);
@@ -104,7 +107,7 @@ describe('a connection', () => {
     expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
-  it('of HTTP/1.0 gets a stream that is not cut into chunks', async () => {
+  it('with HTTP/1.0 receives a stream without chunked encoding', async () => {
     const text = await readAll(raw(...toLines({ messages: hello, stream: true }, [], '1.0')));
     const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
     expect(head).toMatch(/^HTTP\/1\.[01] 200 /);
@@ -113,7 +116,7 @@ describe('a connection', () => {
     expect(body).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('of HTTP/1.0 with chunks is rejected before the upstream is called', async () => {
+  it('with HTTP/1.0 and chunked encoding is rejected before the upstream is called', async () => {
     const before = upstream.requests.length;
     const [head = ''] = toLines({ messages: hello }, [], '1.0').join('\r\n').split('\r\n\r\n');
     const body = JSON.stringify({ messages: hello });
@@ -136,7 +139,7 @@ describe('a connection', () => {
     expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('whose body is too large gets its answer while it still sends, and is closed', async () => {
+  it('with a body that is too large is answered while it sends, and is closed', async () => {
     const socket = raw(...toLines({ messages: hello }).slice(0, -3), 'content-length: 50000000', '', 'x'.repeat(100_000));
     const text = await readAll(socket);
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
@@ -144,7 +147,7 @@ describe('a connection', () => {
     expect(text).toContain('payload_too_large');
   });
 
-  it('that ends inside its body costs no call', async () => {
+  it('that ends inside the request body causes no upstream call', async () => {
     const before = upstream.requests.length;
     const socket = raw(...toLines({ messages: hello }).slice(0, -1), '{"messages"');
     socket.end();
@@ -159,7 +162,7 @@ describe('a connection', () => {
     ['a folded header', ['x-a: b', ' folded']],
     ['an unknown transfer coding', ['transfer-encoding: gzip, chunked, x']],
     ['two hosts', ['Host: y']],
-  ])('with %s is rejected, so that no request can be smuggled', async (_what, more) => {
+  ])('with %s in a request is rejected to prevent request smuggling', async (_what, more) => {
     const before = upstream.requests.length;
     const text = await readAll(raw(...toLines({ messages: hello }, [...more, 'connection: close'])));
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);

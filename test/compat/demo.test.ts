@@ -14,33 +14,35 @@ afterAll(async () => {
   await service.close();
 });
 
-const ask = (content: string) => [{ role: 'user', content }];
+const createMessages = (content: string) => [{ role: 'user', content }];
 
-/** The reply without what differs from call to call. */
-function settled({ choices, usage, statistics }: Completion): object {
+/** Returns the fields of a completion that do not differ between calls. */
+function pickStable({ choices, usage, statistics }: Completion): object {
   return { choices, usage, statistics };
 }
 
-describe('a reply in JSON', () => {
+describe('JSON reply of the demo', () => {
   it.each([
-    ['plain text', { messages: ask('hello') }],
-    ['stages, attachments and controls', { messages: ask('Show me everything') }],
-    ['several choices', { messages: ask('Count to 5'), n: 3 }],
-    ['a cut', { messages: ask('Count to 50'), max_tokens: 9 }],
-  ])('of %s is the fold of the stream', async (_what, body) => {
+    ['plain text', { messages: createMessages('hello') }],
+    ['stages, attachments and controls', { messages: createMessages('Show me everything') }],
+    ['several choices', { messages: createMessages('Count to 5'), n: 3 }],
+    ['a truncated answer', { messages: createMessages('Count to 50'), max_tokens: 9 }],
+  ])('with %s equals the folded stream', async (_what, body) => {
     const { chunks, isDone } = await (await service.stream('demo', body)).readRest();
     const folded = new Accumulator();
     for (const chunk of chunks) folded.add(chunk);
     const { completion } = await service.chat('demo', body);
     expect(isDone).toBe(true);
-    expect(settled(completion)).toEqual(settled(folded.completion()));
+    expect(pickStable(completion)).toEqual(pickStable(folded.completion()));
     expect(completion.object).toBe('chat.completion');
   });
 });
 
-describe('n choices of an upstream that gives one', () => {
-  it('are requested concurrently and have their own indices', async () => {
-    const { chunks, content, usages } = await (await service.stream('demo', { messages: ask('Count to 3'), n: 4 })).readRest();
+describe('n choices of an upstream that supports one', () => {
+  it('are requested separately and have their own indices', async () => {
+    const { chunks, content, usages } = await (
+      await service.stream('demo', { messages: createMessages('Count to 3'), n: 4 })
+    ).readRest();
     for (const choice of [0, 1, 2, 3]) expect(content(choice)).toBe('1 2 3');
     const finished = chunks.flatMap(({ choices }) =>
       choices.filter(({ finish_reason: reason }) => reason !== null).map(({ index }) => index),
@@ -50,29 +52,29 @@ describe('n choices of an upstream that gives one', () => {
       new Set(chunks.flatMap(({ choices }) => choices.filter(({ delta }) => delta.role).map(({ index }) => index))).size,
     ).toBe(4);
     expect(usages).toHaveLength(1);
-    const one = (await service.chat('demo', { messages: ask('Count to 3') })).completion.usage;
+    const one = (await service.chat('demo', { messages: createMessages('Count to 3') })).completion.usage;
     expect(usages[0]?.completion_tokens).toBe(4 * (one?.completion_tokens ?? 0));
     expect(chunks.at(-1)?.statistics?.usage_per_model).toMatchObject([{ model: 'demo', total_tokens: usages[0]?.total_tokens }]);
   });
 });
 
-describe('a completed control', () => {
-  /** The conversation after a reply that offered controls. */
-  async function offered(): Promise<object[]> {
-    const { completion } = await service.chat('demo', { messages: ask('Show me controls') });
+describe('completed control', () => {
+  /** Returns the conversation after a reply with controls. */
+  async function offerControls(): Promise<object[]> {
+    const { completion } = await service.chat('demo', { messages: createMessages('Show me controls') });
     const message = completion.choices[0]?.message ?? expect.unreachable();
     expect(message.custom_content?.controls?.map(({ label, index }) => [index, label])).toEqual([
       [0, 'Pick a colour'],
       [1, 'Rate this answer'],
     ]);
-    return [...ask('Show me controls'), message];
+    return [...createMessages('Show me controls'), message];
   }
 
   const complete = async (messages: readonly object[], completed_control: object) =>
     service.chat('demo', { messages: [...messages, { role: 'user', content: '', custom_content: { completed_control } }] });
 
-  it('that was offered and follows its schema is taken', async () => {
-    const messages = await offered();
+  it('is accepted if it was offered and matches its schema', async () => {
+    const messages = await offerControls();
     for (const control of [
       { label: 'Pick a colour', value: { colour: 'red' } },
       { label: 'Rate this answer', value: { stars: 5, remark: 'fine' } },
@@ -83,9 +85,11 @@ describe('a completed control', () => {
     }
   });
 
-  it('needs no content', async () => {
+  it('requires no content', async () => {
     const control = { completed_control: { label: 'Pick a colour', value: { colour: 'blue' } } };
-    const answer = await service.chat('demo', { messages: [...(await offered()), { role: 'user', custom_content: control }] });
+    const answer = await service.chat('demo', {
+      messages: [...(await offerControls()), { role: 'user', custom_content: control }],
+    });
     expect(answer.status).toBe(200);
   });
 
@@ -94,9 +98,9 @@ describe('a completed control', () => {
     ['a label in another case', { label: 'pick a colour', value: { colour: 'red' } }, 'label'],
     ['a value outside the schema', { label: 'Pick a colour', value: { colour: 'mauve' } }, 'value'],
     ['a value of another control', { label: 'Pick a colour', value: { stars: 3 } }, 'value'],
-    ['no value where one is required', { label: 'Pick a colour' }, 'value'],
-  ])('with %s is refused', async (_what, control, field) => {
-    const messages = await offered();
+    ['no value although it is required', { label: 'Pick a colour' }, 'value'],
+  ])('is rejected with %s', async (_what, control, field) => {
+    const messages = await offerControls();
     const answer = await complete(messages, control);
     expect([answer.status, answer.error.code]).toEqual([400, 'control_not_offered']);
     expect(answer.error.param).toBe(`messages[${messages.length}].custom_content.completed_control.${field}`);
@@ -104,18 +108,19 @@ describe('a completed control', () => {
 
   it('is rejected if the last reply offered no controls', async () => {
     const control = { label: 'Pick a colour', value: { colour: 'red' } };
-    expect((await complete([...ask('hi'), { role: 'assistant', content: 'hello' }], control)).error.code).toBe(
+    expect((await complete([...createMessages('hi'), { role: 'assistant', content: 'hello' }], control)).error.code).toBe(
       'control_not_offered',
     );
-    expect((await complete([...(await offered()), ...ask('hi'), { role: 'assistant', content: 'hello' }], control)).status).toBe(
-      400,
-    );
+    expect(
+      (await complete([...(await offerControls()), ...createMessages('hi'), { role: 'assistant', content: 'hello' }], control))
+        .status,
+    ).toBe(400);
     expect((await complete([], control)).status).toBe(400);
   });
 });
 
 describe('embeddings of the demo', () => {
-  it('are vectors of length 1, near for near meaning', async () => {
+  it('have length 1 and are similar for similar texts', async () => {
     const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
     const answer = await service.sendRequest({
       path: '/v1/embeddings',

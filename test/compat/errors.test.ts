@@ -8,24 +8,24 @@ import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 
 const { upstream, service } = await startModel(jsonReply(plainCompletion('hi')));
 
-describe('an error', () => {
+describe('error', () => {
   it.each([
-    ['a faulty body', { path: chatPath('m'), headers: withKey(), body: '{' }, 400],
+    ['an invalid body', { path: chatPath('m'), headers: withKey(), body: '{' }, 400],
     ['no key', { path: chatPath('m'), body: '{}' }, 401],
-    ['no deployment', { path: chatPath('none'), headers: withKey(), body: '{}' }, 404],
-    ['no route', { path: '/nowhere', headers: withKey(), body: '{}' }, 404],
-    ['no such model in a listing', { method: 'GET', path: '/v1/models/none', headers: withKey() }, 404],
+    ['an unknown deployment', { path: chatPath('none'), headers: withKey(), body: '{}' }, 404],
+    ['an unknown route', { path: '/nowhere', headers: withKey(), body: '{}' }, 404],
+    ['an unknown model in a listing', { method: 'GET', path: '/v1/models/none', headers: withKey() }, 404],
     ['a listing without a key', { method: 'GET', path: '/v1/models' }, 401],
     ['the wrong method', { method: 'DELETE', path: '/v1/chat/completions', headers: withKey() }, 405],
-    ['an address that cannot be decoded', { method: 'GET', path: '/v1/models/%zz', headers: withKey() }, 404],
-    ['a very long address', { method: 'GET', path: `/v1/models/${'x'.repeat(9_000)}`, headers: withKey() }, 404],
+    ['a URL that cannot be decoded', { method: 'GET', path: '/v1/models/%zz', headers: withKey() }, 404],
+    ['a very long URL', { method: 'GET', path: `/v1/models/${'x'.repeat(9_000)}`, headers: withKey() }, 404],
     [
       'a listing with a body of another type',
       { method: 'GET', path: '/v1/models/none', headers: { ...withKey(), 'content-type': 'text/html' }, body: 'x' },
       404,
     ],
-  ])('of %s has exactly the four keys, and an id', async (_what, asking, status) => {
-    const answer = await service.sendRequest(asking);
+  ])('for %s has exactly four keys, and a request ID', async (_what, request, status) => {
+    const answer = await service.sendRequest(request);
     expect(answer.status).toBe(status);
     expect(Object.keys(answer.json as object)).toEqual(['error']);
     expect(Object.keys(answer.error).sort()).toEqual(['code', 'message', 'param', 'type']);
@@ -39,7 +39,7 @@ describe('an error', () => {
     [`GET /v1/models HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
     [`GET /v1/models HTTP/1.1\r\napi-key: ${callerKey}\r\nconnection: close\r\n\r\n`, 400],
     [`POST ${chatPath('m')} HTTP/1.1\r\nhost: x\r\nexpect: foo\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`, 417],
-  ])('for invalid HTTP has them too', async (bytes, status) => {
+  ])('for invalid HTTP has exactly four keys', async (bytes, status) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(bytes);
@@ -49,7 +49,7 @@ describe('an error', () => {
     expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type']);
   });
 
-  it('for an unsupported expectation is in the dialect of the path, with an ID', async () => {
+  it("for an unsupported expectation has the format of the path's API, and a request ID", async () => {
     const answer = await service.sendRequest({ path: '/msgapi/v1/messages', headers: { ...withKey(), expect: 'foo' }, body: {} });
     expect([answer.status, answer.json]).toEqual([
       417,
@@ -58,7 +58,7 @@ describe('an error', () => {
     expect(answer.headers['x-request-id']).toMatch(/^[a-z-]{36}$/);
   });
 
-  it('names deep nesting and a key named __proto__', async () => {
+  it('is invalid_json for deep nesting and a key named __proto__', async () => {
     const deep = `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of [deep, '{"messages":[{"role":"user","content":"x","__proto__":{"a":1}}]}', '\u0000', '']) {
       const answer = await service.sendRequest({ path: chatPath('m'), headers: withKey(), body });
@@ -69,32 +69,32 @@ describe('an error', () => {
   it.each(['/v1/chat/completions', '/v1/embeddings', '/msgapi/v1/messages'])(
     'at %s explains how to name a deployment',
     async (path) => {
-      const telling = async (body: string) => {
+      const getError = async (body: string) => {
         const answer = await service.sendRequest({ path, headers: withKey(), body });
         expect(answer.status).toBe(400);
         return answer.error.message;
       };
-      for (const body of ['null', '[]', '"x"', '1']) expect(await telling(body)).toBe('The body must be a JSON object.');
-      expect(await telling('{"Model":"m","messages":[]}')).toMatch(/^Model:? is not a known field. The name is model\.$/);
+      for (const body of ['null', '[]', '"x"', '1']) expect(await getError(body)).toBe('The body must be a JSON object.');
+      expect(await getError('{"Model":"m","messages":[]}')).toMatch(/^Model:? is not a known field. The name is model\.$/);
       for (const body of ['{}', '{"model":""}', '{"model":["m"]}'])
-        expect(await telling(body)).toMatch(/^model:? must name a deployment/);
+        expect(await getError(body)).toMatch(/^model:? must name a deployment/);
     },
   );
 
-  it('names the field at fault', async () => {
+  it('contains the path of the invalid field', async () => {
     const answer = await service.chat('m', { messages: [...hello, { role: 'user', content: 3 }], temperature: 1 });
     expect(answer.error).toMatchObject({ type: 'invalid_request_error', param: 'messages[1].content', code: 'invalid_request' });
   });
 });
 
-describe('a method that a path does not take', () => {
+describe('unsupported method', () => {
   it.each([
     ['GET', '/v1/chat/completions', ['POST']],
     ['DELETE', chatPath('m'), ['POST']],
     ['PUT', '/openai/deployments/m/embeddings', ['POST']],
     ['POST', '/v1/models', ['GET', 'HEAD']],
     ['PATCH', '/openai/applications', ['GET', 'HEAD']],
-  ])('is refused for %s %s, naming those it takes', async (method, path, methods) => {
+  ])('%s %s is rejected with the supported methods', async (method, path, methods) => {
     const answer = await service.sendRequest({ method, path, headers: withKey() });
     expect([answer.status, answer.error.code]).toEqual([405, 'method_not_allowed']);
     const allowed = String(answer.headers.allow).split(', ');
@@ -104,7 +104,7 @@ describe('a method that a path does not take', () => {
 });
 
 describe('X-Request-Id', () => {
-  const askAs = (id: string | undefined, path = chatPath('m')) =>
+  const postAs = (id: string | undefined, path = chatPath('m')) =>
     service.sendRequest({
       path,
       headers: { ...withKey(), ...(id !== undefined && { 'x-request-id': id }) },
@@ -112,7 +112,7 @@ describe('X-Request-Id', () => {
     });
 
   it('is returned unchanged and sent to the upstream', async () => {
-    const answer = await askAs('caller.1:2_3-4');
+    const answer = await postAs('caller.1:2_3-4');
     expect(answer.headers['x-request-id']).toBe('caller.1:2_3-4');
     expect(upstream.requests.at(-1)?.headers['x-request-id']).toBe('caller.1:2_3-4');
   });
@@ -120,16 +120,16 @@ describe('X-Request-Id', () => {
   it.each([undefined, '', 'with space', 'x'.repeat(129), 'a,b', '<script>', 'é'])(
     'is created if it is missing or malformed: %j',
     async (id) => {
-      const [first, second] = [await askAs(id), await askAs(id)];
+      const [first, second] = [await postAs(id), await postAs(id)];
       expect(first.headers['x-request-id']).not.toBe(id);
-      // Clients that look for 429 in the text of an error must never find it in an id.
+      // Some clients search the error text for 429, so an ID contains no digits.
       expect(first.headers['x-request-id']).toMatch(/^[a-z-]+$/);
       expect(first.headers['x-request-id']).not.toBe(second.headers['x-request-id']);
     },
   );
 
-  it('is on errors and on streams', async () => {
-    expect((await askAs('e1', chatPath('none'))).headers['x-request-id']).toBe('e1');
+  it('is returned with errors and streams', async () => {
+    expect((await postAs('e1', chatPath('none'))).headers['x-request-id']).toBe('e1');
     upstream.script(eventsReply(...plainReply('hi')));
     const stream = await service.stream('m', { messages: hello }, { 'x-request-id': 's1' });
     expect(stream.headers['x-request-id']).toBe('s1');
@@ -137,7 +137,7 @@ describe('X-Request-Id', () => {
     upstream.script(jsonReply(plainCompletion('hi')));
   });
 
-  it('is on listings and on errors of the framework', async () => {
+  it('is returned with listings and errors of the framework', async () => {
     for (const path of ['/v1/models', '/nowhere']) {
       const answer = await service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey, 'x-request-id': 'l1' } });
       expect(answer.headers['x-request-id']).toBe('l1');

@@ -29,7 +29,7 @@ function lastBody(): { [key: string]: unknown } {
   return upstream.requests.at(-1)?.body ?? expect.unreachable();
 }
 
-describe('functions of the old form', () => {
+describe('deprecated functions', () => {
   it.each([
     [undefined, undefined],
     ['auto', 'auto'],
@@ -46,8 +46,8 @@ describe('functions of the old form', () => {
     });
   });
 
-  it('have a result with another name than its call refused', async () => {
-    const asked = upstream.requests.length;
+  it('are rejected if a result has another name than its call', async () => {
+    const requestCount = upstream.requests.length;
     const { status, error } = await service.chat('m', {
       messages: [
         ...hello,
@@ -55,23 +55,23 @@ describe('functions of the old form', () => {
         { role: 'function', name: 'get-time', content: 'noon' },
       ],
     });
-    expect([status, error.param, upstream.requests.length - asked]).toEqual([400, 'messages[2].name', 0]);
+    expect([status, error.param, upstream.requests.length - requestCount]).toEqual([400, 'messages[2].name', 0]);
   });
 
-  it('send a call and its result next to each other, and add no messages', async () => {
+  it('pair a call with its result without additional messages', async () => {
     upstream.script(jsonReply(plainCompletion('It is sunny.')));
-    const asks = { role: 'assistant', content: null, function_call: { name: 'get-weather', arguments: '{}' } };
+    const callMessage = { role: 'assistant', content: null, function_call: { name: 'get-weather', arguments: '{}' } };
     const sunny = { role: 'function', name: 'get_weather', content: 'sunny' };
-    const { status } = await service.chat('m', { messages: [sunny, asks, ...hello, sunny, asks, ...hello] });
+    const { status } = await service.chat('m', { messages: [sunny, callMessage, ...hello, sunny, callMessage, ...hello] });
     expect(status).toBe(200);
-    const [alone, call, result, ...others] = lastBody().messages as { tool_calls?: { id: string }[]; tool_call_id?: string }[];
+    const [alone, call, result, ...remaining] = lastBody().messages as { tool_calls?: { id: string }[]; tool_call_id?: string }[];
     expect(alone).toEqual({ ...sunny, role: 'user' });
     expect(call?.tool_calls?.[0]?.id).toBe(result?.tool_call_id);
     expect(result).toMatchObject({ role: 'tool', content: 'sunny' });
-    expect(others).toEqual([...hello, ...hello]);
+    expect(remaining).toEqual([...hello, ...hello]);
   });
 
-  it('have their messages translated, with ids that fit together', async () => {
+  it('have messages that are translated with matching IDs', async () => {
     upstream.script(jsonReply(plainCompletion('It is sunny.')));
     await service.chat('m', {
       functions: [weather],
@@ -91,17 +91,17 @@ describe('functions of the old form', () => {
       function_call?: unknown;
     }[];
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool']);
-    const [, asked, answered, askedAgain, answeredAgain] = messages;
-    expect(asked?.tool_calls).toMatchObject([
+    const [, requestCount, result, secondCall, secondResult] = messages;
+    expect(requestCount?.tool_calls).toMatchObject([
       { type: 'function', function: { name: 'get-weather', arguments: '{"city":"Paris"}' } },
     ]);
-    expect(answered).toEqual({ role: 'tool', tool_call_id: asked?.tool_calls?.[0]?.id, content: 'sunny' });
-    expect(answeredAgain?.tool_call_id).toBe(askedAgain?.tool_calls?.[0]?.id);
-    expect(asked?.tool_calls?.[0]?.id).not.toBe(askedAgain?.tool_calls?.[0]?.id);
+    expect(result).toEqual({ role: 'tool', tool_call_id: requestCount?.tool_calls?.[0]?.id, content: 'sunny' });
+    expect(secondResult?.tool_call_id).toBe(secondCall?.tool_calls?.[0]?.id);
+    expect(requestCount?.tool_calls?.[0]?.id).not.toBe(secondCall?.tool_calls?.[0]?.id);
     expect(JSON.stringify(messages)).not.toContain('function_call');
   });
 
-  it('are answered in JSON with one function call, however many tools the upstream calls', async () => {
+  it('return one function call in JSON, even if the upstream returns several tool calls', async () => {
     const tool_calls = [call('c1', 'get-weather', '{"city":"Paris"}'), call('c2', 'get-weather', '{"city":"Rome"}')];
     const message = { role: 'assistant', content: null, tool_calls };
     upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })));
@@ -116,7 +116,7 @@ describe('functions of the old form', () => {
     expect(completion.usage?.total_tokens).toBe(12);
   });
 
-  it('are answered in a stream with one function call', async () => {
+  it('return one function call in a stream', async () => {
     upstream.script(
       eventsReply(
         delta({ role: 'assistant', content: null }),
@@ -141,7 +141,7 @@ describe('functions of the old form', () => {
     expect(isDone).toBe(true);
   });
 
-  it('fold to the same in JSON as streamed', async () => {
+  it('return the same function call for a JSON request if the upstream streams', async () => {
     const events = [
       delta({ role: 'assistant', content: 'Wait. ' }),
       delta({ tool_calls: [{ index: 0, ...call('c1', 'get-weather', '{"a":1}') }] }),
@@ -193,11 +193,11 @@ describe('functions of the old form', () => {
   });
 });
 
-describe('tools of the new form', () => {
+describe('tools', () => {
   const tool_calls = [call('c1', 'a', '{"x":1}'), call('c2', 'b', '{}')];
   const reply = { role: 'assistant', content: null, tool_calls };
 
-  it('go in and out untouched', async () => {
+  it('are forwarded and returned unchanged', async () => {
     upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, message: reply, finish_reason: 'tool_calls' }] })));
     const body = { messages: hello, tools: [asTool], tool_choice: 'required', parallel_tool_calls: true };
     const { completion } = await service.chat('m', body);
@@ -205,14 +205,14 @@ describe('tools of the new form', () => {
     expect(completion.choices).toEqual([{ index: 0, message: reply, finish_reason: 'tool_calls' }]);
   });
 
-  it('are streamed byte for byte', async () => {
+  it('are streamed byte by byte', async () => {
     const parts = tool_calls.map((each, index) => delta({ tool_calls: [{ index, ...each }] }));
     upstream.script(eventsReply(delta({ role: 'assistant', content: null }), ...parts, finish('tool_calls'), usage(1, 1)));
     const { data } = await (await service.stream('m', { messages: hello, tools: [asTool] })).readRest();
     for (const part of parts) expect(data).toContain(JSON.stringify(part));
   });
 
-  it('fold to complete calls without an index', async () => {
+  it('are folded into complete calls without an index', async () => {
     const parts = tool_calls.map((each, index) => delta({ tool_calls: [{ index, ...each }] }));
     upstream.script(eventsReply(delta({ role: 'assistant', content: null }), ...parts, finish('tool_calls'), usage(1, 1)));
     const { completion } = await service.chat('m', { messages: hello, tools: [asTool] });

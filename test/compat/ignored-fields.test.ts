@@ -45,76 +45,76 @@ const paths = (deployment: string): string[] => [
   `/compat/deployments/${deployment}/chat/completions/2024-10-21`,
 ];
 
-async function ask(deployment: string, fields: object, path = '/v1/chat/completions'): Promise<TestResponse> {
+async function chat(deployment: string, fields: object, path = '/v1/chat/completions'): Promise<TestResponse> {
   service.forgetFailures();
   const answer = await service.sendRequest({ path, headers: withKey(), body: { model: deployment, messages: hello, ...fields } });
   expect(answer.status).toBe(200);
   return answer;
 }
 
-const toldOf = async (deployment: string, fields: object, path?: string) =>
-  (await ask(deployment, fields, path)).headers['parley-ignored'];
+const listIgnored = async (deployment: string, fields: object, path?: string) =>
+  (await chat(deployment, fields, path)).headers['parley-ignored'];
 
 const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
 const force = (name: string) => ({ type: 'function', function: { name } });
 
 describe('Parley-Ignored', () => {
-  it('names the tools of a caller that are no functions, which a quick app drops, on every path, streamed or not', async () => {
+  it('lists tools that are not functions, which a quick app drops, on each path, streamed or not', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
     const custom = { type: 'custom', custom: { name: 'c' } };
     for (const path of paths('app'))
       for (const stream of [false, true]) {
-        const told = await toldOf('app', { tools: [...tools, custom], tool_choice: custom, stream }, path);
-        expect(told).toBe('tools, tool_choice');
+        const ignored = await listIgnored('app', { tools: [...tools, custom], tool_choice: custom, stream }, path);
+        expect(ignored).toBe('tools, tool_choice');
         expect(gpt.requests.at(-1)?.text).not.toContain('"c"');
       }
   });
 
-  it('names a forced choice, and no field that a quick app uses', async () => {
+  it('lists a forced choice that a quick app ignores, and no field that it uses', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
-    expect(await toldOf('app', { tool_choice: force('f') })).toBe('tool_choice');
-    expect(await toldOf('app', { tool_choice: 'required' })).toBe('tool_choice');
-    expect(await toldOf('app', { tool_choice: force('own') })).toBeUndefined();
+    expect(await listIgnored('app', { tool_choice: force('f') })).toBe('tool_choice');
+    expect(await listIgnored('app', { tool_choice: 'required' })).toBe('tool_choice');
+    expect(await listIgnored('app', { tool_choice: force('own') })).toBeUndefined();
     expect(gpt.requests.at(-1)?.body.tool_choice).toEqual(force('own'));
-    expect(await toldOf('app', { tools: [], tool_choice: 'auto', seed: 1, functions: [{ name: 'g' }] })).toBeUndefined();
+    expect(await listIgnored('app', { tools: [], tool_choice: 'auto', seed: 1, functions: [{ name: 'g' }] })).toBeUndefined();
     expect(gpt.requests.at(-1)?.text).toContain('"g"');
-    expect(await toldOf('app', { tools, tool_choice: 'required' })).toBeUndefined();
+    expect(await listIgnored('app', { tools, tool_choice: 'required' })).toBeUndefined();
     expect(gpt.requests.at(-1)?.body.tool_choice).toBe('required');
   });
 
-  it('names the temperature if a quick app has its own', async () => {
+  it('lists the temperature if the quick app configures another', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
-    expect(await toldOf('app', { temperature: 1 })).toBe('temperature');
-    expect(await toldOf('app', { temperature: 0.25 })).toBeUndefined();
+    expect(await listIgnored('app', { temperature: 1 })).toBe('temperature');
+    expect(await listIgnored('app', { temperature: 0.25 })).toBeUndefined();
   });
 
-  it('names fields that the dialect of an upstream does not have', async () => {
+  it('lists fields that the API of the upstream does not support', async () => {
     const fields = { seed: 1, logprobs: true, presence_penalty: 0.5, temperature: 1.5, metadata: { a: 'b' }, user: 'u' };
-    expect(await toldOf('claude', fields)).toBe('seed, logprobs, presence_penalty, temperature, metadata');
+    expect(await listIgnored('claude', fields)).toBe('seed, logprobs, presence_penalty, temperature, metadata');
     expect(claude.requests.at(-1)?.body).not.toHaveProperty('seed');
   });
 
   it('omits fields without effect, fields that Parley handles, and defaults of the deployment', async () => {
     const fields = { presence_penalty: 0, frequency_penalty: 0, logprobs: false, store: false, top_p: 1, n: 2, functions: [] };
-    expect(await toldOf('claude', fields)).toBeUndefined();
-    expect(await toldOf('claude', { functions: [{ name: 'g' }], stream_options: { include_usage: true } })).toBeUndefined();
+    expect(await listIgnored('claude', fields)).toBeUndefined();
+    expect(await listIgnored('claude', { functions: [{ name: 'g' }], stream_options: { include_usage: true } })).toBeUndefined();
   });
 
-  it('goes by the upstream that answers, not by one that was tried before', async () => {
-    expect(await toldOf('both', { seed: 1 })).toBe('seed');
+  it('depends on the upstream that answers, not on earlier attempts', async () => {
+    expect(await listIgnored('both', { seed: 1 })).toBe('seed');
     gpt.script(jsonReply(plainCompletion('hi')));
     claude.script(refusal(503));
-    expect(await toldOf('both', { seed: 1 })).toBeUndefined();
+    expect(await listIgnored('both', { seed: 1 })).toBeUndefined();
     expect(gpt.requests.at(-1)?.body.seed).toBe(1);
     claude.script(jsonReply(message));
   });
 
-  it('is absent for models of the same dialect and for applications', async () => {
+  it('is absent for models with the same API and for applications', async () => {
     const fields = { tools, tool_choice: force('f'), seed: 1, logit_bias: { 1: 1 }, unheard_of: true };
-    for (const deployment of ['model', 'hosted']) expect(await toldOf(deployment, fields)).toBeUndefined();
+    for (const deployment of ['model', 'hosted']) expect(await listIgnored(deployment, fields)).toBeUndefined();
   });
 
-  it('names fields that the translation or the upstream drops', async () => {
+  it('lists fields that the translation or the upstream drops', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
     const body = {
       ...{ model: 'app', max_tokens: 5, messages: hello, temperature: 1, top_k: 3 },
@@ -129,7 +129,7 @@ describe('response_format json_object', () => {
   const format = { response_format: { type: 'json_object' } };
   const instruction = 'Answer with one JSON object and nothing else';
 
-  it('is an instruction, behind those of the caller, for an upstream without a mode for it', async () => {
+  it('becomes an instruction after those of the client if the upstream has no JSON mode', async () => {
     const messages = [{ role: 'system', content: 'Be brief.' }, { role: 'developer', content: 'Be kind.' }, ...hello];
     for (const stream of [false, true]) {
       if (stream) claude.script(refusal(400));
@@ -144,20 +144,20 @@ describe('response_format json_object', () => {
     claude.script(jsonReply(message));
   });
 
-  it('is the only instruction where the caller has none', async () => {
-    await ask('claude', format);
+  it('becomes the only instruction if the client sends no instructions', async () => {
+    await chat('claude', format);
     expect(claude.requests.at(-1)?.body).toMatchObject({
       system: [{ text: expect.stringContaining(instruction) }],
       messages: [{ role: 'user' }],
     });
   });
 
-  it('reaches an upstream with JSON mode unchanged, and a schema follows the dialect', async () => {
+  it('reaches an upstream with JSON mode unchanged, and a schema is translated', async () => {
     gpt.script(jsonReply(plainCompletion('{}')));
-    await ask('model', format);
+    await chat('model', format);
     expect(gpt.requests.at(-1)?.body).toMatchObject({ ...format, messages: hello });
     const json_schema = { name: 's', schema: { type: 'object' } };
-    await ask('claude', { response_format: { type: 'json_schema', json_schema } });
+    await chat('claude', { response_format: { type: 'json_schema', json_schema } });
     expect(claude.requests.at(-1)?.text).not.toContain(instruction);
     expect(claude.requests.at(-1)?.body.output_config).toEqual({ format: { type: 'json_schema', schema: { type: 'object' } } });
   });

@@ -18,23 +18,23 @@ afterAll(async () => {
 });
 
 const fill = (unit: string, bytes = 60 * megabyte): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
-const saying = (written: string): string => `{"messages":[{"role":"user","content":"${written}"}]}`;
+const createBody = (written: string): string => `{"messages":[{"role":"user","content":"${written}"}]}`;
 
-interface Said {
+interface ChatBody {
   readonly messages: readonly [{ readonly content: string }];
 }
 
-async function answerTo(body: string): Promise<[status: number, message: string | undefined]> {
+async function send(body: string): Promise<[status: number, message: string | undefined]> {
   const { status, json } = await service.sendRequest({ path: chatPath('gpt'), headers: withKey(), body });
   return [status, (json as { error?: { message: string } }).error?.message];
 }
 
-describe('a body that would take long to parse', () => {
+describe('body that would take long to parse', () => {
   it.each([
     ['spaces', `{"messages":[]${fill(' ')}}`, 'more than 32 MiB in addition to long strings without escapes'],
     ['line breaks', `{"messages":[]${fill('\n')}}`, 'more than 32 MiB in addition to long strings without escapes'],
     ['digits', `{"messages":[],"n":${fill('1')}}`, 'more than 32 MiB in addition to long strings without escapes'],
-    ['escaped quotes', saying(fill('\\"', 10 * megabyte)), 'more than 32 MiB in addition to long strings without escapes'],
+    ['escaped quotes', createBody(fill('\\"', 10 * megabyte)), 'more than 32 MiB in addition to long strings without escapes'],
     ['quotes', fill('"'), 'more than 500000 keys and items'],
     ['empty texts', `[${fill('"",', 2 * megabyte)}1]`, 'more than 500000 keys and items'],
     [
@@ -44,43 +44,44 @@ describe('a body that would take long to parse', () => {
     ],
     ['long numbers', `{"a":[${fill('12345678901234567890,', 2 * megabyte)}1]}`, 'numbers beyond 2^53 among more than 50000'],
   ])('is rejected before it is parsed: %s', async (_what, body, message) => {
-    const [status, said] = await answerTo(body);
-    expect([status, said]).toEqual([400, expect.stringContaining(message)]);
+    const [status, error] = await send(body);
+    expect([status, error]).toEqual([400, expect.stringContaining(message)]);
   });
 });
 
-describe('a list with one invalid item among hundreds of thousands', () => {
-  it('is refused without a search for all that are', async () => {
+describe('list with an invalid item among hundreds of thousands', () => {
+  it('is rejected at the first invalid item', async () => {
     const wrong = fill('1,', 800_000);
-    expect(await answerTo(`{"messages":[{"role":"user","content":"x"}],"stop":[${wrong}1]}`)).toEqual([
+    expect(await send(`{"messages":[{"role":"user","content":"x"}],"stop":[${wrong}1]}`)).toEqual([
       400,
       'stop[0] must be a string.',
     ]);
     const late = `${fill('"x",', 80_000)}1`;
-    expect(await answerTo(`{"messages":[{"role":"user","content":[${fill('{"type":"text","text":"x"},', 300_000)}1]}]}`)).toEqual(
-      [400, 'A list has too many items, or an item after the first 12000 values has a wrong form.'],
-    );
-    expect(await answerTo(`{"messages":[{"role":"user","content":"x"}],"stop":[${late}]}`)).toEqual([
+    expect(await send(`{"messages":[{"role":"user","content":[${fill('{"type":"text","text":"x"},', 300_000)}1]}]}`)).toEqual([
+      400,
+      'A list has too many items, or an item after the first 12000 values has a wrong form.',
+    ]);
+    expect(await send(`{"messages":[{"role":"user","content":"x"}],"stop":[${late}]}`)).toEqual([
       400,
       'stop must have at most 4 items.',
     ]);
   });
 });
 
-describe('a large body that does not', () => {
+describe('large body that is fast to parse', () => {
   it.each([
-    ['one long text', saying(fill('abcdefgh', 40 * megabyte)), 40],
-    ['one long text of two bytes a letter', saying(fill('é', 40 * megabyte)), 40],
+    ['one long text', createBody(fill('abcdefgh', 40 * megabyte)), 40],
+    ['one long text of two-byte characters', createBody(fill('é', 40 * megabyte)), 40],
     [
       'a long text with line breaks',
-      saying(fill('A line of some eighty letters, as they stand in files that people send.\\n', 20 * megabyte)),
+      createBody(fill('A line of some eighty letters, as they stand in files that people send.\\n', 20 * megabyte)),
       19,
     ],
     ['an image in an indented body', `{\n  "messages": [{"role": "user",\n "content": "${fill('abcd', 40 * megabyte)}"}]\n}`, 40],
-  ])('goes on whole: %s', async (_what, body, megabytes) => {
-    expect(await answerTo(body)).toEqual([200, undefined]);
-    const { content } = (JSON.parse(body) as Said).messages[0];
-    const sent = upstream.requests.at(-1)?.body as Said | undefined;
+  ])('reaches the upstream completely: %s', async (_what, body, megabytes) => {
+    expect(await send(body)).toEqual([200, undefined]);
+    const { content } = (JSON.parse(body) as ChatBody).messages[0];
+    const sent = upstream.requests.at(-1)?.body as ChatBody | undefined;
     expect(sent?.messages[0].content === content).toBe(true);
     expect(Buffer.byteLength(content)).toBeGreaterThan(megabytes * 0.95 * megabyte);
   });

@@ -33,7 +33,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe('a client disconnect', () => {
+describe('client disconnect', () => {
   it.each(['m', 'app'])('cancels the upstream request of %s before the response head', async (deployment) => {
     upstream.script(silence);
     for (const stream of [false, true]) {
@@ -84,10 +84,10 @@ describe('a client disconnect', () => {
     await upstream.request(index + 1);
     caller.disconnect();
     await telemetry.ended();
-    const tried = upstream.requests.length;
+    const attempts = upstream.requests.length;
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(upstream.requests.length).toBe(tried);
-    expect(tried - index).toBeLessThan(5);
+    expect(upstream.requests.length).toBe(attempts);
+    expect(attempts - index).toBeLessThan(5);
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
 
@@ -97,11 +97,11 @@ describe('a client disconnect', () => {
     const { port } = new URL(service.url);
     const path = '/compat/deployments/m/chat/completions/2024-10-21';
     const headers = { 'api-key': callerKey, 'content-type': 'application/json', 'content-length': 1_000 };
-    const leaving = request({ port, method: 'POST', path, headers, agent: false });
-    leaving.on('error', () => undefined);
-    leaving.write('{"messages":');
+    const clientRequest = request({ port, method: 'POST', path, headers, agent: false });
+    clientRequest.on('error', () => undefined);
+    clientRequest.write('{"messages":');
     await telemetry.untilStarted(calls);
-    leaving.destroy();
+    clientRequest.destroy();
     await telemetry.ended();
     expect(upstream.requests.length).toBe(index);
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
@@ -130,7 +130,7 @@ describe('a client disconnect', () => {
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
 
-  it('leaves no call in progress', async () => {
+  it('leaves no call in flight', async () => {
     expect(service.inFlightCalls.size).toBe(0);
   });
 
@@ -139,21 +139,21 @@ describe('a client disconnect', () => {
     const index = upstream.requests.length;
     const caller = service.chatAndDisconnect('m', { messages: hello, stream: true });
     const received = await upstream.request(index);
-    const staying = service.stream('m', { messages: hello });
+    const otherStream = service.stream('m', { messages: hello });
     await expectClosedOnDisconnect(received, () => caller.disconnect());
-    expect((await (await staying).readRest()).content()).toBe('fine');
+    expect((await (await otherStream).readRest()).content()).toBe('fine');
   });
 });
 
-describe('a slow upstream', () => {
-  it('each event reaches the client as it arrives', async () => {
-    let goOn = (): void => undefined;
+describe('slow upstream', () => {
+  it('sends each event to the client as it arrives', async () => {
+    let resume = (): void => undefined;
     upstream.script(async (answering) => {
       answering.head();
       for (const content of ['one', 'two', 'three']) {
         await answering.events(text(content));
         await new Promise<void>((resolve) => {
-          goOn = resolve;
+          resume = resolve;
         });
       }
       answering.done();
@@ -162,7 +162,7 @@ describe('a slow upstream', () => {
     for (const content of ['one', 'two', 'three']) {
       let data = await reader.next();
       while (!data?.includes(content)) data = await reader.next();
-      goOn();
+      resume();
     }
     expect((await reader.readRest()).isDone).toBe(true);
   });

@@ -24,7 +24,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe('the name of a speaker', () => {
+describe('name of a message', () => {
   it.each([
     ['openai', 'research-agent.ü'],
     ['azure', 'research-agent__'],

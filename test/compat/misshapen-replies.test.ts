@@ -25,24 +25,27 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const saying = (message: unknown, reason = 'stop') => ({ choices: [{ index: 0, message, finish_reason: reason }] });
+const createFields = (message: unknown, reason = 'stop') => ({ choices: [{ index: 0, message, finish_reason: reason }] });
 const role = delta({ role: 'assistant', content: '' });
 
-describe.each(['m', 'app'])('an invalid JSON reply of %s', (deployment) => {
+describe.each(['m', 'app'])('invalid JSON reply of %s', (deployment) => {
   it.each([
-    ['a message of null', saying(null)],
-    ['a message that is a text', saying('hi')],
+    ['a null message', createFields(null)],
+    ['a string message', createFields('hi')],
     ['no message', { choices: [{ index: 0, finish_reason: 'stop' }] }],
-    ['content that is a number', saying({ role: 'assistant', content: 7 })],
-    ['content that is an object', saying({ role: 'assistant', content: { text: 'hi' } })],
-    ['content that is a list of texts', saying({ role: 'assistant', content: ['hi'] })],
-    ['tool calls that are an object', saying({ role: 'assistant', tool_calls: { 0: {} } })],
-    ['tool calls that are texts', saying({ role: 'assistant', tool_calls: ['call'] })],
-    ['a tool call whose function is a text', saying({ role: 'assistant', tool_calls: [{ function: 'f' }] }, 'tool_calls')],
-    ['a function call that is a text', saying({ role: 'assistant', function_call: 'f' }, 'function_call')],
-    ['choices of null', { choices: null }],
-    ['choices that are a text', { choices: 'hi' }],
-    ['a choice of null', { choices: [null] }],
+    ['content that is a number', createFields({ role: 'assistant', content: 7 })],
+    ['content that is an object', createFields({ role: 'assistant', content: { text: 'hi' } })],
+    ['content that is a list of strings', createFields({ role: 'assistant', content: ['hi'] })],
+    ['tool calls that are an object', createFields({ role: 'assistant', tool_calls: { 0: {} } })],
+    ['tool calls that are strings', createFields({ role: 'assistant', tool_calls: ['call'] })],
+    [
+      'a tool call whose function is a string',
+      createFields({ role: 'assistant', tool_calls: [{ function: 'f' }] }, 'tool_calls'),
+    ],
+    ['a function call that is a string', createFields({ role: 'assistant', function_call: 'f' }, 'function_call')],
+    ['null choices', { choices: null }],
+    ['string choices', { choices: 'hi' }],
+    ['a null choice', { choices: [null] }],
     ['no choice', { choices: [] }],
   ])('is an upstream error: %s', async (_what, fields) => {
     for (const stream of [false, true]) {
@@ -53,38 +56,38 @@ describe.each(['m', 'app'])('an invalid JSON reply of %s', (deployment) => {
     }
   });
 
-  it('can lack the message that a filter removed', async () => {
+  it('is accepted without a message after content_filter', async () => {
     upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, finish_reason: 'content_filter' }] })));
     const { status, completion } = await service.chat(deployment, { messages: hello });
     expect([status, completion.choices[0]?.finish_reason]).toEqual([200, 'content_filter']);
   });
 });
 
-describe('an event that is of no chunk', () => {
+describe('invalid stream event', () => {
   const event = (choices: unknown) => ({ ...role, choices });
 
   it.each([
     ['content that is a number', event([{ index: 0, delta: { content: 7 } }])],
-    ['a delta that is a text', event([{ index: 0, delta: 'hi' }])],
-    ['choices that are a text', event('hi')],
+    ['a string delta', event([{ index: 0, delta: 'hi' }])],
+    ['string choices', event('hi')],
     ['choices that are an object', event({ 0: {} })],
     ['tool calls that are an object', event([{ index: 0, delta: { tool_calls: { 0: {} } } }])],
-    ['a tool call of null', event([{ index: 0, delta: { tool_calls: [null] } }])],
-  ])('breaks off its stream: %s', async (_what, odd) => {
-    upstream.script(eventsReply(role, odd, finish(), usage(1, 1)));
+    ['a null tool call', event([{ index: 0, delta: { tool_calls: [null] } }])],
+  ])('fails the stream: %s', async (_what, invalidEvent) => {
+    upstream.script(eventsReply(role, invalidEvent, finish(), usage(1, 1)));
     const { error, chunks } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
   });
 });
 
-describe('usage that cannot be', () => {
+describe('invalid usage', () => {
   it.each([
     { prompt_tokens: -7, completion_tokens: -5, total_tokens: -12 },
     { prompt_tokens: 7, completion_tokens: -5, total_tokens: 2 },
     { prompt_tokens: '7', completion_tokens: '5' },
     { prompt_tokens: 1e300, completion_tokens: 1 },
-  ])('is estimated instead: %j', async (counts) => {
+  ])('is replaced by an estimate: %j', async (counts) => {
     upstream.script(jsonReply(plainCompletion('four words are here', { usage: counts })));
     const { completion } = await service.chat('m', { messages: hello });
     const [item] = completion.statistics?.usage_per_model ?? [];
@@ -94,31 +97,31 @@ describe('usage that cannot be', () => {
   });
 });
 
-describe('an invalid reply to an embeddings request', () => {
+describe('embeddings reply', () => {
   const vector = (embedding: unknown, index = 0) => ({ object: 'embedding', index, embedding });
 
   it.each([
     ['no data', { object: 'list' }],
-    ['data of null', { data: null }],
+    ['null data', { data: null }],
     ['data that are an object', { data: { 0: vector([1]), 1: vector([1]) } }],
-    ['items of null', { data: [null, null] }],
+    ['null items', { data: [null, null] }],
     ['an empty vector', { data: [vector([]), vector([], 1)] }],
-    ['a vector of texts', { data: [vector(['1']), vector(['1'], 1)] }],
+    ['a vector of strings', { data: [vector(['1']), vector(['1'], 1)] }],
     ['a vector with a null', { data: [vector([1, null]), vector([1, 2], 1)] }],
     ['an error', { error: { message: 'CUDA out of memory' } }],
     ['another error', { detail: 'CUDA out of memory' }],
-  ])('is an upstream error: %s', async (_what, reply) => {
+  ])('is an upstream error if it is invalid: %s', async (_what, reply) => {
     upstream.script(jsonReply({ model: 'x', usage: { prompt_tokens: 1, total_tokens: 1 }, ...reply }));
-    const asking = { path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: ['a', 'b'] } };
-    const { status, error } = await service.sendRequest(asking);
+    const request = { path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: ['a', 'b'] } };
+    const { status, error } = await service.sendRequest(request);
     expect([status, error.code]).toEqual([500, 'upstream_failed']);
   });
 
   it.each([
-    ['a text', 'a', 1],
+    ['a string', 'a', 1],
     ['tokens', [1, 2, 3], 1],
     ['several lists of tokens', [[1], [2, 3]], 2],
-  ])('is not one that has a vector for each input: %s', async (_what, input, count) => {
+  ])('is accepted if it has a vector for each input: %s', async (_what, input, count) => {
     upstream.script(jsonReply({ object: 'list', data: Array.from({ length: count }, (_, at) => vector([0.5, 1], at)) }));
     const { status } = await service.sendRequest({
       path: '/v1/embeddings',

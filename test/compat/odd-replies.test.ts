@@ -25,35 +25,32 @@ afterAll(async () => {
 const role = delta({ role: 'assistant', content: '' });
 const choices = (value: unknown) => ({ id: 'x', object: 'chat.completion.chunk', created: 1, choices: value });
 
-/** Events that no upstream should send, and some do. */
-const odd: readonly (readonly [string, unknown])[] = [
-  ['choices of null', choices(null)],
+/** Invalid events that some upstreams send. */
+const unusualEvents: readonly (readonly [string, unknown])[] = [
+  ['null choices', choices(null)],
   ['no choices', { id: 'x' }],
-  ['a choice of null', choices([null])],
-  ['a delta of null', choices([{ index: 0, delta: null, finish_reason: null }])],
+  ['a null choice', choices([null])],
+  ['a null delta', choices([{ index: 0, delta: null, finish_reason: null }])],
   ['no delta', choices([{ index: 0 }])],
   ['no index', choices([{ delta: { content: '' }, finish_reason: null }])],
   ['content that is a number', choices([{ index: 0, delta: { content: 5 } }])],
   ['content of parts', choices([{ index: 0, delta: { content: [{ type: 'text', text: 'x' }] } }])],
-  ['stages of null', choices([{ index: 0, delta: { custom_content: { stages: null } } }])],
+  ['null stages', choices([{ index: 0, delta: { custom_content: { stages: null } } }])],
   ['stages that are an object', choices([{ index: 0, delta: { custom_content: { stages: { 0: 'x' } } } }])],
-  ['a stage of null', choices([{ index: 0, delta: { custom_content: { stages: [null] } } }])],
-  ['tool calls of null', choices([{ index: 0, delta: { tool_calls: null }, finish_reason: null }])],
-  ['usage that is a text', { ...choices([]), usage: 'much' }],
-  ['usage of texts', { ...choices([]), usage: { prompt_tokens: '7', completion_tokens: -3, total_tokens: null } }],
+  ['a null stage', choices([{ index: 0, delta: { custom_content: { stages: [null] } } }])],
+  ['null tool calls', choices([{ index: 0, delta: { tool_calls: null }, finish_reason: null }])],
+  ['string usage', { ...choices([]), usage: 'much' }],
+  ['usage with invalid counts', { ...choices([]), usage: { prompt_tokens: '7', completion_tokens: -3, total_tokens: null } }],
   ['statistics that are a list', { ...choices([]), statistics: [] }],
-  ['statistics of nothing', { ...choices([]), statistics: { usage_per_model: null } }],
-  [
-    'statistics with an item of null',
-    { ...choices([]), statistics: { usage_per_model: [null, { name: 'x', prompt_tokens: 'a' }] } },
-  ],
-  ['an error of null', { ...choices([]), error: null }],
+  ['statistics with null', { ...choices([]), statistics: { usage_per_model: null } }],
+  ['statistics with a null item', { ...choices([]), statistics: { usage_per_model: [null, { name: 'x', prompt_tokens: 'a' }] } }],
+  ['a null error', { ...choices([]), error: null }],
   ['a finish reason that is a number', choices([{ index: 0, delta: {}, finish_reason: 9_007_199_254_740_994 }])],
   ['an unknown finish reason', choices([{ index: 0, delta: {}, finish_reason: 'eos' }])],
 ];
 
-describe('a reply without a model', () => {
-  it.each(['m', 'app'])('names the deployment %s in each of its chunks', async (deployment) => {
+describe('reply without a model', () => {
+  it.each(['m', 'app'])('has the deployment name in each chunk: %s', async (deployment) => {
     service.forgetFailures();
     const nameless = (event: object) => ({ ...event, model: undefined });
     upstream.script(eventsReply(...[role, text('a'), text('b'), text('c'), finish()].map(nameless)));
@@ -63,15 +60,15 @@ describe('a reply without a model', () => {
     expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set([deployment]));
   });
 
-  it.each(['m', 'app'])('names the deployment %s in one piece', async (deployment) => {
+  it.each(['m', 'app'])('has the deployment name in a JSON answer: %s', async (deployment) => {
     service.forgetFailures();
     upstream.script(jsonReply({ ...plainCompletion('fine'), model: undefined }));
     expect((await service.chat(deployment, { messages: hello })).json).toMatchObject({ model: deployment });
   });
 });
 
-describe('an odd event of an upstream', () => {
-  it.each(odd)('with %s fails at most that call, without an internal error', async (_what, event) => {
+describe('unusual upstream event', () => {
+  it.each(unusualEvents)('with %s fails at most that call, without an internal error', async (_what, event) => {
     for (const deployment of ['m', 'app']) {
       for (const events of [
         [role, text('fine'), event, finish(), usage(1, 1)],
@@ -97,7 +94,7 @@ describe('an odd event of an upstream', () => {
   });
 
   it.each(['[]', 'null', '5', '9007199254740994', '1e400', '"text"', '{"choices":'])(
-    'that is %s is a fault of the upstream',
+    'that is %s is an upstream failure',
     async (data) => {
       upstream.script(({ response }) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -109,7 +106,7 @@ describe('an odd event of an upstream', () => {
     },
   );
 
-  it('with an index beyond all bounds is a fault of the upstream', async () => {
+  it('with an excessive index is an upstream failure', async () => {
     service.forgetFailures();
     upstream.script(
       eventsReply(
@@ -135,16 +132,16 @@ describe('an odd event of an upstream', () => {
   });
 });
 
-describe('an odd answer in JSON', () => {
+describe('unusual JSON reply', () => {
   it.each([
     ['no choices', { choices: [] }],
-    ['a choice of null', { choices: [null] }],
+    ['a null choice', { choices: [null] }],
     ['no message', { choices: [{ index: 0, finish_reason: 'stop' }] }],
-    ['a message of null', { choices: [{ index: 0, message: null, finish_reason: 'stop' }] }],
+    ['a null message', { choices: [{ index: 0, message: null, finish_reason: 'stop' }] }],
     ['content that is a number', { choices: [{ index: 0, message: { role: 'assistant', content: 5 }, finish_reason: 'stop' }] }],
-    ['usage that is a text', { usage: 'much' }],
-    ['usage of texts', { usage: { prompt_tokens: '7', completion_tokens: '5', total_tokens: '12' } }],
-    ['statistics of null', { statistics: null }],
+    ['string usage', { usage: 'much' }],
+    ['usage with string counts', { usage: { prompt_tokens: '7', completion_tokens: '5', total_tokens: '12' } }],
+    ['null statistics', { statistics: null }],
     ['statistics that are a list', { statistics: [1] }],
   ])('with %s fails at most that call, without an internal error', async (_what, fields) => {
     for (const deployment of ['m', 'app']) {
@@ -158,7 +155,7 @@ describe('an odd answer in JSON', () => {
     }
   });
 
-  it('with usage beyond the numbers of JavaScript fails at most that call, without an internal error', async () => {
+  it('with usage beyond 2^53 fails at most that call, without an internal error', async () => {
     const bytes = JSON.stringify(plainCompletion('fine')).replace('"prompt_tokens":7', '"prompt_tokens":9007199254740994');
     for (const deployment of ['m', 'app']) {
       service.forgetFailures();

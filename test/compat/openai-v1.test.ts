@@ -12,7 +12,7 @@ const get = (path: string) => service.sendRequest({ method: 'GET', path, headers
 
 describe('/openai/v1', () => {
   it.each(['', '?api-version=preview', '?api-version=2024-10-21', '?other=1'])(
-    'answers as /v1 does, with the query %j',
+    'answers like /v1, with the query %j',
     async (query) => {
       const body = { model: 'm', messages: hello };
       const answer = await post(`/openai/v1/chat/completions${query}`, body);
@@ -24,13 +24,13 @@ describe('/openai/v1', () => {
     },
   );
 
-  it('lists what /v1 lists', async () => {
+  it('lists the same models as /v1', async () => {
     for (const path of ['/models', '/models/m', '/models/none'])
       expect((await get(`/openai/v1${path}`)).json).toEqual((await get(`/v1${path}`)).json);
     expect((await get('/openai/v1/models/m')).status).toBe(200);
   });
 
-  it('makes embeddings', async () => {
+  it('returns embeddings', async () => {
     await using other = await startService({ models: { v: { type: 'embedding', upstreams: [{ protocol: 'demo' }] } } });
     for (const [path, body] of [
       ['/openai/v1/embeddings', { model: 'v', input: 'a' }],
@@ -41,7 +41,7 @@ describe('/openai/v1', () => {
     }
   });
 
-  it('works as the base address of a stock Azure client', async () => {
+  it('works as the base URL of the Azure client', async () => {
     const client = new AzureOpenAI({
       apiKey: callerKey,
       baseURL: `${service.url}/openai/v1`,
@@ -60,7 +60,7 @@ describe('/openai/v1', () => {
     '/openai/v1/deployments/m',
     '/openai/v1/deployments/m/other',
     '/compat/v1/chat/completions',
-  ])('has nothing at %s', async (path) => {
+  ])('has no route %s', async (path) => {
     const answer = await post(path, { model: 'm', messages: hello });
     expect([answer.status, answer.error.code]).toEqual([404, 'route_not_found']);
   });
@@ -71,7 +71,7 @@ describe('/openai/v1', () => {
   });
 });
 
-describe('an unknown deployment', () => {
+describe('unknown deployment', () => {
   const chat = { model: 'none', messages: hello };
   it.each([
     ['/v1/chat/completions', chat, 'model_not_found'],
@@ -84,7 +84,7 @@ describe('an unknown deployment', () => {
     ['/compat/deployments/none/chat/completions/2024-10-21', chat, 'DeploymentNotFound'],
     ['/compat/deployments/a%2F..%2Fb/chat/completions/2024-10-21', chat, 'DeploymentNotFound'],
     ['/v1/deployments/none/mcp', {}, 'deployment_not_found'],
-  ])('on %s has the form that its clients know', async (path, body, code) => {
+  ])('on %s returns the error code that its clients expect', async (path, body, code) => {
     for (const stream of [false, true]) {
       const { status, error } = await post(path, { ...body, stream });
       expect([status, error.type, error.code]).toEqual([404, 'not_found_error', code]);
@@ -97,13 +97,13 @@ describe('an unknown deployment', () => {
     ['/v1/models/none', 'deployment_not_found'],
     ['/v1/deployments/none/limits', 'deployment_not_found'],
     ['/v1/consent/none', 'deployment_not_found'],
-  ])('at %s has the code %s', async (path, code) => {
+  ])('at %s returns the code %s', async (path, code) => {
     expect((await get(path)).error.code).toBe(code);
   });
 });
 
-describe('the ID of a request', () => {
-  it('contains no number that a client could read as a status', async () => {
+describe('generated ID', () => {
+  it('contains only letters, so that clients do not mistake a number in it for a status', async () => {
     for (let nth = 0; nth < 50; nth += 1) {
       const answer = await post('/v1/chat/completions', { model: 'none', messages: hello });
       expect(answer.headers['x-request-id']).toMatch(/^[a-z-]{36}$/);

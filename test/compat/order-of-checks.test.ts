@@ -6,8 +6,8 @@ import { callerKey, chatPath, startService, type TestService } from '#test/start
 
 const maxBodyBytes = 2_000;
 
-/** Everything that can be wrong with a request; `right` has none of it. */
-interface Wrongs {
+/** Errors that a request can have. A valid request sets no field. */
+interface RequestErrors {
   size?: true;
   credentials?: true;
   mediaType?: true;
@@ -16,8 +16,8 @@ interface Wrongs {
   body?: true;
 }
 
-const rank = ['size', 'credentials', 'mediaType', 'deployment', 'access', 'body'] as const;
-const told: Record<(typeof rank)[number], readonly [status: number, code: string]> = {
+const checks = ['size', 'credentials', 'mediaType', 'deployment', 'access', 'body'] as const;
+const outcomes: Record<(typeof checks)[number], readonly [status: number, code: string]> = {
   size: [413, 'payload_too_large'],
   credentials: [401, 'invalid_api_key'],
   mediaType: [415, 'unsupported_media_type'],
@@ -43,41 +43,41 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function ask(wrong: Wrongs): Promise<TestResponse> {
-  const deployment = wrong.deployment ? 'missing' : wrong.access ? 'closed' : 'open';
-  const body = JSON.stringify({ messages: wrong.body ? [] : hello, user: wrong.size ? 'x'.repeat(maxBodyBytes) : 'x' });
+function sendInvalid(errors: RequestErrors): Promise<TestResponse> {
+  const deployment = errors.deployment ? 'missing' : errors.access ? 'closed' : 'open';
+  const body = JSON.stringify({ messages: errors.body ? [] : hello, user: errors.size ? 'x'.repeat(maxBodyBytes) : 'x' });
   return service.sendRequest({
     path: chatPath(deployment),
     headers: {
-      'api-key': wrong.credentials ? 'unknown' : callerKey,
-      'content-type': wrong.mediaType ? 'text/plain' : 'application/json',
+      'api-key': errors.credentials ? 'unknown' : callerKey,
+      'content-type': errors.mediaType ? 'text/plain' : 'application/json',
     },
     body,
   });
 }
 
-describe('the order of checks', () => {
-  const pairs = rank.flatMap((first, at) => rank.slice(at + 1).map((second) => [first, second] as const));
+describe('order of checks', () => {
+  const pairs = checks.flatMap((first, at) => checks.slice(at + 1).map((second) => [first, second] as const));
 
-  it.each(pairs.filter((pair) => pair.join() !== 'deployment,access'))('tells %s before %s', async (first, second) => {
-    const answer = await ask({ [first]: true, [second]: true });
-    expect([answer.status, answer.error.code]).toEqual(told[first]);
+  it.each(pairs.filter((pair) => pair.join() !== 'deployment,access'))('reports %s before %s', async (first, second) => {
+    const answer = await sendInvalid({ [first]: true, [second]: true });
+    expect([answer.status, answer.error.code]).toEqual(outcomes[first]);
   });
 
-  it.each(rank)('tells %s alone', async (wrong) => {
-    const answer = await ask({ [wrong]: true });
-    expect([answer.status, answer.error.code]).toEqual(told[wrong]);
+  it.each(checks)('reports %s alone', async (errors) => {
+    const answer = await sendInvalid({ [errors]: true });
+    expect([answer.status, answer.error.code]).toEqual(outcomes[errors]);
   });
 
   it('calls the upstream only if every check passes', async () => {
     const before = upstream.requests.length;
-    for (const wrong of rank) await ask({ [wrong]: true });
+    for (const errors of checks) await sendInvalid({ [errors]: true });
     expect(upstream.requests.length).toBe(before);
-    expect((await ask({})).status).toBe(200);
+    expect((await sendInvalid({})).status).toBe(200);
     expect(upstream.requests.length).toBe(before + 1);
   });
 
-  it('tells credentials before an id that could be none', async () => {
+  it('reports missing credentials before an invalid deployment ID', async () => {
     const answer = await service.sendRequest({
       path: chatPath('a/../b'),
       headers: { 'content-type': 'application/json' },
@@ -86,7 +86,7 @@ describe('the order of checks', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('tells a missing deployment before an impossible api_version, and that before the body', async () => {
+  it('reports a missing deployment before an invalid api_version, and that before the body', async () => {
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
     const missing = await service.sendRequest({
       path: '/compat/deployments/missing/chat/completions/nonsense',
@@ -98,7 +98,7 @@ describe('the order of checks', () => {
     expect([version.status, version.error.code]).toEqual([400, 'invalid_api_version']);
   });
 
-  it('names the deployment by the body of the stock path, so a faulty body comes before a missing deployment there', async () => {
+  it('reports an invalid body before a missing deployment if the body names the deployment', async () => {
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
     const path = '/v1/chat/completions';
     expect((await service.sendRequest({ path, headers, body: '{' })).error.code).toBe('invalid_json');
@@ -108,7 +108,7 @@ describe('the order of checks', () => {
     expect((await service.sendRequest({ path, headers, body: { model: 'open', messages: [] } })).status).toBe(400);
   });
 
-  it('refuses a body without an announced length as soon as it grows over the limit', async () => {
+  it('rejects a body without a content length when it exceeds the limit', async () => {
     const answer = await service.sendRequest({
       path: chatPath('open'),
       headers: { 'api-key': callerKey, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },

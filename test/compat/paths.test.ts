@@ -47,24 +47,24 @@ function post(path: string, body: unknown = { messages: hello }): Promise<TestRe
   return service.sendRequest({ path, headers: withKey(), body });
 }
 
-/** What the upstream was asked for last. */
+/** Returns the model of the last upstream request. */
 function lastModel(): unknown {
   return upstream.requests.at(-1)?.body.model;
 }
 
-describe('the paths of a chat completion', () => {
+describe('path of a chat completion', () => {
   it.each([
     '/compat/deployments/m/chat/completions/2024-10-21',
     '/compat/deployments/m/chat/completions?api-version=2024-10-21',
     '/openai/deployments/m/chat/completions',
     '/openai/deployments/m/chat/completions?api-version=2024-10-21',
     '/openai/deployments/m/chat/completions/2024-10-21',
-  ])('%s selects the deployment of the path, not of the body', async (path) => {
+  ])('%s selects the deployment of the path and ignores the model in the body', async (path) => {
     expect((await post(path, { messages: hello, model: 'vectors' })).status).toBe(200);
     expect(lastModel()).toBe('upstream of m');
   });
 
-  it('/v1/chat/completions leads to the deployment the body names', async () => {
+  it('/v1/chat/completions selects the deployment of the body', async () => {
     expect((await post('/v1/chat/completions', { messages: hello, model: 'team/gpt 4/latest' })).status).toBe(200);
     expect(lastModel()).toBe('upstream of team/gpt 4/latest');
   });
@@ -81,30 +81,30 @@ describe('the paths of a chat completion', () => {
     '/compat/deployments/m/chat/completions/%E0%A4%A',
     '/v1/chat/completions/2024-10-21',
     '/nothing',
-  ])('%s leads nowhere', async (path) => {
+  ])('%s is not found', async (path) => {
     const answer = await post(path);
     expect(answer.status).toBe(404);
     expect(Object.keys(answer.error).sort()).toEqual(['code', 'message', 'param', 'type']);
   });
 
-  it('may have other prefixes, as configured', async () => {
+  it('can have a configured prefix instead of openai', async () => {
     await using aliased = await startService({
       models: { demo: { upstreams: [{ protocol: 'demo' }] } },
       aliases: { compat: ['vendor'] },
     });
-    const asking = { headers: withKey(), body: { messages: hello } };
-    expect((await aliased.sendRequest({ path: '/vendor/deployments/demo/chat/completions', ...asking })).status).toBe(200);
-    expect((await aliased.sendRequest({ path: '/openai/deployments/demo/chat/completions', ...asking })).status).toBe(404);
+    const request = { headers: withKey(), body: { messages: hello } };
+    expect((await aliased.sendRequest({ path: '/vendor/deployments/demo/chat/completions', ...request })).status).toBe(200);
+    expect((await aliased.sendRequest({ path: '/openai/deployments/demo/chat/completions', ...request })).status).toBe(404);
   });
 });
 
-describe('the paths of embeddings', () => {
+describe('path of embeddings', () => {
   it.each([
     ['/compat/deployments/vectors/embeddings/2024-10-21', { input: 'a' }],
     ['/openai/deployments/vectors/embeddings?api-version=2024-10-21', { input: 'a', model: 'm' }],
     ['/openai/deployments/vectors/embeddings', { input: ['a'] }],
     ['/v1/embeddings', { input: 'a', model: 'vectors' }],
-  ])('%s leads to the model', async (path, body) => {
+  ])('%s calls the model', async (path, body) => {
     const answer = await post(path, body);
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ object: 'list', data: [{ embedding: [1] }], usage: { prompt_tokens: 3 } });
@@ -112,7 +112,7 @@ describe('the paths of embeddings', () => {
     expect(lastModel()).toBe('vectors');
   });
 
-  it('treat null as absent', async () => {
+  it('treats null as absent', async () => {
     const nulls = { model: null, encoding_format: null, dimensions: null, user: null };
     expect((await post('/openai/deployments/vectors/embeddings', { input: 'a', ...nulls })).status).toBe(200);
     expect(upstream.requests.at(-1)?.body).toEqual({ input: 'a', model: 'vectors' });
@@ -125,20 +125,20 @@ describe('the paths of embeddings', () => {
     expect([embeddings.status, embeddings.error.code]).toEqual([400, 'operation_not_supported']);
   });
 
-  it('checks the body and the version', async () => {
+  it('validates the body and the version', async () => {
     const body = await post('/openai/deployments/vectors/embeddings', { input: 3 });
     expect([body.status, body.error.param]).toEqual([400, 'input']);
     expect((await post('/compat/deployments/vectors/embeddings', { input: 'a' })).error.code).toBe('invalid_api_version');
   });
 });
 
-describe('the api_version', () => {
-  const askFor = (version: string, prefix = 'compat') => post(`/${prefix}/deployments/m/chat/completions/${version}`);
+describe('api_version', () => {
+  const postWithVersion = (version: string, prefix = 'compat') => post(`/${prefix}/deployments/m/chat/completions/${version}`);
 
   it.each(['2024-10-21', '2024-02-29', '2000-02-29', '2024-12-31', '2024-10-21-preview', '2099-01-01', '2024%2D10-21'])(
-    'may be %s',
+    'can be %s',
     async (version) => {
-      expect((await askFor(version)).status).toBe(200);
+      expect((await postWithVersion(version)).status).toBe(200);
     },
   );
 
@@ -156,10 +156,10 @@ describe('the api_version', () => {
     '',
     '2024-10-21%0A',
     '٢٠٢٤-10-21',
-  ])('may not be %j', async (version) => {
+  ])('cannot be %j', async (version) => {
     const path = encodeURI(version).replaceAll('%25', '%');
     for (const prefix of ['compat', 'openai']) {
-      const answer = await askFor(path, prefix);
+      const answer = await postWithVersion(path, prefix);
       expect([answer.status, answer.error.code, answer.error.param]).toEqual([400, 'invalid_api_version', 'api_version']);
     }
   });
@@ -170,7 +170,7 @@ describe('the api_version', () => {
   });
 
   it.each(['preview', 'latest', 'v1', '2025-04-01-preview', '2024-02-30', 'a_b.c'])(
-    'may be the word %s in the query',
+    'can be the word %s in the query',
     async (word) => {
       for (const prefix of ['compat', 'openai']) {
         expect((await post(`/${prefix}/deployments/m/chat/completions?api-version=${word}`)).status).toBe(200);
@@ -178,14 +178,14 @@ describe('the api_version', () => {
     },
   );
 
-  it.each(['', 'a b', 'a%2Fb', '%00', 'é'])('may not be %j in the query', async (word) => {
+  it.each(['', 'a b', 'a%2Fb', '%00', 'é'])('cannot be %j in the query', async (word) => {
     const answer = await post(`/openai/deployments/m/chat/completions?api-version=${encodeURI(word).replaceAll('%25', '%')}`);
     expect([answer.status, answer.error.code, answer.error.param]).toEqual([400, 'invalid_api_version', 'api_version']);
   });
 });
 
-describe('the id of a deployment', () => {
-  it.each(ids)('%j is found, percent-encoded once', async (id) => {
+describe('deployment ID', () => {
+  it.each(ids)('%j is found with one level of percent-encoding', async (id) => {
     const segments = id.split('/').map(encodeURIComponent).join('/');
     for (const encoded of [segments, encodeURIComponent(id)]) {
       const answer = await post(`/compat/deployments/${encoded}/chat/completions/2024-10-21`);
@@ -199,21 +199,21 @@ describe('the id of a deployment', () => {
     ['a dot segment', 'team/./m'],
     ['a parent segment', 'team/../m'],
     ['an encoded parent segment', 'team/%2e%2e/m'],
-    ['a parent segment behind an encoded slash', 'team%2F..%2Fm'],
+    ['a parent segment after an encoded slash', 'team%2F..%2Fm'],
     ['a parent segment encoded twice', '%252e%252e/m'],
     ['an empty segment', 'team//m'],
-    ['an empty segment in front', '/m'],
+    ['a leading empty segment', '/m'],
     ['an encoded empty segment', 'team%2F%2Fm'],
     ['NUL', 'm%00'],
     ['a line break', 'm%0D%0A'],
     ['__proto__', '__proto__'],
     ['toString', 'toString'],
     ['another case', 'M'],
-    ['white space behind', 'm%20'],
-    ['a back slash', 'team%5Cm'],
+    ['trailing white space', 'm%20'],
+    ['a backslash', 'team%5Cm'],
     ['1,025 characters', 'x'.repeat(1_025)],
     ['8,000 characters', 'x'.repeat(8_000)],
-  ])('with %s is found nowhere', async (_what, encoded) => {
+  ])('with %s is not found', async (_what, encoded) => {
     const answer = await post(`/compat/deployments/${encoded}/chat/completions/2024-10-21`);
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([404, 'not_found_error', 'DeploymentNotFound']);
   });

@@ -14,25 +14,25 @@ it('a failing prompt of one caller does not pause the upstream for other callers
   await using service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
   for (let call = 0; call < 6; call += 1)
     expect((await service.chat('m', { messages: poison }, { 'api-key': 'eve' })).status).toBe(500);
-  const asked = upstream.requests.length;
+  const requestCount = upstream.requests.length;
   expect((await service.chat('m', { messages: hello }, { 'api-key': 'ada' })).status).toBe(200);
   expect((await service.chat('m', { messages: hello }, { 'api-key': 'bob' })).status).toBe(200);
-  expect(upstream.requests.length).toBe(asked + 2);
+  expect(upstream.requests.length).toBe(requestCount + 2);
 });
 
-describe('a single upstream that failed calls of several callers', () => {
+describe('single upstream that failed calls of two callers', () => {
   let upstream: ScriptedUpstream;
   let service: TestService;
-  /** Of the service's clock, which stands still. */
+  /** Current time of the service's clock, which advances only when a test sets it. */
   let nowMs: number;
-  const ask = (key: string) => service.chat('m', { messages: hello }, { 'api-key': key });
+  const chat = (key: string) => service.chat('m', { messages: hello }, { 'api-key': key });
 
   beforeEach(async () => {
     upstream = await startScriptedUpstream(refusal(500));
     nowMs = 0;
     const clock = { ...systemClock, nowMs: () => nowMs };
     service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } }, { clock });
-    for (const key of ['eve', 'ada']) expect((await ask(key)).status).toBe(500);
+    for (const key of ['eve', 'ada']) expect((await chat(key)).status).toBe(500);
   });
 
   afterEach(async () => {
@@ -40,51 +40,51 @@ describe('a single upstream that failed calls of several callers', () => {
     await upstream.close();
   });
 
-  it('is paused for a second, then probed by one call, and serves all calls after that one succeeds', async () => {
-    expect((await ask('bob')).status).toBe(503);
+  it('is paused for 1 s, then probed by one call, and serves all calls after that call succeeds', async () => {
+    expect((await chat('bob')).status).toBe(503);
     nowMs = 1_000;
-    expect((await ask('bob')).status).toBe(500);
+    expect((await chat('bob')).status).toBe(500);
     nowMs = 2_000;
     const answered = Promise.withResolvers<void>();
     upstream.script(async (answering) => {
       await answered.promise;
       await jsonReply(plainCompletion('fine'))(answering);
     });
-    const probe = ask('bob');
+    const probe = chat('bob');
     await upstream.request(3);
     for (const key of ['eve', 'ada', 'bob']) {
-      const { status, headers } = await ask(key);
+      const { status, headers } = await chat(key);
       expect([status, headers['retry-after']]).toEqual([503, '1']);
     }
     expect(upstream.requests).toHaveLength(4);
     answered.resolve();
     expect((await probe).status).toBe(200);
-    expect((await ask('eve')).status).toBe(200);
+    expect((await chat('eve')).status).toBe(200);
   });
 
-  it('is probed once a second while it fails', async () => {
+  it('is probed with increasing pauses while it fails', async () => {
     nowMs = 1_000;
-    expect((await ask('bob')).status).toBe(500);
-    const { status, headers } = await ask('bob');
+    expect((await chat('bob')).status).toBe(500);
+    const { status, headers } = await chat('bob');
     expect([status, headers['retry-after']]).toEqual([503, '2']);
     expect(upstream.requests).toHaveLength(3);
     nowMs = 2_000;
-    expect((await ask('ada')).status).toBe(500);
-    expect((await ask('eve')).status).toBe(503);
+    expect((await chat('ada')).status).toBe(500);
+    expect((await chat('eve')).status).toBe(503);
   });
 
   it('is probed by another call if the client of the probe disconnects', async () => {
-    for (nowMs of [1_000, 3_000]) expect((await ask('bob')).status).toBe(500);
+    for (nowMs of [1_000, 3_000]) expect((await chat('bob')).status).toBe(500);
     upstream.script(() => undefined);
     nowMs = 4_000;
-    const { disconnect: leave } = service.chatAndDisconnect('m', { messages: hello });
+    const { disconnect } = service.chatAndDisconnect('m', { messages: hello });
     await upstream.request(4);
-    leave();
+    disconnect();
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(0));
     upstream.script(jsonReply(plainCompletion('fine')));
     nowMs = 4_999;
-    expect((await ask('bob')).status).toBe(503);
+    expect((await chat('bob')).status).toBe(503);
     nowMs = 5_000;
-    expect((await ask('bob')).status).toBe(200);
+    expect((await chat('bob')).status).toBe(200);
   });
 });

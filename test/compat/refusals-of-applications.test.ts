@@ -4,145 +4,159 @@ import { jsonReply, type Reply, refusal, startScriptedUpstream } from '#test/scr
 import { sendRequest } from '#test/send-request.ts';
 import { chatPath, startService, type TestService } from '#test/start-service.ts';
 
-function serviceOf(configuration: object): Promise<TestService> {
+function startWith(configuration: object): Promise<TestService> {
   const keys = { ada: { project: 'ada' }, bob: { project: 'bob', role: 'limited' }, eve: { project: 'eve' } };
   return startService({ keys, ...configuration });
 }
 
 const fine = jsonReply(plainCompletion('fine'));
-const as = (key: string) => ({ 'api-key': key });
+const toKeyHeader = (key: string) => ({ 'api-key': key });
 const body = { messages: hello };
 
-/** An application that asks a model and hands on whatever comes, status, error and Retry-After included. */
-function handingOn(service: () => TestService, deployment: string): Reply {
+/** Returns an application that calls a model and passes on its status, error, and Retry-After. */
+function passOn(service: () => TestService, deployment: string): Reply {
   return async ({ received, response }) => {
     const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
     const inner = await sendRequest(service().url, { path: chatPath(deployment), headers, body });
-    const again = inner.headers['retry-after'];
+    const retryAfter = inner.headers['retry-after'];
     response.writeHead(inner.status, {
       'content-type': 'application/json',
-      ...(again !== undefined && { 'retry-after': again }),
+      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
     });
     response.end(inner.text);
   };
 }
 
-describe('a caller whose limit is used up for an inner call', () => {
-  it('gets a 429, and the application is called for other callers and again for this one', async () => {
+describe('caller without remaining quota for an inner call', () => {
+  it('receives 429, and the application is called for other callers and again for this caller', async () => {
     await using upstream = await startScriptedUpstream(fine);
-    await using host = await startScriptedUpstream(handingOn(() => service, 'm'));
-    await using service = await serviceOf({
+    await using host = await startScriptedUpstream(passOn(() => service, 'm'));
+    await using service = await startWith({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
       applications: { app: { endpoint: `${host.url}/app`, maxRetryAttempts: 3 } },
       roles: { limited: { limits: { m: { requestDay: 1 } } } },
     });
-    expect((await service.chat('app', body, as('bob'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('bob'))).status).toBe(200);
     for (let call = 0; call < 3; call += 1) {
-      const refused = await service.chat('app', body, as('bob'));
-      expect([refused.status, refused.error.code, refused.error.type]).toEqual([
+      const rejection = await service.chat('app', body, toKeyHeader('bob'));
+      expect([rejection.status, rejection.error.code, rejection.error.type]).toEqual([
         429,
         'request_limit_exceeded',
         'rate_limit_error',
       ]);
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      expect(Number(rejection.headers['retry-after'])).toBeGreaterThan(0);
     }
     expect(host.requests).toHaveLength(4);
-    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
   });
 
-  it('does not pause an application that turns the error into a 500', async () => {
+  it('does not pause an application that turns the inner error into 500', async () => {
     await using upstream = await startScriptedUpstream(fine);
     await using host = await startScriptedUpstream(async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
       const inner = await sendRequest(service.url, { path: chatPath('m'), headers, body });
       return inner.status === 200 ? fine(answering) : refusal(500)(answering);
     });
-    await using service = await serviceOf({
+    await using service = await startWith({
       keys: { ada: { project: 'ada' }, bob: { project: 'bob', role: 'closed' }, eve: { project: 'eve', role: 'closed' } },
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }], userRoles: ['default'] } },
       applications: { app: { endpoint: `${host.url}/app` } },
       roles: { closed: {} },
     });
-    for (const caller of ['bob', 'eve', 'bob', 'eve']) expect((await service.chat('app', body, as(caller))).status).toBe(500);
-    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+    for (const caller of ['bob', 'eve', 'bob', 'eve'])
+      expect((await service.chat('app', body, toKeyHeader(caller))).status).toBe(500);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
     expect(host.requests).toHaveLength(5);
   });
 
-  it('gets the Retry-After of the application unchanged', async () => {
+  it('receives the Retry-After of the application unchanged', async () => {
     await using host = await startScriptedUpstream(refusal(429, { 'retry-after': '43054' }), fine);
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const refused = await service.chat('app', body, as('bob'));
-    expect([refused.status, refused.headers['retry-after'], refused.error.message]).toEqual([429, '43054', 'upstream says 429']);
-    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+    await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const rejection = await service.chat('app', body, toKeyHeader('bob'));
+    expect([rejection.status, rejection.headers['retry-after'], rejection.error.message]).toEqual([
+      429,
+      '43054',
+      'upstream says 429',
+    ]);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
   });
 });
 
-describe('a failure that one caller causes', () => {
+describe('failure caused by one caller', () => {
   it('does not pause a single upstream of an application or a model', async () => {
     await using host = await startScriptedUpstream(refusal(500), refusal(503), refusal(500), refusal(500), fine);
     await using upstream = await startScriptedUpstream(refusal(500), refusal(500), refusal(500), fine);
-    await using service = await serviceOf({
+    await using service = await startWith({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
       applications: { app: { endpoint: `${host.url}/app` } },
     });
-    for (let call = 0; call < 4; call += 1) await service.chat('app', body, as('eve'));
-    for (let call = 0; call < 3; call += 1) await service.chat('m', body, as('eve'));
+    for (let call = 0; call < 4; call += 1) await service.chat('app', body, toKeyHeader('eve'));
+    for (let call = 0; call < 3; call += 1) await service.chat('m', body, toKeyHeader('eve'));
     expect([host.requests.length, upstream.requests.length]).toEqual([4, 3]);
-    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
-    expect((await service.chat('m', body, as('ada'))).status).toBe(200);
+    expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
+    expect((await service.chat('m', body, toKeyHeader('ada'))).status).toBe(200);
   });
 
-  it.each(['access_denied', 'consent_required', 'made_up'])('as a 403 %s counts no failure of the application', async (code) => {
-    await using host = await startScriptedUpstream(
-      refusal(403, {}, { code }),
-      refusal(403, {}, { code }),
-      refusal(403, {}, { code }),
-      fine,
-    );
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    for (const caller of ['ada', 'bob', 'eve']) expect((await service.chat('app', body, as(caller))).status).toBe(403);
-    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
-  });
+  it.each(['access_denied', 'consent_required', 'made_up'])(
+    'does not pause an application that returns 403 with the code %s',
+    async (code) => {
+      await using host = await startScriptedUpstream(
+        refusal(403, {}, { code }),
+        refusal(403, {}, { code }),
+        refusal(403, {}, { code }),
+        fine,
+      );
+      await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+      for (const caller of ['ada', 'bob', 'eve']) expect((await service.chat('app', body, toKeyHeader(caller))).status).toBe(403);
+      expect((await service.chat('app', body, toKeyHeader('ada'))).status).toBe(200);
+    },
+  );
 });
 
-describe('a changed configuration', () => {
+describe('configuration change', () => {
   it('resumes only the changed upstreams', async () => {
     await using changed = await startScriptedUpstream(refusal(429), fine);
-    await using same = await startScriptedUpstream(refusal(429), fine);
+    await using unchanged = await startScriptedUpstream(refusal(429), fine);
     const configuration = (description: string) => ({
       keys: { ada: { project: 'ada' } },
       models: {
         changed: { description, upstreams: [{ endpoint: changed.endpoint }], maxRetryAttempts: 1 },
-        same: { upstreams: [{ endpoint: same.endpoint }], maxRetryAttempts: 1 },
+        same: { upstreams: [{ endpoint: unchanged.endpoint }], maxRetryAttempts: 1 },
       },
     });
-    await using service = await serviceOf(configuration('before'));
+    await using service = await startWith(configuration('before'));
     const statuses = async () => [
-      (await service.chat('changed', body, as('ada'))).status,
-      (await service.chat('same', body, as('ada'))).status,
+      (await service.chat('changed', body, toKeyHeader('ada'))).status,
+      (await service.chat('same', body, toKeyHeader('ada'))).status,
     ];
     expect([await statuses(), await statuses()]).toEqual([
       [429, 429],
       [429, 429],
     ]);
-    expect([changed.requests.length, same.requests.length]).toEqual([1, 1]);
+    expect([changed.requests.length, unchanged.requests.length]).toEqual([1, 1]);
     service.reload(configuration('after'));
     expect(await statuses()).toEqual([200, 429]);
-    expect(same.requests).toHaveLength(1);
+    expect(unchanged.requests).toHaveLength(1);
   });
 });
 
-const own = { message: 'No such thing.', type: 'their_type', param: 'q', code: 'their_code', display_message: 'Try another.' };
+const applicationError = {
+  message: 'No such thing.',
+  type: 'their_type',
+  param: 'q',
+  code: 'their_code',
+  display_message: 'Try another.',
+};
 
-describe('an error of an application', () => {
+describe('error of an application', () => {
   it.each([400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 418, 422, 424, 429, 451, 501])(
-    'of %i is returned unchanged, streamed or not',
+    'with %i is returned unchanged, streamed or not',
     async (status) => {
-      await using host = await startScriptedUpstream(refusal(status, {}, own));
-      await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+      await using host = await startScriptedUpstream(refusal(status, {}, applicationError));
+      await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
       for (const stream of [false, true]) {
-        const told = await service.chat('app', { ...body, stream }, as('ada'));
-        expect([told.status, told.error]).toEqual([status, own]);
+        const answer = await service.chat('app', { ...body, stream }, toKeyHeader('ada'));
+        expect([answer.status, answer.error]).toEqual([status, applicationError]);
       }
     },
   );
@@ -154,11 +168,11 @@ describe('an error of an application', () => {
     [404, 'not_found_error', 'DeploymentNotFound'],
     [429, 'rate_limit_error', 'upstream_rate_limited'],
     [501, 'upstream_error', 'upstream_failed'],
-  ])('of %i is completed', async (status, type, code) => {
+  ])('with %i and without JSON gets a type and a code', async (status, type, code) => {
     await using host = await startScriptedUpstream(({ response }) => void response.writeHead(status).end('no JSON'));
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const told = await service.chat('app', body, as('ada'));
-    expect([told.status, told.error]).toEqual([status, { type, message: 'no JSON', param: null, code }]);
+    await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const answer = await service.chat('app', body, toKeyHeader('ada'));
+    expect([answer.status, answer.error]).toEqual([status, { type, message: 'no JSON', param: null, code }]);
   });
 
   it.each([
@@ -166,59 +180,61 @@ describe('an error of an application', () => {
     ['text/plain', 'x'.repeat(5000), `${'x'.repeat(2000)}…`],
     ['text/html', '<p>No tea</p>', 'The upstream answered 418.'],
     ['text/plain', ' ', 'The upstream answered 418.'],
-  ])('of 418 in %s has its own message', async (type, text, message) => {
+  ])('with 418 and the media type %s has a suitable message', async (type, text, message) => {
     await using host = await startScriptedUpstream(
       ({ response }) => void response.writeHead(418, { 'content-type': type }).end(text),
     );
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const told = await service.chat('app', body, as('ada'));
-    expect([told.status, told.error]).toMatchObject([418, { message }]);
+    await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const answer = await service.chat('app', body, toKeyHeader('ada'));
+    expect([answer.status, answer.error]).toMatchObject([418, { message }]);
   });
 
   it.each([
     [500, 500, 'upstream_error'],
     [502, 503, 'server_overloaded'],
     [503, 503, 'server_overloaded'],
-  ])('of %i is ours as %i, with its display_message', async (status, told, type) => {
-    await using host = await startScriptedUpstream(refusal(status, {}, own));
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const answer = await service.chat('app', body, as('ada'));
-    expect([answer.status, answer.error]).toMatchObject([told, { type, display_message: 'Try another.' }]);
+  ])('with %i becomes %i with its display_message', async (status, expectedStatus, type) => {
+    await using host = await startScriptedUpstream(refusal(status, {}, applicationError));
+    await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const answer = await service.chat('app', body, toKeyHeader('ada'));
+    expect([answer.status, answer.error]).toMatchObject([expectedStatus, { type, display_message: 'Try another.' }]);
   });
 
-  async function toldLate(error: object): Promise<unknown> {
+  async function streamError(error: object): Promise<unknown> {
     await using host = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'Half' }), { error });
       answering.done();
     });
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const { content, error: told } = await (await service.stream('app', body, as('ada'))).readRest();
+    await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const { content, error: answer } = await (await service.stream('app', body, toKeyHeader('ada'))).readRest();
     expect(content()).toBe('Half');
-    return told;
+    return answer;
   }
 
-  it.each([{ ...own, code: '402' }, { ...own, type: 'invalid_request_error' }, own, { ...own, type: 'runtime_error' }])(
-    'late in a stream is returned unchanged: %j',
-    async (error) => {
-      expect(await toldLate(error)).toEqual(error);
-    },
-  );
-
-  it('late in a stream is upstream_failed if its code is 500', async () => {
-    const told = await toldLate({ message: 'Error during processing the request', type: 'runtime_error', code: '500' });
-    const message = 'The answer of app failed: Error during processing the request';
-    expect(told).toEqual({ type: 'upstream_error', message, param: null, code: 'upstream_failed' });
+  it.each([
+    { ...applicationError, code: '402' },
+    { ...applicationError, type: 'invalid_request_error' },
+    applicationError,
+    { ...applicationError, type: 'runtime_error' },
+  ])('midway in a stream is returned unchanged: %j', async (error) => {
+    expect(await streamError(error)).toEqual(error);
   });
 
-  it('never says a key that the application was sent', async () => {
+  it('midway in a stream is upstream_failed if its code is 500', async () => {
+    const answer = await streamError({ message: 'Error during processing the request', type: 'runtime_error', code: '500' });
+    const message = 'The answer of app failed: Error during processing the request';
+    expect(answer).toEqual({ type: 'upstream_error', message, param: null, code: 'upstream_failed' });
+  });
+
+  it('never contains the key that the application received', async () => {
     await using host = await startScriptedUpstream((answering) => {
       const key = String(answering.received.headers['api-key']);
       const fields = { message: `bad ${key}`, type: `t ${key}`, code: `c ${key}`, param: key, display_message: `d ${key}` };
       return refusal(418, {}, fields)(answering);
     });
-    await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const { error } = await service.chat('app', body, as('ada'));
+    await using service = await startWith({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const { error } = await service.chat('app', body, toKeyHeader('ada'));
     expect(error).toEqual({ message: 'bad ***', type: 't ***', code: 'c ***', param: '***', display_message: 'd ***' });
   });
 });
@@ -230,18 +246,18 @@ describe('display_message', () => {
     ['openai', 500],
     ['anthropic', 400],
     ['anthropic', 503],
-  ])('of an upstream of the protocol %s is kept on %i', async (protocol, status) => {
+  ])('of an upstream with the protocol %s is returned with %i', async (protocol, status) => {
     await using upstream = await startScriptedUpstream(refusal(status, {}, { display_message: 'Come again.' }));
-    await using service = await serviceOf({
+    await using service = await startWith({
       models: { m: { upstreams: [{ protocol, endpoint: upstream.endpoint, key: 'secret-key' }], maxRetryAttempts: 1 } },
     });
-    expect((await service.chat('m', body, as('ada'))).error).toHaveProperty('display_message', 'Come again.');
+    expect((await service.chat('m', body, toKeyHeader('ada'))).error).toHaveProperty('display_message', 'Come again.');
   });
 });
 
-it('A deployment whose upstreams all have the weight 0 is 503 with the reason and a time', async () => {
-  await using service = await serviceOf({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
-  const { status, error, headers } = await service.chat('m', body, as('ada'));
+it('a deployment whose upstreams all have the weight 0 returns 503 with the reason and Retry-After', async () => {
+  await using service = await startWith({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
+  const { status, error, headers } = await service.chat('m', body, toKeyHeader('ada'));
   expect([status, error.code, error.message]).toEqual([503, 'upstream_unavailable', 'm has no upstream with a weight above 0.']);
   expect(Number(headers['retry-after'])).toBeGreaterThan(0);
 });

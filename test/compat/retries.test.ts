@@ -5,7 +5,7 @@ import { freePort } from '#test/listening.ts';
 import { eventsReply, jsonReply, type Reply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
-function serviceOf(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
+function startWith(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
   const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
   return startService({ models: { m: { upstreams, ...fields } }, keys });
 }
@@ -14,7 +14,7 @@ const fine = jsonReply(plainCompletion('fine'));
 const resets: Reply = (answering) => answering.reset();
 const closes: Reply = (answering) => answering.destroyConnection();
 
-describe('an attempt that failed before the first byte is repeated', () => {
+describe('failed attempt before the first byte', () => {
   it.each([
     ['429', refusal(429)],
     ['502', refusal(502)],
@@ -24,11 +24,11 @@ describe('an attempt that failed before the first byte is repeated', () => {
     ['a connection closed without an answer', closes],
     ['no first byte in time', silence as Reply],
     ['an error event with a retryable status', eventsReply({ error: { message: 'busy', code: 503 } })],
-  ])('elsewhere after %s', async (_what, reply) => {
+  ])('is retried at another upstream after %s', async (_what, reply) => {
     await using first = await startScriptedUpstream(reply);
     await using second = await startScriptedUpstream(fine);
     const timeouts = { firstByteMs: 150 };
-    await using service = await serviceOf([
+    await using service = await startWith([
       { endpoint: first.endpoint, timeouts },
       { endpoint: second.endpoint, tier: 1 },
     ]);
@@ -41,40 +41,40 @@ describe('an attempt that failed before the first byte is repeated', () => {
     expect(second.requests).toHaveLength(2);
   });
 
-  it('elsewhere after a refused connection', async () => {
+  it('is retried at another upstream after a refused connection', async () => {
     await using second = await startScriptedUpstream(fine);
-    await using service = await serviceOf([
+    await using service = await startWith([
       { endpoint: `http://127.0.0.1:${await freePort()}/v1` },
       { endpoint: second.endpoint, tier: 1 },
     ]);
     expect((await service.chat('m', { messages: hello })).status).toBe(200);
   });
 
-  it('at the same upstream where there is no other', async () => {
+  it('is retried at the same upstream if there is no other', async () => {
     await using upstream = await startScriptedUpstream(refusal(503), resets, refusal(502), fine);
-    await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    await using service = await startWith([{ endpoint: upstream.endpoint }]);
     expect((await service.chat('m', { messages: hello })).status).toBe(200);
     expect(upstream.requests).toHaveLength(4);
   });
 
-  it('for a stream whose head came but no event', async () => {
+  it('is retried if the stream had headers but no event', async () => {
     const broken = (answering: Parameters<Reply>[0]): void => {
       answering.head();
       answering.response.write('data: {"error":{"code":503,"message":"busy"}}\n\n');
     };
     await using upstream = await startScriptedUpstream(broken, eventsReply(...plainReply('fine')));
-    await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    await using service = await startWith([{ endpoint: upstream.endpoint }]);
     expect((await (await service.stream('m', { messages: hello })).readRest()).content()).toBe('fine');
   });
 
-  it('up to maxRetryAttempts times, then the last error is returned', async () => {
+  it('is retried up to maxRetryAttempts times, then the last error is returned', async () => {
     for (const [maxRetryAttempts, tries] of [
       [1, 1],
       [3, 3],
       [undefined, 5],
     ] as const) {
       await using upstream = await startScriptedUpstream(refusal(503));
-      await using service = await serviceOf([{ endpoint: upstream.endpoint }], { ...(maxRetryAttempts && { maxRetryAttempts }) });
+      await using service = await startWith([{ endpoint: upstream.endpoint }], { ...(maxRetryAttempts && { maxRetryAttempts }) });
       const answer = await service.chat('m', { messages: hello });
       expect([answer.status, answer.error.code]).toEqual([503, 'upstream_unavailable']);
       expect(upstream.requests).toHaveLength(tries);
@@ -82,7 +82,7 @@ describe('an attempt that failed before the first byte is repeated', () => {
   });
 });
 
-describe('an attempt is not repeated', () => {
+describe('attempt', () => {
   it.each([
     [500, 500],
     [400, 400],
@@ -90,23 +90,23 @@ describe('an attempt is not repeated', () => {
     [404, 404],
     [413, 413],
     [422, 400],
-  ])('after %i', async (status, told) => {
+  ])('is not retried after %i', async (status, expectedStatus) => {
     await using first = await startScriptedUpstream(refusal(status));
     await using second = await startScriptedUpstream(fine);
-    await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
-    expect((await service.chat('m', { messages: hello })).status).toBe(told);
+    await using service = await startWith([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
+    expect((await service.chat('m', { messages: hello })).status).toBe(expectedStatus);
     expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
   });
 
-  it('after the first event', async () => {
-    const begins: Reply = async (answering) => {
+  it('is not retried after the first event', async () => {
+    const failAfterFirstEvent: Reply = async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }));
       answering.destroyConnection();
     };
-    await using first = await startScriptedUpstream(begins);
+    await using first = await startScriptedUpstream(failAfterFirstEvent);
     await using second = await startScriptedUpstream(fine);
-    await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
+    await using service = await startWith([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
     const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
     expect(second.requests).toHaveLength(0);
@@ -114,7 +114,7 @@ describe('an attempt is not repeated', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 0]);
   });
 
-  it('for an application, unless it is configured', async () => {
+  it('is not retried for an application unless maxRetryAttempts is set', async () => {
     await using upstream = await startScriptedUpstream(refusal(503));
     await using service = await startService({
       applications: {
@@ -129,13 +129,13 @@ describe('an attempt is not repeated', () => {
   });
 });
 
-describe('an application that dies at its work', () => {
-  it('is not run again, also where its connection had served before', async () => {
-    const dies: Reply = async (answering) => {
+describe('application that closes the connection while it works', () => {
+  it('is not called again, even on a reused connection', async () => {
+    const closeLate: Reply = async (answering) => {
       await sleep(1_100);
       answering.destroyConnection();
     };
-    await using upstream = await startScriptedUpstream(fine, dies);
+    await using upstream = await startScriptedUpstream(fine, closeLate);
     await using service = await startService({ applications: { app: { endpoint: `${upstream.url}/app` } } });
     expect((await service.chat('app', { messages: hello })).status).toBe(200);
     expect((await service.chat('app', { messages: hello })).status).toBe(503);
@@ -144,23 +144,23 @@ describe('an application that dies at its work', () => {
 });
 
 describe('several upstreams', () => {
-  it('of one tier share the calls by weight, smoothly', async () => {
+  it('of one tier share the calls evenly by weight', async () => {
     await using heavy = await startScriptedUpstream(fine);
     await using light = await startScriptedUpstream(fine);
-    await using none = await startScriptedUpstream(fine);
-    await using service = await serviceOf([
+    await using unused = await startScriptedUpstream(fine);
+    await using service = await startWith([
       { endpoint: heavy.endpoint, weight: 3 },
       { endpoint: light.endpoint, weight: 1 },
-      { endpoint: none.endpoint, weight: 0 },
+      { endpoint: unused.endpoint, weight: 0 },
     ]);
     for (let call = 0; call < 8; call += 1) await service.chat('m', { messages: hello });
-    expect([heavy.requests.length, light.requests.length, none.requests.length]).toEqual([6, 2, 0]);
+    expect([heavy.requests.length, light.requests.length, unused.requests.length]).toEqual([6, 2, 0]);
   });
 
-  it('of a higher tier wait until the lower cannot serve', async () => {
+  it('of a higher tier are used only if the lower tier cannot serve', async () => {
     await using first = await startScriptedUpstream(fine);
     await using second = await startScriptedUpstream(fine);
-    await using service = await serviceOf([
+    await using service = await startWith([
       { endpoint: second.endpoint, tier: 2, weight: 10 },
       { endpoint: first.endpoint, tier: 1 },
     ]);
@@ -174,17 +174,17 @@ describe('several upstreams', () => {
   it('that are all rate limited return 429, even with an upstream of weight 0', async () => {
     await using limited = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
     await using drained = await startScriptedUpstream(fine);
-    await using service = await serviceOf([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
+    await using service = await startWith([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
     await service.chat('m', { messages: hello });
     const { status, headers } = await service.chat('m', { messages: hello });
     expect([status, Number(headers['retry-after']) > 30]).toEqual([429, true]);
     expect(drained.requests).toEqual([]);
   });
 
-  it('that are all rate limited make a 429, with the time of the first to come back', async () => {
+  it('that are all rate limited return 429 with the shortest remaining time', async () => {
     await using first = await startScriptedUpstream(refusal(429, { 'retry-after': '90' }));
     await using second = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
-    await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint }]);
+    await using service = await startWith([{ endpoint: first.endpoint }, { endpoint: second.endpoint }]);
     const answers = [await service.chat('m', { messages: hello }), await service.chat('m', { messages: hello })];
     for (const answer of answers) expect([answer.status, answer.error.code]).toEqual([429, 'upstream_rate_limited']);
     expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
@@ -192,9 +192,9 @@ describe('several upstreams', () => {
     expect(Number(answers[0]?.headers['retry-after'])).toBeLessThanOrEqual(40);
   });
 
-  it('serve immediately after a success, and are paused after failed calls of several callers', async () => {
+  it('are not paused after a success, but after failed calls of two callers', async () => {
     await using upstream = await startScriptedUpstream(refusal(500), fine, refusal(500));
-    await using service = await serviceOf([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
+    await using service = await startWith([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
     const statuses: number[] = [];
     for (const caller of [callerKey, callerKey, callerKey, 'other-key', 'other-key'])
       statuses.push((await service.chat('m', { messages: hello }, { 'api-key': caller })).status);
@@ -202,18 +202,18 @@ describe('several upstreams', () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
-  it('are not left alone for answers without sense: the question may be to blame', async () => {
+  it('are not paused for invalid replies, because the prompt may cause them', async () => {
     await using upstream = await startScriptedUpstream(jsonReply('{bad'), jsonReply('{bad'), jsonReply('{bad'), fine);
-    await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    await using service = await startWith([{ endpoint: upstream.endpoint }]);
     const statuses: number[] = [];
     for (let call = 0; call < 4; call += 1) statuses.push((await service.chat('m', { messages: hello })).status);
     expect(statuses).toEqual([500, 500, 500, 200]);
   });
 
-  it('are each sent their own key, model and headers', async () => {
+  it('each receive their own key, model, and headers', async () => {
     await using first = await startScriptedUpstream(refusal(503));
     await using second = await startScriptedUpstream(fine);
-    await using service = await serviceOf([
+    await using service = await startWith([
       { endpoint: first.endpoint, key: 'key-1', model: 'model-1', headers: { 'x-one': '1' } },
       {
         endpoint: `${second.url}/openai/deployments/d`,

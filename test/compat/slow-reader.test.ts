@@ -11,11 +11,11 @@ import { untilStill } from '#test/until-still.ts';
 const megabyte = 1024 * 1024;
 const pieceBytes = 64 * 1024;
 const offeredBytes = 160 * megabyte;
-/** What two pairs of socket buffers on loopback may take, and some. */
-const mostTakenBytes = 48 * megabyte;
-const mostHeldBytes = 16 * megabyte;
+/** Upper bound of two pairs of loopback socket buffers. */
+const maxBufferedBytes = 48 * megabyte;
+const maxMemoryBytes = 16 * megabyte;
 
-/** An endless reply, as fast as it is taken. */
+/** Returns a long reply that is written at the reader's rate. */
 function flood() {
   const progress = { sentBytes: 0, isOver: false };
   const piece = toEvent(text('x'.repeat(pieceBytes)));
@@ -35,26 +35,26 @@ function flood() {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-function heldBytes(): number {
+function measureMemory(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-describe('a client that does not read', () => {
-  it('pauses its upstream, uses little memory, and receives everything when it reads again', async () => {
+describe('client that does not read', () => {
+  it('pauses the upstream, uses little memory, and receives the complete reply when it reads again', async () => {
     const { progress, reply } = flood();
     await using upstream = await startScriptedUpstream(reply);
     await using service = await startService({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint, timeouts: { idleMs: 500 } }] } },
     });
-    const beforeBytes = heldBytes();
+    const beforeBytes = measureMemory();
     const reader = await service.stream('m', { messages: hello });
     reader.pause();
     await untilStill(() => progress.sentBytes);
     expect(progress.isOver).toBe(false);
-    expect(progress.sentBytes).toBeLessThan(mostTakenBytes);
-    expect(heldBytes() - beforeBytes).toBeLessThan(mostHeldBytes);
+    expect(progress.sentBytes).toBeLessThan(maxBufferedBytes);
+    expect(measureMemory() - beforeBytes).toBeLessThan(maxMemoryBytes);
     let pieces = 0;
     for (let data = await reader.next(); data !== undefined; data = await reader.next())
       if (data.length > pieceBytes) pieces += 1;
@@ -62,7 +62,7 @@ describe('a client that does not read', () => {
     expect(progress.isOver).toBe(true);
   }, 60_000);
 
-  it('that leaves then ends the upstream as well', async () => {
+  it('cancels the upstream request when it disconnects', async () => {
     const { progress, reply } = flood();
     await using upstream = await startScriptedUpstream(reply);
     await using service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
@@ -74,17 +74,17 @@ describe('a client that does not read', () => {
   });
 });
 
-describe('an idle stream', () => {
+describe('idle stream', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  it('receives a comment every 15 s that no client treats as an event', async () => {
-    const begun = Promise.withResolvers<Answering>();
+  it('receives a comment every 15 s that clients do not treat as an event', async () => {
+    const started = Promise.withResolvers<Answering>();
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'first' }));
-      begun.resolve(answering);
+      started.resolve(answering);
     });
     await using service = await startService({
       models: { m: { upstreams: [{ endpoint: upstream.endpoint, timeouts: { idleMs: 600_000 } }] } },
@@ -92,7 +92,7 @@ describe('an idle stream', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
-    const answering = await begun.promise;
+    const answering = await started.promise;
     vi.advanceTimersByTime(14_999);
     vi.advanceTimersByTime(1);
     expect(await reader.comment()).toBe(': ping');

@@ -13,23 +13,23 @@ async function stream(...pieces: readonly (string | Buffer)[]): Promise<Streamed
 }
 
 const words = ['Grüße ', '😀👩‍👩‍👧', ' 模型 ', '"quoted"\\\n', 'ok'];
-const whole = Buffer.from(
+const completeReply = Buffer.from(
   `${plainReply(...words)
     .map(toEvent)
     .join('')}data: [DONE]\n\n`,
 );
 
-describe('the bytes of an upstream', () => {
-  it('may be cut at any place', async () => {
-    const expected = (await stream(whole)).data;
-    for (let at = 1; at < whole.length; at += 1) {
-      const { data, isDone } = await stream(whole.subarray(0, at), whole.subarray(at));
+describe('stream bytes of an upstream', () => {
+  it('can be split at any position', async () => {
+    const expected = (await stream(completeReply)).data;
+    for (let at = 1; at < completeReply.length; at += 1) {
+      const { data, isDone } = await stream(completeReply.subarray(0, at), completeReply.subarray(at));
       expect({ at, data, isDone }).toEqual({ at, data: expected, isDone: true });
     }
   }, 60_000);
 
-  it('may come one by one', async () => {
-    const { content, isDone, usages } = await stream(...Array.from(whole, (byte) => Buffer.from([byte])));
+  it('can arrive one by one', async () => {
+    const { content, isDone, usages } = await stream(...Array.from(completeReply, (byte) => Buffer.from([byte])));
     expect([content(), isDone, usages.length]).toEqual([words.join(''), true, 1]);
   });
 
@@ -38,20 +38,20 @@ describe('the bytes of an upstream', () => {
     ['CR', (events: string) => events.replaceAll('\n', '\r')],
     ['no space after the colon', (events: string) => events.replaceAll('data: ', 'data:')],
     ['comments', (events: string) => `: hello\n\n${events.replaceAll('data: ', ': ping\ndata: ')}`],
-    ['names and ids of events', (events: string) => events.replaceAll('data: ', 'event: chunk\nid: 7\nretry: 10\ndata: ')],
+    ['event names and IDs', (events: string) => events.replaceAll('data: ', 'event: chunk\nid: 7\nretry: 10\ndata: ')],
     ['more empty lines', (events: string) => events.replaceAll('\n\n', '\n\n\n\n')],
     ['a byte order mark', (events: string) => `\uFEFF${events}`],
     ['an end mark without an empty line after it', (events: string) => events.trimEnd()],
     ['an end mark with white space', (events: string) => events.replace('[DONE]', '[DONE] ')],
-  ])('may have %s', async (_what, change) => {
-    const events = change(String(whole));
+  ])('can have %s', async (_what, change) => {
+    const events = change(String(completeReply));
     for (const pieces of [[events], [...events].map((each) => each)]) {
       const { content, isDone, error, usages } = await stream(...pieces);
       expect([content(), isDone, error, usages.length]).toEqual([words.join(''), true, undefined, 1]);
     }
   });
 
-  it('may spread one event over several data lines', async () => {
+  it('can spread an event over several data lines', async () => {
     const spread = JSON.stringify(text('in lines'), undefined, 1)
       .split('\n')
       .map((line) => `data: ${line}\n`)
@@ -65,7 +65,7 @@ describe('the bytes of an upstream', () => {
     expect([content(), isDone]).toEqual(['in lines', true]);
   });
 
-  it('may be an event of 300 kB', async () => {
+  it('can contain an event of 300 kB', async () => {
     const long = '漢字"\\\n'.repeat(50_000);
     const { content, isDone } = await stream(
       toEvent(delta({ role: 'assistant' })),
@@ -78,13 +78,13 @@ describe('the bytes of an upstream', () => {
     expect(isDone).toBe(true);
   });
 
-  it('are not read beyond the end mark', async () => {
-    const { data, isDone } = await stream(whole, toEvent(text('after the end')));
+  it('are ignored after the end mark', async () => {
+    const { data, isDone } = await stream(completeReply, toEvent(text('after the end')));
     expect(data.join('')).not.toContain('after the end');
     expect(isDone).toBe(true);
   });
 
-  it('are a fault where an event grows without end', async () => {
+  it('cause a failure and are canceled if an event grows without end', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }));
@@ -98,7 +98,7 @@ describe('the bytes of an upstream', () => {
     expect((await upstream.requests.at(-1)?.closed)?.early).toBe(true);
   });
 
-  it('are a fault where an event that has to be read is not JSON', async () => {
+  it('cause a failure if an event that must be parsed is not JSON', async () => {
     const { error, isDone, content } = await stream(
       toEvent(delta({ role: 'assistant', content: 'hi' })),
       'data: {"usage": 1, broken\n\n',

@@ -14,14 +14,14 @@ async function stream(...values: unknown[]): Promise<Streamed> {
   return reader.readRest();
 }
 
-const statisticsOf = (prompt: number, completion: number) => ({
+const createStatistics = (prompt: number, completion: number) => ({
   usage_per_model: [
     { index: 0, model: 'm', name: 'm', prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
   ],
 });
 
-describe('a stream', () => {
-  it('is sent as events that no proxy may hold back', async () => {
+describe('stream', () => {
+  it('has headers that prevent buffering by proxies', async () => {
     upstream.script(eventsReply(...plainReply('hi')));
     const reader = await service.stream('m', { messages: hello });
     expect(reader.headers['content-type']).toBe('text/event-stream; charset=utf-8');
@@ -31,7 +31,7 @@ describe('a stream', () => {
     expect((await reader.readRest()).isDone).toBe(true);
   });
 
-  it('begins with a role, ends with finish, usage and statistics in one chunk without choices, and the end mark', async () => {
+  it('starts with a role and ends with a finish reason, a chunk with usage and statistics, and [DONE]', async () => {
     const { chunks, isDone, usages, content } = await stream(...plainReply('Hel', 'lo'));
     expect(isDone).toBe(true);
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
@@ -43,13 +43,13 @@ describe('a stream', () => {
       object: 'chat.completion.chunk',
       choices: [],
       usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
-      statistics: statisticsOf(7, 5),
+      statistics: createStatistics(7, 5),
     });
     for (const { id, object, created } of chunks)
       expect([id, object, created]).toEqual(['chatcmpl-upstream', 'chat.completion.chunk', 1_700_000_000]);
   });
 
-  it('is given a role where the upstream has none', async () => {
+  it('has a role even if the upstream sends none', async () => {
     const { chunks, content } = await stream(text('Hello'), finish(), usage(1, 1));
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
     expect(content()).toBe('Hello');
@@ -63,7 +63,7 @@ describe('a stream', () => {
     expect(content()).toBe('hi');
   });
 
-  it('is given a finish reason where the upstream has none', async () => {
+  it('has a finish reason even if the upstream sends none', async () => {
     const { chunks } = await stream(delta({ role: 'assistant', content: 'hi' }), usage(1, 1));
     expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   });
@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(reasons).toEqual(['length']);
   });
 
-  it('has a finish reason for each of several choices', async () => {
+  it('has a finish reason for each of two choices', async () => {
     const second = [delta({ role: 'assistant', content: 'two' }, 1), finish('length', 1)];
     upstream.script(eventsReply(delta({ role: 'assistant', content: 'one' }), ...second, finish('stop', 0), usage(2, 2)));
     const reader = await service.stream('m', { messages: hello, n: 2 });
@@ -90,7 +90,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('has the last reported usage once, from every position', async () => {
+  it('has one usage with the last values, from any chunk', async () => {
     const counted = (prompt: number, completion: number): Partial<Chunk> => ({
       usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
     });
@@ -102,10 +102,10 @@ describe('a stream', () => {
     const { usages, chunks, content } = await stream(early, last);
     expect(usages).toEqual([{ prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 }]);
     expect(content()).toBe('hi');
-    expect(chunks.at(-1)?.statistics).toEqual(statisticsOf(3, 9));
+    expect(chunks.at(-1)?.statistics).toEqual(createStatistics(3, 9));
   });
 
-  it('has no usage of null and no fields that the upstream did not send', async () => {
+  it('omits null usage and adds no other fields', async () => {
     const withNull = plainReply('hi').map((each) => ({ usage: null, ...each }));
     const { chunks, usages, data } = await stream(...withNull);
     expect(usages).toHaveLength(1);
@@ -115,8 +115,8 @@ describe('a stream', () => {
 
   it('corrects a total that is not the sum, and keeps other usage fields', async () => {
     const details = { prompt_tokens_details: { cached_tokens: 2 } };
-    const odd = chunk({ usage: { prompt_tokens: 4, completion_tokens: 6, total_tokens: 99, ...details } });
-    const { usages } = await stream(delta({ role: 'assistant', content: 'hi' }), finish(), odd);
+    const unusualChunk = chunk({ usage: { prompt_tokens: 4, completion_tokens: 6, total_tokens: 99, ...details } });
+    const { usages } = await stream(delta({ role: 'assistant', content: 'hi' }), finish(), unusualChunk);
     expect(usages).toEqual([{ prompt_tokens: 4, completion_tokens: 6, total_tokens: 10, ...details }]);
   });
 
@@ -135,18 +135,23 @@ describe('a stream', () => {
     });
   });
 
-  it('unchanged chunks are relayed byte for byte', async () => {
-    const odd =
+  it('relays unchanged chunks byte by byte', async () => {
+    const unusualChunk =
       '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é 😀"},"finish_reason":null,"x":[1.0,1e3]}],"y":{"usage":1}}';
     upstream.script(
-      piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
+      piecesReply(
+        toEvent(delta({ role: 'assistant', content: '' })),
+        `data: ${unusualChunk}\n\n`,
+        toEvent(finish()),
+        'data: [DONE]\n\n',
+      ),
     );
     const reader = await service.stream('m', { messages: hello });
     const { data } = await reader.readRest();
-    expect(data).toContain(odd);
+    expect(data).toContain(unusualChunk);
   });
 
-  it('has a role, and the text, also where the upstream names usage and finish_reason inside the text', async () => {
+  it('keeps text that contains usage, finish_reason, or an end mark', async () => {
     const tricky = 'say "usage": 1, "finish_reason":"stop" and \n\ndata: [DONE]';
     const { content, isDone, chunks } = await stream(
       delta({ role: 'assistant', content: '' }),
@@ -160,8 +165,8 @@ describe('a stream', () => {
   });
 });
 
-describe('a reply in another form than requested', () => {
-  it('is streamed where the upstream answers a stream with JSON', async () => {
+describe('reply in another format than requested', () => {
+  it('is streamed if the upstream answers a stream request with JSON', async () => {
     upstream.script(jsonReply(plainCompletion('All at once.')));
     const reader = await service.stream('m', { messages: hello });
     const { chunks, content, isDone, usages } = await reader.readRest();
@@ -170,11 +175,11 @@ describe('a reply in another form than requested', () => {
     expect(content()).toBe('All at once.');
     expect(usages).toHaveLength(1);
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
-    expect(chunks.at(-1)).toMatchObject({ choices: [], statistics: statisticsOf(7, 5) });
+    expect(chunks.at(-1)).toMatchObject({ choices: [], statistics: createStatistics(7, 5) });
     expect(isDone).toBe(true);
   });
 
-  it('is folded where the upstream answers with a stream that was not asked for', async () => {
+  it('is folded if the upstream streams without a request', async () => {
     upstream.script(eventsReply(...plainReply('Piece ', 'by piece.')));
     const answer = await service.chat('m', { messages: hello });
     expect(answer.headers['content-type']).toContain('application/json');
@@ -182,12 +187,12 @@ describe('a reply in another form than requested', () => {
       object: 'chat.completion',
       choices: [{ index: 0, message: { role: 'assistant', content: 'Piece by piece.' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
-      statistics: statisticsOf(7, 5),
+      statistics: createStatistics(7, 5),
     });
   });
 });
 
-describe('the JSON answer', () => {
+describe('JSON answer', () => {
   it('has usage and statistics, and keeps other fields of the upstream', async () => {
     upstream.script(jsonReply(plainCompletion('hi', { system_fingerprint: 'fp', service_tier: 'x' })));
     const { json } = await service.chat('m', { messages: hello });
@@ -195,11 +200,11 @@ describe('the JSON answer', () => {
       ...plainCompletion('hi'),
       system_fingerprint: 'fp',
       service_tier: 'x',
-      statistics: statisticsOf(7, 5),
+      statistics: createStatistics(7, 5),
     });
   });
 
-  it('has estimated counts where the upstream reports none', async () => {
+  it('has estimated counts if the upstream reports none', async () => {
     for (const usageField of [undefined, null]) {
       upstream.script(jsonReply(plainCompletion('some reply', { usage: usageField })));
       const { completion } = await service.chat('m', { messages: hello });

@@ -23,38 +23,38 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const told = { param: 'messages[0]', code: 'their_code' };
+const upstreamError = { param: 'messages[0]', code: 'their_code' };
 
-describe('the error message of an upstream', () => {
+describe('error message of an upstream', () => {
   it.each([
     { detail: 'nope' },
     { detail: [{ loc: ['body'], msg: 'nope', type: 'missing' }] },
     { errors: [{ message: 'nope' }] },
     { error: 'nope' },
     { message: 'nope' },
-  ])('is returned from every form: %j', async (body) => {
+  ])('is returned from each format: %j', async (body) => {
     upstream.script(({ response }) => void response.writeHead(400).end(JSON.stringify(body)));
     expect((await service.chat('m', { messages: hello })).error).toMatchObject({ message: 'nope' });
   });
 
-  it('is an error even with a successful status', async () => {
-    for (const beside of [{}, { choices: [] }, plainCompletion('hi')]) {
-      upstream.script(jsonReply({ ...beside, error: { message: 'boom', code: 503 } }));
+  it('is an error even with status 200', async () => {
+    for (const fields of [{}, { choices: [] }, plainCompletion('hi')]) {
+      upstream.script(jsonReply({ ...fields, error: { message: 'boom', code: 503 } }));
       expect(await service.chat('m', { messages: hello })).toMatchObject({ status: 503 });
       service.forgetFailures();
     }
   });
 
-  it('are not cut up where a key is as short as a word', async () => {
+  it('is not altered if the upstream key is as short as a word', async () => {
     await using short = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'up' }] } } });
     upstream.script(refusal(400, {}, { message: 'The upstream is upset' }));
     expect((await short.chat('m', { messages: hello })).error).toMatchObject({ message: 'The upstream is upset' });
   });
 });
 
-describe('the status of an upstream', () => {
+describe('upstream status', () => {
   it('413 keeps the connection open after a complete request', async () => {
-    upstream.script(refusal(413, {}, told));
+    upstream.script(refusal(413, {}, upstreamError));
     const body = JSON.stringify({ messages: hello });
     const answer = await fetch(`${service.url}${chatPath('m')}`, { method: 'POST', headers: withKey(), body });
     await answer.arrayBuffer();
@@ -63,10 +63,10 @@ describe('the status of an upstream', () => {
   });
 
   it.each([
-    [400, 400, { type: 'invalid_request_error', message: 'upstream says 400', ...told }],
-    [404, 404, { type: 'not_found_error', message: 'upstream says 404', ...told }],
-    [413, 413, { type: 'invalid_request_error', message: 'upstream says 413', ...told }],
-    [422, 400, { type: 'invalid_request_error', message: 'upstream says 422', ...told }],
+    [400, 400, { type: 'invalid_request_error', message: 'upstream says 400', ...upstreamError }],
+    [404, 404, { type: 'not_found_error', message: 'upstream says 404', ...upstreamError }],
+    [413, 413, { type: 'invalid_request_error', message: 'upstream says 413', ...upstreamError }],
+    [422, 400, { type: 'invalid_request_error', message: 'upstream says 422', ...upstreamError }],
     [401, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
     [403, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
     [429, 429, { type: 'rate_limit_error', code: 'upstream_rate_limited', param: null }],
@@ -76,8 +76,8 @@ describe('the status of an upstream', () => {
     [504, 503, { type: 'server_overloaded', code: 'upstream_unavailable', param: null }],
     [418, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
     [302, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
-  ])('%i is returned as %i, streamed or not, and for embeddings', async (given, status, error) => {
-    upstream.script(refusal(given, {}, told));
+  ])('%i is returned as %i, streamed or not, and for embeddings', async (upstreamStatus, status, error) => {
+    upstream.script(refusal(upstreamStatus, {}, upstreamError));
     for (const stream of [false, true]) {
       const answer = await service.chat('m', { messages: hello, stream });
       expect(answer.status).toBe(status);
@@ -95,11 +95,11 @@ describe('the status of an upstream', () => {
   });
 
   it.each([
-    ['a page', 'text/html', '<h1>404 Not Found</h1>'],
+    ['HTML', 'text/html', '<h1>404 Not Found</h1>'],
     ['plain text', 'text/plain', '404 page not found'],
-    ['nothing', 'text/plain', ''],
+    ['an empty body', 'text/plain', ''],
     ['the JSON of a web framework', 'application/json', '{"detail": "Not Found"}'],
-  ])('404 with %s is reported as a wrong address, not as an unknown deployment', async (_what, type, text) => {
+  ])('404 with %s is reported as a wrong URL, not as an unknown deployment', async (_what, type, text) => {
     upstream.script(({ response }) => void response.writeHead(404, { 'content-type': type }).end(text));
     const { status, error } = await service.chat('m', { messages: hello });
     expect([status, error]).toMatchObject([500, { code: 'upstream_failed', message: expect.stringContaining('answered 404') }]);
@@ -108,13 +108,13 @@ describe('the status of an upstream', () => {
   it.each([
     [429, 429],
     [503, 503],
-  ])('%i with a long Retry-After returns 60 s for the first and for later calls', async (given, status) => {
-    upstream.script(refusal(given, { 'retry-after': '43054' }));
+  ])('%i with a long Retry-After returns 60 s for the first and for later calls', async (upstreamStatus, status) => {
+    upstream.script(refusal(upstreamStatus, { 'retry-after': '43054' }));
     const answer = await service.chat('m', { messages: hello });
     expect([answer.status, answer.headers['retry-after']]).toEqual([status, '60']);
   });
 
-  it('401 hides the message of the upstream about our key', async () => {
+  it("401 hides the upstream's message about the configured key", async () => {
     upstream.script(refusal(401, {}, { message: 'Incorrect API key provided: upstr*-key' }));
     const { text } = await service.chat('m', { messages: hello });
     expect(text).not.toContain('Incorrect');
@@ -122,26 +122,26 @@ describe('the status of an upstream', () => {
   });
 });
 
-describe('the message of an upstream', () => {
+describe('message for the client', () => {
   const html: Reply = ({ response }) => {
     response.writeHead(400, { 'content-type': 'text/html' });
     response.end('<html><body>Bad gateway at 10.0.0.7</body></html>');
   };
 
   it.each([
-    ['an error in the OpenAI form', refusal(400), 'upstream says 400'],
-    ['an error that is a text', jsonReply({ error: 'just text' }, 400), 'just text'],
-    ['a message without an error around it', jsonReply({ message: 'bare' }, 400), 'bare'],
-    ['a page', html, 'The upstream answered 400.'],
-    ['nothing', (({ response }) => void response.writeHead(400).end()) as Reply, 'The upstream answered 400.'],
-    ['JSON of another form', jsonReply({ detail: [{ loc: ['body'] }] }, 422), 'The upstream answered 422.'],
-  ])('is taken from %s', async (_form, reply, message) => {
+    ['an error in the OpenAI format', refusal(400), 'upstream says 400'],
+    ['an error that is a string', jsonReply({ error: 'just text' }, 400), 'just text'],
+    ['a message outside of an error', jsonReply({ message: 'bare' }, 400), 'bare'],
+    ['HTML', html, 'The upstream answered 400.'],
+    ['an empty body', (({ response }) => void response.writeHead(400).end()) as Reply, 'The upstream answered 400.'],
+    ['JSON of another format', jsonReply({ detail: [{ loc: ['body'] }] }, 422), 'The upstream answered 422.'],
+  ])('is created from %s', async (_form, reply, message) => {
     upstream.script(reply);
     const answer = await service.chat('m', { messages: hello });
     expect(answer.error).toMatchObject({ type: 'invalid_request_error', message, code: 'invalid_request', param: null });
   });
 
-  it('is cut where it is very long', async () => {
+  it('is truncated if it is very long', async () => {
     upstream.script(refusal(400, {}, { message: 'x'.repeat(50_000) }));
     expect((await service.chat('m', { messages: hello })).error.message.length).toBeLessThan(2_100);
   });
@@ -152,20 +152,20 @@ describe('Retry-After', () => {
     [429, { 'retry-after': '17' }, '17'],
     [503, { 'retry-after': '17' }, '17'],
     [429, { 'retry-after': '0.4' }, '1'],
-  ])('of %i comes through', async (status, headers, seconds) => {
+  ])('of an upstream %i is returned in seconds, rounded up', async (status, headers, seconds) => {
     upstream.script(refusal(status, headers));
     const answer = await service.chat('m', { messages: hello });
     expect(answer.headers['retry-after']).toBe(seconds);
   });
 
-  it('may be a date', async () => {
+  it('can be a date in the upstream reply', async () => {
     upstream.script(refusal(429, { 'retry-after': new Date(Date.now() + 20_000).toUTCString() }));
     const seconds = Number((await service.chat('m', { messages: hello })).headers['retry-after']);
     expect(seconds).toBeGreaterThan(10);
     expect(seconds).toBeLessThanOrEqual(21);
   });
 
-  it('is on every 429 and 503, also where the upstream says none', async () => {
+  it('is set for each 429 and 503, even if the upstream sends none', async () => {
     for (const status of [429, 503]) {
       upstream.script(refusal(status));
       expect(Number((await service.chat('m', { messages: hello })).headers['retry-after'])).toBeGreaterThan(0);
@@ -173,7 +173,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('pauses the upstream until then, and the caller gets the remaining time', async () => {
+  it('pauses the upstream, and later calls receive the remaining time', async () => {
     upstream.script(refusal(429, { 'retry-after': '60' }), jsonReply(plainCompletion('hi')));
     await service.chat('m', { messages: hello });
     const before = upstream.requests.length;

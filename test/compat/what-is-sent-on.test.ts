@@ -24,8 +24,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** What the upstream is sent for a request. */
-async function sentFor(body: object, deployment = 'm'): Promise<{ [key: string]: unknown }> {
+/** Returns the upstream request for a client request. */
+async function captureRequest(body: object, deployment = 'm'): Promise<{ [key: string]: unknown }> {
   const answer = await service.chat(deployment, body);
   expect(answer.text).toContain('hi');
   return upstream.requests.at(-1)?.body ?? expect.unreachable();
@@ -77,27 +77,27 @@ const everything = {
   extra_null: null,
 };
 
-/** What stock clients print though nobody set it. */
+/** Fields that clients serialize as null if they are not set. */
 const nullable = [
   ...['model', 'stream', 'temperature', 'top_p', 'n', 'stop', 'max_tokens', 'presence_penalty', 'frequency_penalty'],
   ...['logit_bias', 'user', 'functions', 'function_call', 'addons', 'tools', 'tool_choice', 'parallel_tool_calls'],
   ...['response_format', 'seed', 'stream_options', 'max_completion_tokens', 'reasoning_effort', 'logprobs', 'metadata'],
 ];
 
-describe('a number that JavaScript cannot hold', () => {
-  const odd = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
+describe('number beyond the range of JavaScript', () => {
+  const largeNumbers = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
   const send = async (deployment: string, body: string): Promise<string> =>
     (await fetch(service.url + chatPath(deployment), { method: 'POST', headers: withKey(), body })).text();
 
   it('is forwarded and returned unchanged, streamed or not', async () => {
-    const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${odd}}},{"role":"user","content":"c"}]`;
-    const delta = `{"role":"assistant","content":"hi","custom_content":{"state":${odd}}}`;
+    const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${largeNumbers}}},{"role":"user","content":"c"}]`;
+    const delta = `{"role":"assistant","content":"hi","custom_content":{"state":${largeNumbers}}}`;
     const event = `{"id":"r","object":"chat.completion.chunk","created":1,"choices":[{"index":0,"delta":${delta},"finish_reason":"stop"}]}`;
     upstream.script(piecesReply(`data: ${event}\n\n`, 'data: [DONE]\n\n'));
     for (const stream of [true, false]) {
       const answer = await send('app', `{"messages":${messages},"seed":9007199254740993,"stream":${stream}}`);
-      expect(answer).toContain(`"state":${odd}`);
-      expect(upstream.requests.at(-1)?.text).toContain(`"state":${odd}`);
+      expect(answer).toContain(`"state":${largeNumbers}`);
+      expect(upstream.requests.at(-1)?.text).toContain(`"state":${largeNumbers}`);
       expect(upstream.requests.at(-1)?.text).toContain('"seed":9007199254740993');
     }
     upstream.script(jsonReply(plainCompletion('hi')));
@@ -108,41 +108,41 @@ describe('a number that JavaScript cannot hold', () => {
   });
 });
 
-describe('an empty list of addons', () => {
-  it('is not sent to a model, which knows none', async () => {
-    expect(await sentFor({ messages: hello, addons: [] })).not.toHaveProperty('addons');
-    expect(await sentFor({ messages: hello, addons: [] }, 'app')).toHaveProperty('addons', []);
+describe('empty list of addons', () => {
+  it('is sent to applications but not to models, which do not support addons', async () => {
+    expect(await captureRequest({ messages: hello, addons: [] })).not.toHaveProperty('addons');
+    expect(await captureRequest({ messages: hello, addons: [] }, 'app')).toHaveProperty('addons', []);
   });
 });
 
-describe('the request that goes to the upstream', () => {
+describe('request to an upstream', () => {
   it('is unchanged except for the model name of the upstream', async () => {
     const { stop: _null, ...sent } = everything;
     const messages = [{ role: 'system', content: 'Be brief.\n\nBe kind.' }, ...sent.messages.slice(2)];
     const expected = { ...sent, messages, model: 'upstream-name' };
-    expect(await sentFor({ ...everything, model: 'whatever the caller says' })).toEqual(expected);
+    expect(await captureRequest({ ...everything, model: 'whatever the caller says' })).toEqual(expected);
   });
 
-  it('has no model but its own, also where the caller names none', async () => {
-    expect(await sentFor({ messages: hello })).toEqual({ messages: hello, model: 'upstream-name' });
+  it('has the model name of the upstream even if the client sends none', async () => {
+    expect(await captureRequest({ messages: hello })).toEqual({ messages: hello, model: 'upstream-name' });
   });
 
-  it.each(['m', 'app'])('asks a stream of %s for its usage', async (deployment) => {
+  it.each(['m', 'app'])('requests usage for a stream of %s', async (deployment) => {
     for (const stream_options of [undefined, null, {}, { include_usage: false }, { include_usage: null }, 'none', []]) {
-      const sent = await sentFor({ messages: hello, stream: true, stream_options }, deployment);
+      const sent = await captureRequest({ messages: hello, stream: true, stream_options }, deployment);
       expect(sent.stream_options).toEqual({ include_usage: true });
     }
-    const wished = { include_usage: false, include_obfuscation: false, further: [1] };
-    const sent = await sentFor({ messages: hello, stream: true, stream_options: wished }, deployment);
-    expect(sent.stream_options).toEqual({ ...wished, include_usage: true });
+    const options = { include_usage: false, include_obfuscation: false, further: [1] };
+    const sent = await captureRequest({ messages: hello, stream: true, stream_options: options }, deployment);
+    expect(sent.stream_options).toEqual({ ...options, include_usage: true });
   });
 
-  it('has no stream field without a requested stream', async () => {
-    expect(await sentFor({ messages: hello, stream_options: null })).not.toHaveProperty('stream_options');
+  it('has no stream_options unless it is a stream', async () => {
+    expect(await captureRequest({ messages: hello, stream_options: null })).not.toHaveProperty('stream_options');
   });
 
-  it('adds no other field to a stream', async () => {
-    expect(await sentFor({ messages: hello, stream: true })).toEqual({
+  it('has no other additional field for a stream', async () => {
+    expect(await captureRequest({ messages: hello, stream: true })).toEqual({
       messages: hello,
       model: 'upstream-name',
       stream: true,
@@ -150,8 +150,8 @@ describe('the request that goes to the upstream', () => {
     });
   });
 
-  it('has the deployment’s defaults only for absent fields', async () => {
-    expect(await sentFor({ messages: hello, temperature: 1, nested: { b: 2 } }, 'tuned')).toEqual({
+  it('has the defaults of the deployment only for absent fields', async () => {
+    expect(await captureRequest({ messages: hello, temperature: 1, nested: { b: 2 } }, 'tuned')).toEqual({
       messages: hello,
       model: 'upstream-name',
       temperature: 1,
@@ -166,18 +166,25 @@ describe('the request that goes to the upstream', () => {
     const messages = [
       { role: 'user', content: 'Hello', name: null, custom_content: null, function_call: null, tool_calls: null },
     ];
-    expect(await sentFor({ messages, ...nulls })).toEqual({ messages: hello, model: 'upstream-name' });
-    expect(await sentFor({ messages, ...nulls }, 'app')).toEqual({ messages: hello, temperature: 0.5 });
-    expect((await sentFor({ messages: hello, temperature: null }, 'tuned')).temperature).toBe(0.25);
+    expect(await captureRequest({ messages, ...nulls })).toEqual({ messages: hello, model: 'upstream-name' });
+    expect(await captureRequest({ messages, ...nulls }, 'app')).toEqual({ messages: hello, temperature: 0.5 });
+    expect((await captureRequest({ messages: hello, temperature: null }, 'tuned')).temperature).toBe(0.25);
   });
 
   it('has no empty lists of functions and tools, which are accepted together', async () => {
     const tools = [{ type: 'function', function: { name: 'look' } }];
-    expect(await sentFor({ messages: hello, functions: [], tools })).toEqual({ messages: hello, tools, model: 'upstream-name' });
-    expect(await sentFor({ messages: hello, functions: [], tools: [] })).toEqual({ messages: hello, model: 'upstream-name' });
+    expect(await captureRequest({ messages: hello, functions: [], tools })).toEqual({
+      messages: hello,
+      tools,
+      model: 'upstream-name',
+    });
+    expect(await captureRequest({ messages: hello, functions: [], tools: [] })).toEqual({
+      messages: hello,
+      model: 'upstream-name',
+    });
   });
 
-  it('has the last of two keys with one name, which was the validated one', async () => {
+  it('has the last value of a duplicate key, which is the validated value', async () => {
     const twice =
       '{"messages":[{"role":"user","content":"first"}],"messages":[{"role":"user","content":"second"}],"n":500,"n":1}';
     const answer = await service.sendRequest({
@@ -190,13 +197,16 @@ describe('the request that goes to the upstream', () => {
     expect(upstream.requests.at(-1)?.body).toMatchObject({ messages: [{ content: 'second' }], n: 1 });
   });
 
-  it.each(['Messages', 'MODEL', 'Stream', 'max_Tokens'])('never has a %s that only differs by case', async (key) => {
-    const answer = await service.chat('m', { messages: hello, [key]: 1 });
-    expect([answer.status, answer.error.param]).toEqual([400, key]);
-  });
+  it.each(['Messages', 'MODEL', 'Stream', 'max_Tokens'])(
+    'is rejected with %s, which differs from a known field only by case',
+    async (key) => {
+      const answer = await service.chat('m', { messages: hello, [key]: 1 });
+      expect([answer.status, answer.error.param]).toEqual([400, key]);
+    },
+  );
 
-  it('goes to the configured address with the configured key', async () => {
-    const body = await sentFor({
+  it('is sent to the configured URL with the configured key', async () => {
+    const body = await captureRequest({
       messages: hello,
       api_base: 'http://evil.example',
       base_url: 'http://evil.example',
@@ -207,14 +217,14 @@ describe('the request that goes to the upstream', () => {
     expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer upstream-key');
   });
 
-  it('keeps text of any kind', async () => {
+  it('keeps any text', async () => {
     const content = `é 😀 \u2028 \u0000 \ud83d "\\/ \n\t </script> ${'x'.repeat(100_000)}`;
-    const [message] = (await sentFor({ messages: [{ role: 'user', content }] })).messages as { content: string }[];
+    const [message] = (await captureRequest({ messages: [{ role: 'user', content }] })).messages as { content: string }[];
     expect(message?.content).toBe(content);
   });
 
-  it('has a content length and goes out as JSON', async () => {
-    await sentFor({ messages: hello });
+  it('has a content length and is JSON', async () => {
+    await captureRequest({ messages: hello });
     const { headers, text, method } = upstream.requests.at(-1) ?? expect.unreachable();
     expect(method).toBe('POST');
     expect(headers['content-type']).toBe('application/json');
@@ -223,8 +233,8 @@ describe('the request that goes to the upstream', () => {
   });
 });
 
-describe('the request that goes to an application', () => {
-  it('is unchanged except for defaults, at the configured address', async () => {
+describe('request to an application', () => {
+  it('is unchanged except for defaults, and is sent to the configured URL', async () => {
     const messages = [
       {
         role: 'user',
@@ -243,7 +253,7 @@ describe('the request that goes to an application', () => {
       { role: 'user', content: '', custom_content: { completed_control: { label: 'OK', value: { a: 1 } } } },
     ];
     const addons = [{ name: 'weather' }];
-    expect(await sentFor({ messages, addons, model: 'app', unknown: { x: 1 } }, 'app')).toEqual({
+    expect(await captureRequest({ messages, addons, model: 'app', unknown: { x: 1 } }, 'app')).toEqual({
       messages,
       addons,
       model: 'app',

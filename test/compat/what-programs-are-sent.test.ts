@@ -52,19 +52,19 @@ function last(): Received {
   return host.requests.at(-1) ?? expect.unreachable();
 }
 
-async function ask(deployment: string, headers: Record<string, string> = {}, query = '') {
+async function chat(deployment: string, headers: Record<string, string> = {}, query = '') {
   const path = `/openai/deployments/${deployment}/chat/completions${query}`;
   return service.sendRequest({ path, headers: { ...withKey(), ...headers }, body: { messages: hello } });
 }
 
-describe('an application', () => {
-  it('is sent the query of its caller, behind its own', async () => {
-    await ask('app', {}, '?api-version=2024-10-21&x=a%20b&x=2&&tenant=9');
+describe('application', () => {
+  it('receives the query of the client after its own', async () => {
+    await chat('app', {}, '?api-version=2024-10-21&x=a%20b&x=2&&tenant=9');
     expect(last().path).toBe('/app?api-version=own&tenant=1&x=a%20b&x=2');
   });
 
-  it('is sent the header fields of its caller: a conversation keeps its id', async () => {
-    await ask('app', { 'x-conversation-id': 'c 1', 'X-Team': 'caf\u00e9', 'accept-language': 'de', __proto__x: '1' });
+  it('receives the headers of the client, such as a conversation ID', async () => {
+    await chat('app', { 'x-conversation-id': 'c 1', 'X-Team': 'caf\u00e9', 'accept-language': 'de', __proto__x: '1' });
     expect(last().headers).toMatchObject({
       'x-conversation-id': 'c 1',
       'x-team': 'caf\u00e9',
@@ -94,7 +94,7 @@ describe('an application', () => {
       'accept-encoding': 'br',
       te: 'trailers',
     };
-    const { status, headers } = await ask('app', { ...secrets, authorization: `Bearer ${callerKey}`, 'api-key': callerKey });
+    const { status, headers } = await chat('app', { ...secrets, authorization: `Bearer ${callerKey}`, 'api-key': callerKey });
     expect(status).toBe(200);
     const sent = last();
     expect(JSON.stringify(sent.headers)).not.toMatch(new RegExp(`secret|${callerKey}|x-hop|"te"|br`));
@@ -128,26 +128,26 @@ describe('an application', () => {
     ...['x-forwarded-client-cert', 'x-forwarded-access-token', 'x-original-forwarded-for', 'fly-client-ip', 'via'],
     ...['referer', 'origin', 'sec-fetch-site', 'x-csrf-token', 'oidc_claim_email', 'X_Real_IP', 'apikey', 'x-user', 'x-id-token'],
   ])('does not receive the header %s, because proxies and browsers identify the user with it', async (name) => {
-    await ask('app', { [name]: 'secret', 'x-conversation-id': 'c1' });
+    await chat('app', { [name]: 'secret', 'x-conversation-id': 'c1' });
     expect(last().headers['x-conversation-id']).toBe('c1');
     expect(Object.keys(last().headers)).not.toContain(name.toLowerCase());
   });
 
   it('receives the ID of the called deployment', async () => {
-    await ask('app');
+    await chat('app');
     expect(last().headers['x-dial-deployment-id']).toBe('app');
-    await ask('team/reports');
+    await chat('team/reports');
     expect(last().headers['x-dial-deployment-id']).toBe('team/reports');
   });
 
   it('receives its own ID only if it has a type', async () => {
-    await ask('team/reports');
+    await chat('team/reports');
     expect([last().path, last().headers['x-dial-application-id']]).toEqual(['/reports', 'team/reports']);
-    await ask('app');
+    await chat('app');
     expect(last().headers).not.toHaveProperty('x-dial-application-id');
   });
 
-  it('receives the same request from /v1 and from the messages dialect', async () => {
+  it('receives the same request from chat completions and the Messages API', async () => {
     const headers = { ...withKey(), 'x-conversation-id': 'c1' };
     const body = { model: 'app', messages: hello, max_tokens: 5 };
     for (const path of ['/v1/chat/completions?q=1', '/anthropic/v1/messages?q=1']) {
@@ -156,7 +156,7 @@ describe('an application', () => {
     }
   });
 
-  it('returns its X- fields, without cookies and fields of Parley', async () => {
+  it('returns its X- headers, without cookies and headers of Parley', async () => {
     const declared = {
       'X-Report-Id': '7',
       'x-request-id': 'theirs',
@@ -170,7 +170,7 @@ describe('an application', () => {
     const replies = [jsonReply(plainCompletion('hi'), 200, declared), refusal(409, declared), eventsReply(...plainReply('hi'))];
     host.script(...replies);
     for (const status of [200, 409]) {
-      const answer = await ask('app');
+      const answer = await chat('app');
       expect([answer.status, answer.headers['x-report-id'], answer.headers['x-upstream-attempts']]).toEqual([status, '7', '1']);
       expect(answer.headers['x-request-id']).not.toBe('theirs');
       for (const name of ['set-cookie', 'server', 'x-parley-fake', 'x-ratelimit-limit-tokens', 'x-accel-redirect'])
@@ -187,32 +187,32 @@ describe('an application', () => {
     ...['Access-Control-Allow-Origin', 'Refresh', 'Link', 'Location', 'Clear-Site-Data', 'Alt-Svc', 'Content-Location'],
   ])('cannot set the response header %s, which controls browsers, proxies, or servers', async (name) => {
     host.script(jsonReply(plainCompletion('hi'), 200, { [name]: 'theirs', 'X-Report-Id': '7' }));
-    const { headers } = await ask('app');
+    const { headers } = await chat('app');
     expect([headers['x-report-id'], headers[name.toLowerCase()]]).not.toContain('theirs');
     expect(headers['x-report-id']).toBe('7');
   });
 
-  it('returns the number of attempts, and the fields of the last one', async () => {
+  it('returns the number of attempts, and the headers of the last attempt', async () => {
     host.script(refusal(503, { 'X-First': '1' }), jsonReply(plainCompletion('hi'), 200, { 'X-Second': '2' }));
-    const { headers } = await ask('app');
+    const { headers } = await chat('app');
     expect([headers['x-upstream-attempts'], headers['x-first'], headers['x-second']]).toEqual(['2', undefined, '2']);
     service.forgetFailures();
   });
 });
 
-describe('a model', () => {
-  it('is sent no header field and no query of its caller', async () => {
-    const { headers } = await ask('m', { 'x-conversation-id': 'c1' }, '?q=1');
+describe('model', () => {
+  it('receives no headers and no query of the client', async () => {
+    const { headers } = await chat('m', { 'x-conversation-id': 'c1' }, '?q=1');
     const sent = model.requests.at(-1) ?? expect.unreachable();
     expect([sent.path, headers['x-upstream-attempts']]).toEqual(['/v1/chat/completions', '1']);
     expect(sent.headers).not.toHaveProperty('x-conversation-id');
   });
 });
 
-describe('an adapter', () => {
-  it('is called at the endpoint of its model, with the entry that was chosen and a key of the request', async () => {
+describe('adapter', () => {
+  it('is called at the endpoint of its model with the selected upstream entry and a per-request key', async () => {
     host.script(refusal(429), jsonReply(plainCompletion('hi')));
-    const { status, headers } = await ask('adapted', { 'x-conversation-id': 'c1', 'x-upstream-key': 'mine' }, '?q=1');
+    const { status, headers } = await chat('adapted', { 'x-conversation-id': 'c1', 'x-upstream-key': 'mine' }, '?q=1');
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
     const [first, second] = host.requests.slice(-2);
     expect(first?.headers).toMatchObject({
@@ -234,7 +234,7 @@ describe('an adapter', () => {
     service.forgetFailures();
   });
 
-  it('can call other deployments while it works', async () => {
+  it('can call other deployments during the call', async () => {
     let status = 0;
     host.script(async (answering) => {
       const headers = withKey(String(answering.received.headers['api-key']));
@@ -242,24 +242,24 @@ describe('an adapter', () => {
         .status;
       await jsonReply(plainCompletion('hi'))(answering);
     });
-    expect([(await ask('adapted')).status, status]).toEqual([200, 200]);
+    expect([(await chat('adapted')).status, status]).toEqual([200, 200]);
   });
 
-  it('keeps its key from the model’s other upstreams', async () => {
+  it('is the only upstream that receives its key and the client headers', async () => {
     host.script(refusal(503));
-    const { status } = await ask('adapted', { 'x-conversation-id': 'c1' });
+    const { status } = await chat('adapted', { 'x-conversation-id': 'c1' });
     expect(status).toBe(200);
     const sent = model.requests.at(-1)?.headers ?? {};
     for (const name of ['api-key', 'x-conversation-id', 'x-upstream-key']) expect(sent).not.toHaveProperty(name);
     service.forgetFailures();
   });
 
-  it('never exposes its request to the client', async () => {
+  it('never exposes its upstream entry to the client', async () => {
     host.script(refusal(400, {}, { message: 'no first-key at http://one.internal/v1 {"zone":"\\u00e9","deep":[1]}' }));
-    expect((await ask('adapted')).error.message).toBe('no *** at *** ***');
+    expect((await chat('adapted')).error.message).toBe('no *** at *** ***');
   });
 
-  it('makes embeddings', async () => {
+  it('returns embeddings', async () => {
     host.script(jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'x' }));
     const path = '/openai/deployments/vectors/embeddings?q=1';
     const { status, headers } = await service.sendRequest({

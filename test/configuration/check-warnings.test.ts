@@ -6,8 +6,8 @@ const demo = { upstreams: [{ protocol: 'demo' }] };
 const usable = { models: { demo }, keys: { [key]: { project: 'p' } } };
 const quickApps = 'https://any.example/custom_application_schemas/quickapps';
 
-/** The warnings of a configuration that can be used. */
-async function warningsOf(fields: object): Promise<readonly string[]> {
+/** Returns the warnings of a valid configuration. */
+async function listWarnings(fields: object): Promise<readonly string[]> {
   const lines = await checkValue({ ...usable, ...fields });
   expect(lines.at(-1)).toMatch(/^parley\.json: no errors \(/);
   return lines.slice(0, -1).map((line) => line.replace('warning: parley.json: ', ''));
@@ -17,13 +17,13 @@ describe('parley check', () => {
   it('warns about a key that can be guessed, without its text', async () => {
     const keys = { short: { project: 'p' }, named: { project: 'p', key: 'only-15-chars-x' }, [key]: { project: 'p' } };
     const message = 'is a key of fewer than 16 characters, which can be guessed. Create one with "openssl rand -hex 32"';
-    expect(await warningsOf({ keys })).toEqual([`keys["***#1"]: ${message}`, `keys.named.key: ${message}`]);
+    expect(await listWarnings({ keys })).toEqual([`keys["***#1"]: ${message}`, `keys.named.key: ${message}`]);
     const digest = { project: 'p', sha256: 'a'.repeat(64) };
-    expect(await warningsOf({ keys: { digest } })).toEqual([]);
+    expect(await listWarnings({ keys: { digest } })).toEqual([]);
   });
 
   it('warns about a key with characters that clients encode in different ways, and rejects one that no header can carry', async () => {
-    expect(await warningsOf({ keys: { named: { project: 'p', key: 'schlüssel-der-abteilung' } } })).toEqual([
+    expect(await listWarnings({ keys: { named: { project: 'p', key: 'schlüssel-der-abteilung' } } })).toEqual([
       'keys.named.key: has characters other than ASCII, which clients encode in different ways. Use letters, digits, and - . _ ~',
     ]);
     const lines = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'key-with-a-line\nbreak' } } });
@@ -33,13 +33,13 @@ describe('parley check', () => {
   it('warns about a role that no caller can have', async () => {
     const roles = { default: {}, staff: {}, held: {}, admin: {}, auditor: {} };
     const keys = { [key]: { project: 'p', roles: ['held'] } };
-    expect(await warningsOf({ roles, keys })).toEqual(
+    expect(await listWarnings({ roles, keys })).toEqual(
       ['staff', 'admin', 'auditor'].map(
         (role) => `roles.${role}: is a role that no caller has. Name it in a key, or set rolesClaim of an identity provider`,
       ),
     );
     const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley', rolesClaim: 'roles' } };
-    expect(await warningsOf({ roles, keys, identityProviders })).toEqual([]);
+    expect(await listWarnings({ roles, keys, identityProviders })).toEqual([]);
   });
 
   it('warns about an endpoint of the OpenAI protocol that has no path', async () => {
@@ -47,7 +47,7 @@ describe('parley check', () => {
       bare: { upstreams: [{ endpoint: 'https://api.example' }, { endpoint: 'https://api.example/' }] },
       good: { upstreams: [{ endpoint: 'https://api.example/v1' }, { protocol: 'demo' }] },
     };
-    expect(await warningsOf({ models })).toEqual(
+    expect(await listWarnings({ models })).toEqual(
       [0, 1].map(
         (index) =>
           `models.bare.upstreams[${index}].endpoint: has no path, and Parley calls /chat/completions below it. Most upstreams need /v1 at the end`,
@@ -55,7 +55,7 @@ describe('parley check', () => {
     );
   });
 
-  it('warns about tools at private addresses, unless security.allowPrivateNetworks has them', async () => {
+  it('warns about tools at private addresses, unless security.allowPrivateNetworks allows them', async () => {
     const mcp = (url: string) => ({ type: 'mcp', name: 'tools', mcp_server_info: { url, protocol: 'streamable_http' } });
     const app = (...toolsets: readonly object[]) => ({
       applicationTypeSchemaId: quickApps,
@@ -68,15 +68,15 @@ describe('parley check', () => {
     });
     const message = (host: string) =>
       `is at ${host}, a private address that tools may not reach. Add it to security.allowPrivateNetworks if you trust it`;
-    const at = 'applications.app.applicationProperties.mcp_toolset[0].mcp_server_info.url';
+    const path = 'applications.app.applicationProperties.mcp_toolset[0].mcp_server_info.url';
     for (const [url, host] of [
       ['http://192.168.1.5:8080/mcp', '192.168.1.5'],
       ['http://localhost:3000/mcp', 'localhost'],
       ['http://[::1]/mcp', '[::1]'],
     ] as const)
-      expect(await warningsOf(fields(url))).toEqual([`addons.desk.url: ${message('10.0.0.7')}`, `${at}: ${message(host)}`]);
+      expect(await listWarnings(fields(url))).toEqual([`addons.desk.url: ${message('10.0.0.7')}`, `${path}: ${message(host)}`]);
     const security = { allowPrivateNetworks: ['10.0.0.0/8', 'localhost'] };
-    expect(await warningsOf(fields('http://localhost:3000/mcp', { security }))).toEqual([]);
+    expect(await listWarnings(fields('http://localhost:3000/mcp', { security }))).toEqual([]);
   });
 
   it('names the import command for a configuration of LiteLLM', async () => {

@@ -14,7 +14,7 @@ import schema from '../../docs/configuration.schema.json' with { type: 'json' };
 
 const folder = join(import.meta.dirname, '../../examples');
 const compose = 'three-nodes/compose.yaml';
-/** What else is of that form. */
+/** Files with the same extensions that are not configurations. */
 const others: ReadonlySet<string> = new Set([compose, 'tools/forge.yaml', 'evaluation/cases.yaml']);
 const examples = globSync('**/*.{jsonc,yaml}', { cwd: folder }).filter((name) => !others.has(name));
 
@@ -27,58 +27,58 @@ async function readValue(name: string, text?: string): Promise<Record<string, un
   return 'value' in parsed ? (parsed.value as Record<string, unknown>) : expect.unreachable();
 }
 
-/** Every variable that the examples take from the environment. */
+/** Returns a value for each environment variable in the examples. */
 async function environment(): Promise<Readonly<Record<string, string>>> {
   const texts = await Promise.all(examples.map(read));
   return Object.fromEntries([...texts.join().matchAll(/"?\$\{(\w+)\}/g)].map(([, name]) => [name, `secret-of-${name}`]));
 }
 
-describe('each example', () => {
+describe('example', () => {
   const isValid = new Ajv2020({ allErrors: true, formats: { password: true } }).compile(schema);
 
-  it('is told of in the README of the examples', async () => {
+  it('is listed in the README of the examples', async () => {
     const readme = await read('README.md');
     expect(examples.length).toBeGreaterThan(6);
     for (const name of examples) expect(readme).toContain(`(${name.replace(/parley\.\w+$/, '')})`);
   });
 
-  it.each(examples)('passes the check without a doubt: %s', async (name) => {
+  it.each(examples)('passes the configuration check without warnings: %s', async (name) => {
     const { exitCode, lines } = await checkPaths([join(folder, name)], await environment());
-    // Some examples have a short key, which is easy to type on one's own machine.
+    // Some examples have a short key, which is easy to type on a local machine.
     const others = lines.filter((line) => !line.includes('is a key of fewer than 16 characters'));
     expect(others).toEqual([expect.stringContaining('no errors')]);
     expect(exitCode).toBe(0);
   });
 
-  it.each(examples)('follows the schema that editors are given, as it is written: %s', async (name) => {
+  it.each(examples)('matches the JSON Schema for editors before variables are replaced: %s', async (name) => {
     expect(isValid(await readValue(name))).toBe(true);
   });
 });
 
-describe('the quick app', () => {
-  it('looks things up with a web API and an MCP server, and cites its document', async () => {
+describe('quick app example', () => {
+  it('uses a web API and an MCP server, and cites its document', async () => {
     const port = String(await freePort());
     const main = join(folder, 'quick-app/shop.mjs');
-    const shop = spawnTied(['env', `SHOP_PORT=${port}`, 'SHOP_TOKEN=t', process.execPath, main], { stopSignal: 'TERM' });
-    onTestFinished(() => shop.stop());
+    const shopServer = spawnTied(['env', `SHOP_PORT=${port}`, 'SHOP_TOKEN=t', process.execPath, main], { stopSignal: 'TERM' });
+    onTestFinished(() => shopServer.stop());
     const text = (await read('quick-app/parley.jsonc')).replaceAll(':8090', `:${port}`);
     const configuration = await readValue('quick-app/parley.jsonc', text);
     await using node = await startProcess({ configuration, environment: { SHOP_TOKEN: 't', PARLEY_KEY: 'shop-key' } });
     const headers = withKey('shop-key');
     const { json } = await node.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
     const { bucket } = json as { bucket: string };
-    const stored = await node.sendRequest({
+    const upload = await node.sendRequest({
       method: 'PUT',
       path: `/v1/files/${bucket}/warranty.md`,
       headers: { ...headers, 'content-type': 'text/markdown' },
       body: await read('quick-app/warranty.md'),
     });
-    expect(stored.status).toBe(200);
+    expect(upload.status).toBe(200);
     const answers: unknown[] = [];
     const { properties } = startersIn(configuration);
     for (const content of properties.starters) {
-      const asked = { model: 'bicycle-shop', messages: [{ role: 'user', content }] };
-      const { completion } = await node.sendRequest({ path: '/v1/chat/completions', headers, body: asked });
+      const body = { model: 'bicycle-shop', messages: [{ role: 'user', content }] };
+      const { completion } = await node.sendRequest({ path: '/v1/chat/completions', headers, body: body });
       answers.push(completion.choices[0]?.message);
     }
     expect(answers).toMatchObject([
@@ -96,13 +96,13 @@ function startersIn(configuration: Record<string, unknown>) {
   return { properties: applications['bicycle-shop'].applicationProperties };
 }
 
-describe('the three nodes', () => {
+describe('example with three nodes', () => {
   interface Service {
     readonly command: readonly string[];
     readonly environment: Readonly<Record<string, string>>;
   }
 
-  it('are the same, are started with what Parley reads, and stand behind a balancer that they trust', async () => {
+  it('has identical nodes with known settings with a trusted load balancer', async () => {
     const { services, networks } = parse(await read(compose), { merge: true }) as {
       services: Readonly<Record<string, Service>>;
       networks: { default: { ipam: { config: readonly [{ subnet: string }] } } };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkFiles, checkPaths, checkValue, makeFolder } from '#test/check-files.ts';
 
-/** A number beyond 1.8e308, which Parley keeps as it is written. */
+/** A number beyond 1.8e308, which Parley keeps as written. */
 const infinite = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('1e309');
 
 const digestOfX = hash('sha256', 'x', 'hex');
@@ -15,29 +15,29 @@ const quickApps = 'https://any.example/custom_application_schemas/quickapps';
 /** One upstream of a model `m`. */
 const upstream = (entry: unknown) => ({ models: { m: { upstreams: [entry] } } });
 const application = (entry: unknown) => ({ applications: { a: entry } });
-const quick = (applicationProperties: object) => application({ applicationTypeSchemaId: quickApps, applicationProperties });
+const quickApp = (applicationProperties: object) => application({ applicationTypeSchemaId: quickApps, applicationProperties });
 const authorization = (entry: unknown) => ({ addons: { a: { url: 'https://a.example', authorization: entry } } });
 
-const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
-  ['an unknown key of the top', { modles: {} }, 'modles: is not a known key. Did you mean models?'],
+const faultyConfigurations: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
+  ['an unknown top-level key', { modles: {} }, 'modles: is not a known key. Did you mean models?'],
   [
-    'a feature with a letter left out',
+    'a misspelled feature',
     { models: { m: { ...demo, features: { toolSupported: true } } } },
     'models.m.features.toolSupported: is not a known key. Did you mean toolsSupported?',
   ],
   [
-    'an origin that any page can have',
+    'the origin null',
     { security: { allowedOrigins: ['null'] } },
     'security.allowedOrigins[0]: must be an origin as browsers send it, such as https://app.example, or *',
   ],
-  ['an unknown key that is near none', { zzz: 1 }, 'zzz: is not a known key'],
+  ['an unknown key without a similar known key', { zzz: 1 }, 'zzz: is not a known key'],
   [
-    'an unknown key in the spelling of another convention',
+    'an unknown key in snake case',
     { security: { max_body_bytes: 1 } },
     'security.max_body_bytes: is not a known key. Did you mean maxBodyBytes?',
   ],
   [
-    'an unknown key deep inside',
+    'an unknown nested key',
     upstream({ endpont: 'http://x', protocol: 'demo' }),
     'models.m.upstreams[0].endpont: is not a known key. Did you mean endpoint?',
   ],
@@ -46,23 +46,23 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   ['a section of the wrong type', { models: [] }, 'models: must be an object, but is a list'],
   ['an empty section', { models: null }, 'models: must be an object, but is null'],
   [
-    'a string where a number belongs',
+    'a string instead of a number',
     upstream({ protocol: 'demo', weight: '1' }),
     'models.m.upstreams[0].weight: must be a number, but is a string',
   ],
   [
-    'a number where a string belongs',
+    'a number instead of a string',
     { models: { m: { ...demo, displayName: 4 } } },
     'models.m.displayName: must be a string, but is a number',
   ],
-  ['a word where true or false belongs', { addin: { enabled: 'yes' } }, 'addin.enabled: must be true or false, but is a string'],
-  ['a fraction where a whole number belongs', { tools: { timeoutMs: 1.5 } }, 'tools.timeoutMs: must be a whole number'],
+  ['a string instead of a boolean', { addin: { enabled: 'yes' } }, 'addin.enabled: must be true or false, but is a string'],
+  ['a fraction instead of an integer', { tools: { timeoutMs: 1.5 } }, 'tools.timeoutMs: must be a whole number'],
   ['a number that is too small', { security: { maxBodyBytes: 0 } }, 'security.maxBodyBytes: must be 1 or more'],
-  ['a number that no timer can hold', { tools: { timeoutMs: 1e12 } }, 'tools.timeoutMs: must be 2147483647 or less'],
+  ['a number beyond the maximum of a timer', { tools: { timeoutMs: 1e12 } }, 'tools.timeoutMs: must be 2147483647 or less'],
   ['a negative weight', upstream({ protocol: 'demo', weight: -1 }), 'models.m.upstreams[0].weight: must be 0 or more'],
   ['an empty string', { models: { m: { ...demo, displayName: '' } } }, 'models.m.displayName: must not be empty'],
   [
-    'a word that is none of those offered',
+    'an unknown value of an enumeration',
     { models: { m: { ...demo, type: 'chats' } } },
     'models.m.type: must be one of chat, embedding. Did you mean chat?',
   ],
@@ -82,17 +82,17 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'models.m.upstreams[0].endpoint: is missing, but an upstream with the protocol azure requires it',
   ],
   [
-    'an endpoint that is no address of the web',
+    'an endpoint that is not an HTTP URL',
     upstream({ endpoint: 'ftp://x' }),
     'models.m.upstreams[0].endpoint: must be an address that begins with http:// or https://',
   ],
   [
-    'an endpoint that is no address at all',
+    'an endpoint without a host',
     upstream({ endpoint: 'http://' }),
     'models.m.upstreams[0].endpoint: must be an address that begins with http:// or https://',
   ],
   [
-    'an API version that is no date',
+    'an API version that is not a date',
     upstream({ protocol: 'azure', endpoint: 'http://x', apiVersion: '2024-02-30' }),
     'models.m.upstreams[0].apiVersion: must be a calendar date YYYY-MM-DD, optionally with -preview',
   ],
@@ -102,57 +102,57 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'models.m.upstreams[0].key: must not contain a line break or another character that is invalid in a header field',
   ],
   [
-    'a header field of a wrong name',
+    'an invalid header name',
     upstream({ protocol: 'demo', headers: { 'a b': 'x' } }),
     'models.m.upstreams[0].headers["a b"]: is not a valid header field name',
   ],
   [
-    'a header field of a wrong value',
+    'an invalid header value',
     upstream({ protocol: 'demo', headers: { a: 'x\r\ny: z' } }),
     'models.m.upstreams[0].headers.a: must not contain a line break or another character that is invalid in a header field',
   ],
   [
-    'an id with an empty segment',
+    'an ID with an empty segment',
     { models: { 'a//b': demo } },
     'models["a//b"]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
-    'an id with a step upwards',
+    'an ID with a dot segment',
     { models: { 'a/../b': demo } },
     'models["a/../b"]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
-    'an id with NUL',
+    'an ID with NUL',
     { models: { 'a\0b': demo } },
     'models["a\\u0000b"]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
-    'an empty id',
+    'an empty ID',
     { models: { '': demo } },
     'models[""]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
-    'an id of the API',
+    'an ID with the prefix of saved applications',
     { models: { 'applications/b/x': demo } },
     'models["applications/b/x"]: is not a valid ID: the prefix applications/ is reserved for applications that are created through the API',
   ],
   [
-    'one id of two deployments',
+    'an ID of two deployments',
     { models: { x: demo }, applications: { x: { endpoint: 'http://x' } } },
     'applications.x: is also the ID of a model, but models and applications share one namespace',
   ],
   [
-    'an application that is neither',
+    'an application without an endpoint and a type',
     application({}),
     'applications.a.endpoint: is missing: an application needs it, or applicationTypeSchemaId with applicationProperties',
   ],
   [
-    'an endpoint with properties of no type',
+    'an endpoint with properties but no type',
     application({ endpoint: 'http://x', applicationProperties: {} }),
     'applications.a.applicationTypeSchemaId: is missing, but applicationProperties requires it',
   ],
   [
-    'an adapter that nobody says where to find',
+    'an adapter without an endpoint',
     { models: { m: { upstreams: [{ protocol: 'dial' }] } } },
     'models.m.endpoint: is missing, but upstreams with the protocol dial are called at the endpoint of their model',
   ],
@@ -177,14 +177,14 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'applications.a.applicationTypeSchemaId: is not a known application type: it must end in /custom_application_schemas/quickapps',
   ],
   [
-    'consent that is no truth',
+    'consentRequired that is not a boolean',
     application({ endpoint: 'http://x', features: { consentRequired: 'no' } }),
     'applications.a.features.consentRequired: must be true or false, but is a string',
   ],
   ...['consentrequired', 'consentRequird', 'consent_required', 'CONSENTREQUIRED', 'conesntRequired'].map(
     (key) =>
       [
-        `a misspelt feature, ${key}`,
+        `a misspelled feature, ${key}`,
         {
           models: { m: { ...demo, features: { [key]: true } } },
           applications: { a: { endpoint: 'http://x', features: { [key]: true } } },
@@ -194,22 +194,22 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
       ] as const,
   ),
   [
-    'misspelt settings of a quick app',
-    { models: { m: demo }, ...quick({ model: 'm', instructions: '', temperature: 0, modle: 'm', temprature: 0 }) },
+    'misspelled settings of a quick app',
+    { models: { m: demo }, ...quickApp({ model: 'm', instructions: '', temperature: 0, modle: 'm', temprature: 0 }) },
     'applications.a.applicationProperties.modle: is not a known key. Did you mean model?',
     'applications.a.applicationProperties.temprature: is not a known key. Did you mean temperature?',
   ],
   [
-    'a misspelt model of a quick app',
-    { models: { demo }, ...quick({ model: 'dmeo', instructions: '', temperature: 0 }) },
+    'a misspelled model of a quick app',
+    { models: { demo }, ...quickApp({ model: 'dmeo', instructions: '', temperature: 0 }) },
     'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured. Did you mean demo?',
   ],
   [
-    'dependencies that are no list',
+    'dependencies that are not a list',
     application({ endpoint: 'http://x', dependencies: 'm' }),
     'applications.a.dependencies: must be a list, but is a string',
   ],
-  ['an authorization that is no object', authorization('x'), 'addons.a.authorization: must be an object, but is a string'],
+  ['an authorization that is not an object', authorization('x'), 'addons.a.authorization: must be an object, but is a string'],
   [
     'an authorization without a type',
     authorization({ token: 'x' }),
@@ -238,7 +238,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   ],
   ['an empty key', { keys: { '': { project: 'p' } } }, 'keys["***#1"]: is not a valid key: it must not be empty'],
   [
-    'one key twice',
+    'a duplicate key',
     { keys: { a: { key: 'x', project: 'p' }, x: { project: 'q' } } },
     'keys["***#2"]: is also the key of another entry',
   ],
@@ -248,17 +248,17 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'keys.a.sha256: cannot be combined with key',
   ],
   [
-    'one key twice, once by its digest',
+    'a duplicate key, once as its digest',
     { keys: { x: { project: 'p' }, b: { sha256: digestOfX.toUpperCase(), project: 'q' } } },
     'keys.b.sha256: is also the key of another entry',
   ],
   [
-    'a digest that is none',
+    'an invalid digest',
     { keys: { a: { sha256: 'abc', project: 'p' } } },
     'keys.a.sha256: must be a SHA-256 digest: 64 hexadecimal digits',
   ],
   [
-    'a limit that is no number',
+    'a limit that is not a number',
     { roles: { r: { limits: { '*': { minute: 'many' } } } } },
     'roles.r.limits["*"].minute: must be a whole number, but is a string',
   ],
@@ -268,27 +268,23 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'roles.r.limits["*"].requestsDay: is not a known key. Did you mean requestDay?',
   ],
   [
-    'a right to keys in another spelling',
+    'a misspelled selfService',
     { roles: { r: { selfservice: { keys: 1, maxDays: 1 } } } },
     'roles.r.selfservice: is not a known key. Did you mean selfService?',
   ],
+  ['selfService without maxDays', { roles: { r: { selfService: { keys: 1 } } } }, 'roles.r.selfService.maxDays: is missing'],
   [
-    'a right to keys that lacks how long they live',
-    { roles: { r: { selfService: { keys: 1 } } } },
-    'roles.r.selfService.maxDays: is missing',
-  ],
-  [
-    'a right to no keys',
+    'selfService with 0 keys',
     { roles: { r: { selfService: { keys: 0, maxDays: 1 } } } },
     'roles.r.selfService.keys: must be 1 or more',
   ],
   [
-    'a right to keys for ever',
+    'selfService with too many days',
     { roles: { r: { selfService: { keys: 1, maxDays: 1e6 } } } },
     'roles.r.selfService.maxDays: must be 3650 or less',
   ],
   [
-    'a cost limit that is no number',
+    'a cost limit that is not a number',
     { roles: { r: { costLimit: { day: '1 USD' } } } },
     'roles.r.costLimit.day: must be a number, but is a string',
   ],
@@ -298,7 +294,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'models.m.defaults.temperature: must be at most 2',
   ],
   [
-    'a default number of tokens that is not whole',
+    'a default number of tokens that is not an integer',
     { models: { m: { ...demo, defaults: { max_completion_tokens: 1.5 } } } },
     'models.m.defaults.max_completion_tokens: must be an integer',
   ],
@@ -313,18 +309,18 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'models.m.defaults.messages: cannot be a default',
   ],
   [
-    'a header field that frames the request',
+    'a header that Parley sets',
     upstream({ protocol: 'demo', headers: { Host: 'x' } }),
     'models.m.upstreams[0].headers.Host: is set by Parley and cannot be configured',
   ],
   ['a provider without its issuer', { identityProviders: { p: {} } }, 'identityProviders.p.issuer: is missing'],
   [
-    'a network with too long a prefix',
+    'a network with an invalid prefix length',
     { security: { allowPrivateNetworks: ['10.0.0.0/33'] } },
     'security.allowPrivateNetworks[0]: must be a host name, an address, or a network such as 10.0.0.0/8',
   ],
   [
-    'a network that is an address of the web',
+    'a network that is a URL',
     { security: { allowPrivateNetworks: ['http://x'] } },
     'security.allowPrivateNetworks[0]: must be a host name, an address, or a network such as 10.0.0.0/8',
   ],
@@ -339,34 +335,38 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'addin.prefix: must be a path that begins with a slash and does not end with one, such as /addin',
   ],
   [
-    'an alias with a slash before it',
+    'an alias with a leading slash',
     { aliases: { compat: ['/x'] } },
     'aliases.compat[0]: must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
   ],
-  ['an alias that is taken', { aliases: { compat: ['v1'] } }, 'aliases.compat[0]: is reserved for paths of Parley'],
+  ['an alias that is reserved', { aliases: { compat: ['v1'] } }, 'aliases.compat[0]: is reserved for paths of Parley'],
   [
     'a prefix of the add-in gateway that hides paths of the service',
     { addin: { prefix: '/v1/addin' } },
     'addin.prefix: is reserved for paths of Parley',
   ],
-  ['one that hides an alias', { addin: { prefix: '/anthropic' } }, 'addin.prefix: is reserved for paths of Parley'],
   [
-    'one that hides an alias that is configured',
+    'a prefix of the add-in gateway that hides an alias',
+    { addin: { prefix: '/anthropic' } },
+    'addin.prefix: is reserved for paths of Parley',
+  ],
+  [
+    'a prefix of the add-in gateway that hides a configured alias',
     { addin: { prefix: '/x' }, aliases: { compat: ['x'] } },
     'addin.prefix: is reserved for paths of Parley',
   ],
   [
-    'one alias of two surfaces',
+    'an alias of two surfaces',
     { aliases: { compat: ['x'], msgapi: ['x'] } },
     'aliases.msgapi[0]: is a duplicate of another alias',
   ],
   [
-    'a model for titles that is not there',
+    'an unknown title model',
     { models: { small: demo }, page: { titleModel: 'smal' } },
     'page.titleModel: names "smal", a model that is not configured. Did you mean small?',
   ],
   [
-    'a model for titles that does not chat',
+    'a title model that is not a chat model',
     { models: { vectors: { ...demo, type: 'embedding' } }, page: { titleModel: 'vectors' } },
     'page.titleModel: names a model that is not a chat model',
   ],
@@ -376,28 +376,28 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'retrieval.embeddingModel: names "x", a model that is not configured',
   ],
   [
-    'a misspelt embedding model',
+    'a misspelled embedding model',
     { models: { m: demo, vectors: { ...demo, type: 'embedding' } }, retrieval: { embeddingModel: 'vetcors' } },
     'retrieval.embeddingModel: names "vetcors", a model that is not configured. Did you mean vectors?',
   ],
   [
-    'an embedding model that chats',
+    'an embedding model that is a chat model',
     { models: { m: demo }, retrieval: { embeddingModel: 'm' } },
     'retrieval.embeddingModel: names a model that is not an embedding model',
   ],
   [
-    'an unknown choice',
+    'an unknown value of directCalls',
     { consent: { directCalls: 'requires' } },
     'consent.directCalls: must be one of allow, require. Did you mean require?',
   ],
-  ['a top that is a list', [], 'must contain an object'],
+  ['a list instead of the configuration object', [], 'must contain an object'],
   [
     'a missing variable',
     upstream({ endpoint: 'https://x', key: '${NOT_SET}' }),
     'models.m.upstreams[0].key: needs the environment variable NOT_SET, which is not set',
   ],
   [
-    'a missing variable in an address',
+    'a missing variable in a URL',
     upstream({ endpoint: 'https://${NOT_SET}/v1' }),
     'models.m.upstreams[0].endpoint: needs the environment variable NOT_SET, which is not set',
   ],
@@ -412,24 +412,24 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'models.m.displayName: has a malformed reference to a variable. Write $${ for a literal ${',
   ],
   [
-    'a reference that does not end',
+    'a reference without a closing brace',
     { models: { m: { ...demo, displayName: 'a ${B' } } },
     'models.m.displayName: has a malformed reference to a variable. Write $${ for a literal ${',
   ],
 ];
 
 describe('parley check', () => {
-  it.each(faulty)('tells %s', async (_, value, ...lines) => {
+  it.each(faultyConfigurations)('reports %s', async (_, value, ...lines) => {
     expect(await checkValue(value)).toEqual(lines.map((line) => `parley.json: ${line}`));
   });
 
-  it('tells all faults at once, more than the eight its library stops at', async () => {
+  it('reports all errors together', async () => {
     const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
     const lines = await checkValue({ models: Object.fromEntries(ids.map((id) => [id, { upstreams: [] }])) });
     expect(lines).toEqual(ids.map((id) => `parley.json: models.${id}.upstreams: must have at least one item`));
   });
 
-  it('tells faults of the schema and of the rules together', async () => {
+  it('reports errors of the schema and of other rules together', async () => {
     const lines = await checkValue({ models: { 'a/..': demo, b: { upstreams: [{}], extra: 1 } } });
     expect(lines).toEqual([
       'parley.json: models.b.extra: is not a known key',
@@ -438,7 +438,7 @@ describe('parley check', () => {
     ]);
   });
 
-  it('names the file that holds the value at fault', async () => {
+  it('names the file with the invalid value', async () => {
     const lines = await checkFiles({
       'base.json': '{"models":{"m":{"upstreams":[{"protocol":"demo"}],"type":"chatt"}},"tools":{"maxTurns":0}}',
       'local.yaml': 'models:\n  m:\n    displayName: 3\ntools:\n  timeoutMs: 0\n',
@@ -451,7 +451,7 @@ describe('parley check', () => {
     ]);
   });
 
-  it('tells a file that is not there, one that is a folder, one that is no text, and one of another kind', async () => {
+  it('reports a missing file, a folder, a file that is not UTF-8, and an unknown extension', async () => {
     await using folder = await makeFolder();
     await folder.write('folder.json/inside', '');
     await folder.write('a.toml', '');
@@ -467,16 +467,16 @@ describe('parley check', () => {
     ]);
   });
 
-  it('tells a file that is empty, also beside others', async () => {
+  it('reports an empty file, also next to other files', async () => {
     const lines = await checkFiles({ 'a.json': JSON.stringify({ models: { m: demo } }), 'b.yaml': '# to come\n' });
     expect(lines).toEqual(['b.yaml: is empty. Write {} for an empty configuration, or start without a file to run the demo']);
   });
 
-  it('exits with 1 where no file is named', async () => {
+  it('exits with 1 if no file is named', async () => {
     expect(await checkPaths([])).toEqual({ exitCode: 1, lines: ['parley check: specify at least one file'] });
   });
 
-  it('tells what it doubts beside faults, and nothing that only follows from these', async () => {
+  it('reports warnings next to errors, but no warning that follows from an error', async () => {
     const azure = { upstreams: [{ protocol: 'azure', endpoint: 'http://x' }] };
     const value = {
       models: { m: { ...demo, dependencies: ['faulty'] }, faulty: { upstreams: [{ protocol: 'nobody' }] }, z: azure },
@@ -492,7 +492,7 @@ describe('parley check', () => {
     ['openai', 'https://x.example/v1/chat/completions', 'chat/completions'],
     ['openai', 'https://x.example/v1/embeddings/', 'embeddings'],
     ['anthropic', 'https://x.example/v1/messages', 'messages'],
-  ])('doubts an endpoint of %s that is the whole address of an operation: %s', async (protocol, endpoint, name) => {
+  ])('warns about an endpoint of %s that includes the path of an operation: %s', async (protocol, endpoint, name) => {
     const [warning = ''] = await checkValue({
       models: { m: { upstreams: [{ protocol, endpoint }] } },
       keys: { k: { project: 'p' } },
@@ -502,24 +502,24 @@ describe('parley check', () => {
     );
   });
 
-  it('does not doubt the whole address of an adapter, nor a deployment of such a name', async () => {
-    const whole = 'http://a.example/openai/deployments/x/chat/completions';
+  it('accepts the full path in the endpoint of an adapter and in the name of an Azure deployment', async () => {
+    const fullUrl = 'http://a.example/openai/deployments/x/chat/completions';
     const lines = await checkValue({
       models: {
-        adapted: { endpoint: whole, upstreams: [{ protocol: 'dial', endpoint: whole }] },
+        adapted: { endpoint: fullUrl, upstreams: [{ protocol: 'dial', endpoint: fullUrl }] },
         named: {
           upstreams: [
             { protocol: 'azure', endpoint: 'http://a.example/openai/deployments/embeddings', apiVersion: '2024-10-21' },
           ],
         },
       },
-      applications: { app: { endpoint: whole } },
+      applications: { app: { endpoint: fullUrl } },
       keys: { 'a-key-of-enough-length': { project: 'p' } },
     });
     expect(lines).toEqual([expect.stringContaining('no errors')]);
   });
 
-  it('sums up a good configuration, with what it doubts', async () => {
+  it('prints a summary of a valid configuration after its warnings', async () => {
     const value = {
       models: {
         m: { ...demo, dependencies: ['n', 'applications/b/x'] },

@@ -1,47 +1,50 @@
 import { describe, expect, it } from 'vitest';
-import { ask, clientKinds, clientsOf, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
+import { clientKinds, createFactory, later, longTimeouts, post, Recording, Servers, toPost, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
-  const newClient = clientsOf(Client);
+  const newClient = createFactory(Client);
 
   it('reports connect if no server listens', async () => {
-    const heard = await ask(newClient(), 'http://127.0.0.1:1/');
-    expect(heard.fault?.kind).toBe('connect');
-    expect(heard.calls).toEqual(['fail']);
+    const recording = await post(newClient(), 'http://127.0.0.1:1/');
+    expect(recording.error?.kind).toBe('connect');
+    expect(recording.calls).toEqual(['fail']);
   });
 
-  it('says connect when the name is not known', async () => {
+  it('reports connect for an unknown host name', async () => {
     const client = newClient({ lookup: (_name, _options, found) => found(new Error('no such name'), '', 4) });
-    expect((await ask(client, 'http://nowhere.example/')).fault?.kind).toBe('connect');
+    expect((await post(client, 'http://nowhere.example/')).error?.kind).toBe('connect');
   });
 
   it.each(['http', 'https'])('limits the time to connect over %s', async (protocol) => {
     await using servers = new Servers();
     const silent = new URL(await servers.raw(() => undefined));
     const client = newClient(protocol === 'http' ? { lookup: () => undefined } : {});
-    const heard = new Recording();
+    const recording = new Recording();
     const startMs = performance.now();
-    client.send(toPost(`${protocol}://localhost:${silent.port}/`, '', { timeouts: { ...longTimeouts, connectMs: 100 } }), heard);
-    await heard.settled;
+    client.send(
+      toPost(`${protocol}://localhost:${silent.port}/`, '', { timeouts: { ...longTimeouts, connectMs: 100 } }),
+      recording,
+    );
+    await recording.settled;
     const tookMs = performance.now() - startMs;
-    expect(heard.fault?.kind).toBe('connect_timeout');
+    expect(recording.error?.kind).toBe('connect_timeout');
     expect(tookMs).toBeGreaterThanOrEqual(99);
   });
 
   it.each([
     ['no byte', ''],
-    ['half a head', 'HTTP/1.1 200 OK\r\n'],
+    ['incomplete headers', 'HTTP/1.1 200 OK\r\n'],
     ['an interim reply only', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-    ['a head alone', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
+    ['only headers', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
   ])('limits the time to the first byte: %s', async (_what, part) => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => void socket.write(part));
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const startMs = performance.now();
-    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, firstByteMs: 100 } }), heard);
-    expect((await heard.settled).fault?.kind).toBe('first_byte_timeout');
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, firstByteMs: 100 } }), recording);
+    expect((await recording.settled).error?.kind).toBe('first_byte_timeout');
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(99);
     await until(() => servers.sockets[0]?.destroyed === true);
   });
@@ -57,14 +60,14 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         }
       });
     });
-    const heard = new Recording();
-    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 600 } }), heard);
-    await heard.settled;
-    expect([heard.fault?.kind, heard.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
+    const recording = new Recording();
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 600 } }), recording);
+    await recording.settled;
+    expect([recording.error?.kind, recording.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
-  it('does not count the time it is paused', async () => {
+  it('does not count paused time', async () => {
     await using servers = new Servers();
     const written = Promise.withResolvers<void>();
     const url = await servers.raw((socket) => {
@@ -74,26 +77,26 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         socket.write('b', () => written.resolve());
       });
     });
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 120 } }), heard);
-    heard.onHead = () => exchange.pause();
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 120 } }), recording);
+    recording.onHead = () => exchange.pause();
     await written.promise;
     exchange.resume();
-    await heard.settled;
-    expect([heard.fault, heard.body]).toEqual([null, 'ab']);
+    await recording.settled;
+    expect([recording.error, recording.body]).toEqual([null, 'ab']);
   });
 
   it.each([
-    ['before the head', ''],
-    ['in the head', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['in a counted body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['before the headers', ''],
+    ['in the headers', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['in a body with a length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
     ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc'],
     ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
-  ])('says closed when the server ends %s', async (_where, part) => {
+  ])('reports closed if the server ends %s', async (_where, part) => {
     await using servers = new Servers();
-    const heard = await ask(newClient(), await servers.replying(part, true));
-    expect(heard.fault?.kind).toBe('closed');
-    expect(heard.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
+    const recording = await post(newClient(), await servers.replying(part, true));
+    expect(recording.error?.kind).toBe('closed');
+    expect(recording.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
   });
 
   it.each([
@@ -102,25 +105,25 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd'],
     ['a bad chunk size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
     ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
-    ['a head without end', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
-  ])('says malformed: %s', async (_what, reply) => {
+    ['endless headers', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
+  ])('reports malformed for %s', async (_what, reply) => {
     await using servers = new Servers();
-    const heard = await ask(newClient(), await servers.replying(reply));
-    expect(heard.fault?.kind).toBe('malformed');
+    const recording = await post(newClient(), await servers.replying(reply));
+    expect(recording.error?.kind).toBe('malformed');
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
   it('returns the content before the error', async () => {
     await using servers = new Servers();
-    const heard = await ask(
+    const recording = await post(
       newClient(),
       await servers.replying('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
     );
-    expect(heard.calls).toEqual(['head', 'bytes', 'fail']);
-    expect(heard.body).toBe('abc');
+    expect(recording.calls).toEqual(['head', 'bytes', 'fail']);
+    expect(recording.body).toBe('abc');
   });
 
-  it('closes the connection on abort without further events', async () => {
+  it('closes the connection on cancel without further events', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => {
@@ -128,38 +131,38 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         setInterval(() => socket.write('1\r\nx\r\n'), 5).unref();
       });
     });
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, ''), heard);
-    await until(() => heard.pieces.length > 1);
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, ''), recording);
+    await until(() => recording.pieces.length > 1);
     exchange.cancel();
-    const before = heard.calls.length;
+    const before = recording.calls.length;
     exchange.cancel();
     exchange.pause();
     exchange.resume();
     await until(() => servers.sockets[0]?.destroyed === true);
-    expect(heard.calls.length).toBe(before);
+    expect(recording.calls.length).toBe(before);
   });
 
-  it.each(['head', 'bytes'])('can be aborted inside %s', async (where) => {
+  it.each(['head', 'bytes'])('can be canceled inside %s', async (where) => {
     await using servers = new Servers();
     const url = await servers.replying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, ''), heard);
-    if (where === 'head') heard.onHead = () => exchange.cancel();
-    else heard.onBytes = () => exchange.cancel();
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, ''), recording);
+    if (where === 'head') recording.onHead = () => exchange.cancel();
+    else recording.onBytes = () => exchange.cancel();
     await until(() => servers.sockets[0]?.destroyed === true);
-    expect(heard.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
+    expect(recording.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
   });
 
-  it.each([0, 1, 5, 20])('can be aborted %i ms after it was sent', async (afterMs) => {
+  it.each([0, 1, 5, 20])('can be canceled %i ms after the request was sent', async (afterMs) => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => void socket.resume());
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, 'x'), heard);
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, 'x'), recording);
     if (afterMs > 0) await later(afterMs);
     exchange.cancel();
     await later(50);
-    expect(heard.calls).toEqual([]);
+    expect(recording.calls).toEqual([]);
     await until(() => servers.sockets.every((socket) => socket.destroyed));
   });
 
@@ -170,18 +173,18 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['a second framing', { 'Transfer-Encoding': 'chunked' }],
     ['a second length', { 'Content-Length': '3' }],
     ['another host', { HOST: 'b' }],
-  ])('sends nothing with %s', async (_what, headers) => {
+  ])('rejects requests with %s before it sends data', async (_what, headers) => {
     await using servers = new Servers();
     const url = await servers.raw(() => undefined);
-    const heard = new Recording();
-    newClient().send(toPost(url, 'x', { headers: headers as Record<string, string> }), heard);
-    expect(heard.calls).toEqual([]);
-    await heard.settled;
-    expect(heard.fault?.kind).toBe('unsendable');
+    const recording = new Recording();
+    newClient().send(toPost(url, 'x', { headers: headers as Record<string, string> }), recording);
+    expect(recording.calls).toEqual([]);
+    await recording.settled;
+    expect(recording.error?.kind).toBe('unsendable');
     expect(servers.sockets.length).toBe(0);
   });
 
-  it('refuses other protocols', async () => {
-    expect((await ask(newClient(), 'ftp://127.0.0.1/')).fault?.kind).toBe('unsendable');
+  it('rejects other protocols', async () => {
+    expect((await post(newClient(), 'ftp://127.0.0.1/')).error?.kind).toBe('unsendable');
   });
 });

@@ -1,21 +1,21 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Flood, readSlowly } from './slow-reader.ts';
-import { ask, clientKinds, clientsOf, later, Recording, Servers, toPost, toRequest, until } from './support.ts';
+import { clientKinds, createFactory, later, post, Recording, Servers, toPost, toRequest, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
-  const newClient = clientsOf(Client);
+  const newClient = createFactory(Client);
 
-  it.each([0, 5, 20_000, 3_000_000])('sends line, fields and a body of %i bytes', async (size) => {
+  it.each([0, 5, 20_000, 3_000_000])('sends the request line, headers, and a body of %i bytes', async (size) => {
     await using servers = new Servers();
     const body = Buffer.alloc(size);
     for (let at = 0; at < size; at++) body[at] = at % 251;
-    let seen: unknown;
+    let received: unknown;
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const { method, url, headers } = request;
-      seen = {
+      received = {
         method,
         url,
         key: headers['api-key'],
@@ -26,12 +26,12 @@ describe.each(clientKinds)('%s', (_name, Client) => {
       response.end(Buffer.concat(chunks));
     });
     const port = await servers.listen(server);
-    const heard = new Recording();
+    const recording = new Recording();
     const headers = { 'Api-Key': 'k\xe9y', 'content-type': 'application/json' };
-    newClient().send(toPost(`http://localhost:${port}/a%20b?c=d&e`, body, { headers }), heard);
-    await heard.settled;
-    expect(heard.fault).toBeNull();
-    expect(seen).toEqual({
+    newClient().send(toPost(`http://localhost:${port}/a%20b?c=d&e`, body, { headers }), recording);
+    await recording.settled;
+    expect(recording.error).toBeNull();
+    expect(received).toEqual({
       method: 'POST',
       url: '/a%20b?c=d&e',
       key: 'k\xe9y',
@@ -39,7 +39,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
       length: String(size),
       host: `localhost:${port}`,
     });
-    expect(heard.body === body.toString('latin1')).toBe(true);
+    expect(recording.body === body.toString('latin1')).toBe(true);
   });
 
   it('sends no content-length with a GET', async () => {
@@ -47,17 +47,17 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const server = createServer((request, response) => {
       response.end(`${request.method} ${request.headers['content-length'] ?? 'none'}`);
     });
-    const heard = new Recording();
-    newClient().send(toRequest(`http://127.0.0.1:${await servers.listen(server)}/`), heard);
-    expect((await heard.settled).body).toBe('GET none');
+    const recording = new Recording();
+    newClient().send(toRequest(`http://127.0.0.1:${await servers.listen(server)}/`), recording);
+    expect((await recording.settled).body).toBe('GET none');
   });
 
-  it('gives lower-case names, joined repeats, latin1 values, no prototype', async () => {
+  it('returns headers with lower-case names, joined duplicates, latin1 values, and no prototype', async () => {
     await using servers = new Servers();
     const url = await servers.replying(
       'HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:\t2 \r\n__proto__: p\r\nEmpty:\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\nok',
     );
-    const { status, headers } = await ask(newClient(), url);
+    const { status, headers } = await post(newClient(), url);
     expect(status).toBe(200);
     expect(Object.getPrototypeOf(headers)).toBeNull();
     expect(Object.entries(headers)).toEqual([
@@ -69,23 +69,23 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ]);
   });
 
-  it('skips interim replies', async () => {
+  it('skips interim responses', async () => {
     await using servers = new Servers();
     const url = await servers.replying(
       'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok',
     );
-    const heard = await ask(newClient(), url);
-    expect([heard.status, heard.body, heard.calls]).toEqual([201, 'ok', ['head', 'bytes', 'end']]);
-    expect(heard.headers.link).toBeUndefined();
+    const recording = await post(newClient(), url);
+    expect([recording.status, recording.body, recording.calls]).toEqual([201, 'ok', ['head', 'bytes', 'end']]);
+    expect(recording.headers.link).toBeUndefined();
   });
 
-  it.each(['204 No Content', '304 Not Modified'])('reads no body with %s', async (line) => {
+  it.each(['204 No Content', '304 Not Modified'])('reads no body for %s', async (line) => {
     await using servers = new Servers();
-    const heard = await ask(newClient(), await servers.replying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
-    expect(heard.calls).toEqual(['head', 'end']);
+    const recording = await post(newClient(), await servers.replying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
+    expect(recording.calls).toEqual(['head', 'end']);
   });
 
-  it('reads a chunked reply that comes byte by byte, its trailers dropped', async () => {
+  it('reads a chunked reply byte by byte and drops its trailers', async () => {
     await using servers = new Servers();
     const reply = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, world...\r\n0\r\nX-T: 1\r\n\r\n';
     const url = await servers.raw((socket) => {
@@ -96,41 +96,41 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         }
       });
     });
-    const heard = await ask(newClient(), url);
-    expect(heard.fault).toBeNull();
-    expect(heard.body).toBe('hello, world...');
-    expect(heard.headers['x-t']).toBeUndefined();
+    const recording = await post(newClient(), url);
+    expect(recording.error).toBeNull();
+    expect(recording.body).toBe('hello, world...');
+    expect(recording.headers['x-t']).toBeUndefined();
   });
 
-  it('hands on the chunks of one read as one piece', async () => {
+  it('passes on the chunks of one read as one piece', async () => {
     await using servers = new Servers();
     const url = await servers.replying(
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n1\r\ng\r\n0\r\n\r\n',
     );
-    expect((await ask(newClient(), url)).pieces).toEqual(['abcdefg']);
+    expect((await post(newClient(), url)).pieces).toEqual(['abcdefg']);
   });
 
-  it('is byte-transparent', async () => {
+  it('returns all bytes unchanged', async () => {
     await using servers = new Servers();
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
     const server = createServer((_request, response) => void response.end(bytes));
-    const heard = await ask(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
-    expect(Buffer.from(heard.body, 'latin1').equals(bytes)).toBe(true);
+    const recording = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
+    expect(Buffer.from(recording.body, 'latin1').equals(bytes)).toBe(true);
   });
 
   it('reads a body that ends with the connection', async () => {
     await using servers = new Servers();
-    const heard = await ask(newClient(), await servers.replying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
-    expect([heard.fault, heard.body]).toEqual([null, 'all of it']);
+    const recording = await post(newClient(), await servers.replying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
+    expect([recording.error, recording.body]).toEqual([null, 'all of it']);
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     await using servers = new Servers();
     const server = createServer((_request, response) => {
       response.writeHead(302, { location: '/elsewhere' }).end('hello');
     });
-    const heard = await ask(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
-    expect([heard.status, heard.body]).toEqual([302, 'hello']);
+    const recording = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
+    expect([recording.status, recording.body]).toEqual([302, 'hello']);
   });
 
   it('reuses a connection after a complete reply', async () => {
@@ -139,7 +139,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const url = `http://127.0.0.1:${await servers.listen(server)}/`;
     const client = newClient();
     for (let nth = 0; nth < 3; nth++) {
-      expect((await ask(client, url)).body).toBe('ok');
+      expect((await post(client, url)).body).toBe('ok');
       await later(5);
     }
     expect(servers.sockets.length).toBe(1);
@@ -153,13 +153,13 @@ describe.each(clientKinds)('%s', (_name, Client) => {
       'keep-alive: timeout=0',
       'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok',
     ],
-  ])('does not use a connection again after %s', async (_what, reply) => {
+  ])('does not reuse a connection after %s', async (_what, reply) => {
     await using servers = new Servers();
     const url = await servers.replying(reply);
     const client = newClient();
-    expect((await ask(client, url)).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     await later(5);
-    expect((await ask(client, url)).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(2);
   });
 
@@ -167,18 +167,18 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await using servers = new Servers();
     const flood = new Flood(64 * 1024 * 1024);
     const url = `http://127.0.0.1:${await servers.listen(createServer(flood.answer))}/`;
-    const { paused, fault, gotBytes } = await readSlowly(newClient(), url, flood);
+    const { paused, fault: error, gotBytes } = await readSlowly(newClient(), url, flood);
     expect(paused.gotBytes).toBeLessThan(200_000);
     expect(paused.sentBytes).toBeLessThan(flood.totalBytes / 2);
-    expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
+    expect([error, gotBytes]).toEqual([null, flood.totalBytes]);
   });
 
   it('carries many streams concurrently', async () => {
     await using servers = new Servers();
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const server = createServer((_request, response) => {
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       response.write('a');
       setTimeout(() => {
         running--;
@@ -187,12 +187,12 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     });
     const url = `http://127.0.0.1:${await servers.listen(server)}/`;
     const client = newClient();
-    const all = await Promise.all(Array.from({ length: 300 }, () => ask(client, url)));
-    expect(all.every((heard) => heard.body === 'ab')).toBe(true);
-    expect(most).toBeGreaterThan(100);
+    const all = await Promise.all(Array.from({ length: 300 }, () => post(client, url)));
+    expect(all.every((recording) => recording.body === 'ab')).toBe(true);
+    expect(maxRunning).toBeGreaterThan(100);
   });
 
-  it('hears a reply that comes before the request was read', async () => {
+  it('reads a reply that arrives before the request is sent completely', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => {
@@ -200,18 +200,18 @@ describe.each(clientKinds)('%s', (_name, Client) => {
         socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');
       });
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const client = newClient();
-    client.send(toPost(url, Buffer.alloc(20_000_000)), heard);
-    await heard.settled;
-    expect([heard.fault, heard.status, heard.body]).toEqual([null, 413, 'big']);
+    client.send(toPost(url, Buffer.alloc(20_000_000)), recording);
+    await recording.settled;
+    expect([recording.error, recording.status, recording.body]).toEqual([null, 413, 'big']);
     const next = new Recording();
     client.send(toPost(url, 'x'), next);
     expect((await next.settled).status).toBe(413);
     expect(servers.sockets.length).toBe(2);
   });
 
-  it('closes idle connections on close, not running ones', async () => {
+  it('closes idle connections on close, but not active ones', async () => {
     await using servers = new Servers();
     const server = createServer((request, response) => {
       if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
@@ -219,8 +219,8 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     });
     const url = `http://127.0.0.1:${await servers.listen(server)}/`;
     const client = newClient();
-    const slow = ask(client, `${url}slow`);
-    await ask(client, url);
+    const slow = post(client, `${url}slow`);
+    await post(client, url);
     client.close();
     await until(() => servers.sockets[1]?.destroyed === true);
     expect((await slow).body).toBe('slow');

@@ -30,12 +30,12 @@ function get(service: TestService, origin: string | undefined, path = '/v1/model
 }
 
 function preflight(service: TestService, origin: string, path = '/v1/chat/completions'): Promise<TestResponse> {
-  const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'api-key,content-type' };
-  return service.sendRequest({ method: 'OPTIONS', path, headers: { origin, ...asked } });
+  const requestHeaders = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'api-key,content-type' };
+  return service.sendRequest({ method: 'OPTIONS', path, headers: { origin, ...requestHeaders } });
 }
 
-describe('without allowed origins', () => {
-  it('no response has CORS header fields', async () => {
+describe('service without allowed origins', () => {
+  it('sends no CORS headers', async () => {
     for (const answer of [
       await get(closed, page),
       await preflight(closed, page),
@@ -46,7 +46,7 @@ describe('without allowed origins', () => {
   });
 });
 
-describe('an origin that is allowed', () => {
+describe('allowed origin', () => {
   it('can read responses of every handler', async () => {
     const answers = [
       await get(listed, page),
@@ -70,7 +70,7 @@ describe('an origin that is allowed', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 200, 200, 400, 200, 401]);
   });
 
-  it('gets the methods of the path from a preflight', async () => {
+  it('receives the methods of the path from a preflight', async () => {
     const { status, headers, text } = await preflight(listed, page);
     expect([status, text]).toEqual([204, '']);
     expect(headers).toMatchObject({
@@ -83,19 +83,19 @@ describe('an origin that is allowed', () => {
     expect(Number(headers['access-control-max-age'])).toBeGreaterThan(0);
   });
 
-  it('may read every field that begins with X-', async () => {
+  it('can read all headers that start with X-', async () => {
     const limits = { roles: { default: { limits: { m: { requestDay: 5 } } } } };
     await using service = await startService({ models, ...limits, security: { allowedOrigins: [page] } });
     const { headers } = await service.chat('m', { messages: hello }, { origin: page });
     const names = Object.keys(headers).filter((name) => name.startsWith('x-'));
     expect(names).toContain('x-ratelimit-remaining-requests');
-    const told = String(headers['access-control-expose-headers']).toLowerCase().split(', ');
-    expect(told).toEqual(expect.arrayContaining(names));
+    const exposedHeaders = String(headers['access-control-expose-headers']).toLowerCase().split(', ');
+    expect(exposedHeaders).toEqual(expect.arrayContaining(names));
   });
 });
 
-describe('an origin that is not', () => {
-  it('is answered without CORS header fields, so its browser hides the response', async () => {
+describe('origin that is not allowed', () => {
+  it('receives no CORS headers, so that browsers hide the response', async () => {
     for (const answer of [
       await get(listed, other),
       await preflight(listed, other),
@@ -106,17 +106,17 @@ describe('an origin that is not', () => {
     expect((await get(listed, other)).status).toBe(200);
   });
 
-  it('has the rules of the add-in gateway below its prefix', async () => {
-    const asked = { method: 'OPTIONS', path: '/addin/msgapi/v1/messages' };
-    const toOther = await listed.sendRequest({ ...asked, headers: { origin: other } });
+  it('follows the rules of the add-in gateway for its prefix', async () => {
+    const requestHeaders = { method: 'OPTIONS', path: '/addin/msgapi/v1/messages' };
+    const toOther = await listed.sendRequest({ ...requestHeaders, headers: { origin: other } });
     expect(toOther.headers['access-control-allow-origin']).toBe(other);
-    const toPage = await listed.sendRequest({ ...asked, headers: { origin: page } });
+    const toPage = await listed.sendRequest({ ...requestHeaders, headers: { origin: page } });
     expect(toPage.headers['access-control-allow-origin']).toBeUndefined();
   });
 });
 
 describe('any origin', () => {
-  it('may read answers, without credentials of the browser', async () => {
+  it('can read answers without browser credentials if * is allowed', async () => {
     for (const origin of [page, other, 'null']) {
       const answer = await get(open, origin);
       expect(answer.headers['access-control-allow-origin']).toBe('*');
@@ -130,7 +130,7 @@ describe('MCP paths', () => {
   const path = '/v1/deployments/m/mcp';
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-  it('answer pages of allowed origins, and no other', async () => {
+  it('answer pages of allowed origins only', async () => {
     const from = (service: TestService, origin: string) => service.sendRequest({ path, headers: { ...withKey(), origin }, body });
     expect((await from(listed, page)).status).toBe(200);
     expect((await from(listed, other)).status).toBe(403);
@@ -139,8 +139,8 @@ describe('MCP paths', () => {
   });
 });
 
-describe('a changed configuration', () => {
-  it('is in force for the next request', async () => {
+describe('configuration change', () => {
+  it('applies to the next request', async () => {
     await using service = await startService({ models });
     expect(corsNames(await get(service, page))).toEqual([]);
     service.reload({ models, security: { allowedOrigins: [page] } });

@@ -9,20 +9,23 @@ import { longTimeouts, Recording, Servers, toPost } from './support.ts';
 
 const runs = fuzzRuns ?? 1500;
 
-/** What the lean client refuses though Node's parser takes it; each is meant, since two readers could see two replies. */
+/**
+ * Replies that the lean client rejects although Node's parser accepts them. This is intended, because two parsers could read two
+ * replies.
+ */
 const stricter = new Set([
-  // An empty line before it, a status below 100, versions other than 1.0 and 1.1.
+  // An empty line before the status line, a status below 100, versions other than 1.0 and 1.1.
   'not an HTTP/1 status line',
-  // RFC 9112, 6.1: HTTP/1.0 knows no transfer-encoding; only chunked is asked for, so nothing else may come.
+  // RFC 9112, 6.1: HTTP/1.0 has no transfer-encoding. The client requests only chunked, so other codings are invalid.
   'transfer-encoding in HTTP/1.0',
   'a transfer-encoding other than chunked',
   'two transfer-encoding fields',
   'transfer-encoding in a trailer',
-  // RFC 9110, 8.6 and RFC 9112, 6.1: such replies have no body, so none may be announced.
+  // RFC 9110, 8.6 and RFC 9112, 6.1: such replies have no body, so they must not announce one.
   'a body announced with status 1xx, 204 or 304',
-  // Node skips a 101 without an upgrade field.
+  // Node skips a 101 without an upgrade header.
   'an unrequested upgrade',
-  // Sizes above 2^53 or of more than 16 digits; extensions above 1 kB or without a name or a value.
+  // Sizes above 2^53 or with more than 16 digits, and extensions above 1 kB or without a name or a value.
   'a chunk is too large',
   'a chunk line is too long',
   'a chunk extension is malformed',
@@ -33,36 +36,36 @@ interface Outcome {
   readonly status: number;
   readonly headers: [string, string][];
   readonly body: string;
-  readonly why: string;
+  readonly reason: string;
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Two turns between the pieces: a whole poll, so that the client reads each by itself. */
+/** Waits two turns of the event loop after each piece, so that the client reads each piece separately. */
 async function serve(socket: Socket, reply: ScriptedReply): Promise<void> {
   for (const piece of reply.pieces) {
     if (socket.destroyed) return;
     socket.write(piece, 'latin1');
-    await turn();
-    await turn();
+    await nextTurn();
+    await nextTurn();
   }
   socket.end();
 }
 
-async function askLean(url: string): Promise<Outcome> {
+async function sendWithLeanClient(url: string): Promise<Outcome> {
   const client = new LeanClient();
-  const heard = new Recording();
-  client.send(toPost(url, 'x', { timeouts: longTimeouts }), heard);
-  const { status, headers, body, fault } = await heard.settled;
+  const recording = new Recording();
+  client.send(toPost(url, 'x', { timeouts: longTimeouts }), recording);
+  const { status, headers, body, error } = await recording.settled;
   client.close();
-  return { accepted: fault === null, status, headers: Object.entries(headers), body, why: fault?.message ?? '' };
+  return { accepted: error === null, status, headers: Object.entries(headers), body, reason: error?.message ?? '' };
 }
 
-function askNode(url: string): Promise<Outcome> {
+function sendWithNode(url: string): Promise<Outcome> {
   return new Promise((resolve) => {
     let reply: IncomingMessage | null = null;
     let body = '';
-    let why = '';
+    let reason = '';
     const request = httpRequest(
       url,
       { method: 'POST', agent: false, insecureHTTPParser: false, maxHeaderSize: 65_536 },
@@ -79,16 +82,16 @@ function askNode(url: string): Promise<Outcome> {
             status: response.statusCode ?? 0,
             headers,
             body,
-            why,
+            reason,
           });
         });
       },
     );
     request.on('error', (error: NodeJS.ErrnoException) => {
-      why = `${error.code} ${error.message}`;
+      reason = `${error.code} ${error.message}`;
     });
     request.on('close', () => {
-      if (reply === null) resolve({ accepted: false, status: 0, headers: [], body: '', why });
+      if (reply === null) resolve({ accepted: false, status: 0, headers: [], body: '', reason });
     });
     request.end('x');
   });
@@ -117,16 +120,16 @@ it(`accepts only replies that Node's parser accepts, with the same content, in $
   const counts = { bothAccept: 0, bothRefuse: 0, stricter: new Map<string, number>() };
   const property = fc.asyncProperty(scriptedReply, async (reply) => {
     current = reply;
-    const lean = await askLean(url);
-    const node = await askNode(url);
+    const lean = await sendWithLeanClient(url);
+    const node = await sendWithNode(url);
     if (lean.accepted) {
       counts.bothAccept++;
-      expect(node.why === '' || node.accepted, `Node: ${node.why}`).toBe(true);
+      expect(node.reason === '' || node.accepted, `Node: ${node.reason}`).toBe(true);
       expect({ ...lean, why: '' }).toEqual({ ...node, why: '' });
     } else if (node.accepted) {
-      const why = lean.why.replace('the reply is not valid HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
-      counts.stricter.set(why, (counts.stricter.get(why) ?? 0) + 1);
-      expect(stricter, `refused: ${why}`).toContain(why);
+      const reason = lean.reason.replace('the reply is not valid HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
+      counts.stricter.set(reason, (counts.stricter.get(reason) ?? 0) + 1);
+      expect(stricter, `refused: ${reason}`).toContain(reason);
     } else counts.bothRefuse++;
   });
   await fc.assert(property, { numRuns: runs });

@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { ask, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
+import { later, longTimeouts, post, Recording, Servers, toPost, until } from './support.ts';
 
 const okReply = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** Answers each request it hears on the socket, by the number of the request on it. */
+/** Answers each request on a socket. The callback receives the index of the socket and of the request on it. */
 function answering(onRequest: (socket: Socket, nthSocket: number, nthRequest: number) => void) {
   return (socket: Socket, nthSocket: number): void => {
     let nthRequest = 0;
@@ -18,10 +18,10 @@ describe('LeanClient', () => {
   it('skips 100 Continue', async () => {
     await using servers = new Servers();
     const url = await servers.replying(`HTTP/1.1 100 Continue\r\n\r\n${okReply}`);
-    expect((await ask(new LeanClient(), url)).calls).toEqual(['head', 'bytes', 'end']);
+    expect((await post(new LeanClient(), url)).calls).toEqual(['head', 'bytes', 'end']);
   });
 
-  it('takes the connection used last first', async () => {
+  it('reuses the most recently used connection first', async () => {
     await using servers = new Servers();
     const used: number[] = [];
     const url = await servers.raw(
@@ -31,30 +31,30 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await Promise.all([ask(client, url), ask(client, url), ask(client, url)]);
+    await Promise.all([post(client, url), post(client, url), post(client, url)]);
     expect([...used].sort()).toEqual([0, 1, 2]);
-    for (let nth = 0; nth < 3; nth++) await ask(client, url);
+    for (let nth = 0; nth < 3; nth++) await post(client, url);
     expect(used.slice(3)).toEqual([2, 2, 2]);
     client.close();
   });
 
   it.each([
-    ['the time it says less one second', 'Keep-Alive: timeout=2\r\n', 1000],
-    ['the time it says, HTTP/1.0', 'Connection: keep-alive\r\nKeep-Alive: max=5, timeout=2\r\n', 1000],
-  ])('keeps an idle connection for %s', async (what, field, keptMs) => {
+    ['the announced time minus 1 s', 'Keep-Alive: timeout=2\r\n', 1000],
+    ['the announced time minus 1 s, HTTP/1.0', 'Connection: keep-alive\r\nKeep-Alive: max=5, timeout=2\r\n', 1000],
+  ])('keeps an idle connection for %s', async (what, field, maxIdleMs) => {
     await using servers = new Servers();
     const version = what.includes('1.0') ? '1.0' : '1.1';
     const url = await servers.replying(`HTTP/${version} 200 OK\r\n${field}Content-Length: 2\r\n\r\nok`);
     const client = new LeanClient();
-    await ask(client, url);
-    await later(keptMs / 2);
-    await ask(client, url);
+    await post(client, url);
+    await later(maxIdleMs / 2);
+    await post(client, url);
     expect(servers.sockets.length).toBe(1);
-    await later(keptMs + 200);
+    await later(maxIdleMs + 200);
     expect(servers.sockets[0]?.destroyed).toBe(true);
   });
 
-  it.each(['end', 'reset'])('resends once when a reused connection dies by %s before any byte', async (how) => {
+  it.each(['end', 'reset'])('resends once if a reused connection closes by %s before the first byte', async (how) => {
     await using servers = new Servers();
     const url = await servers.raw(
       answering((socket, _nthSocket, nthRequest) => {
@@ -64,13 +64,13 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await ask(client, url);
-    const heard = await ask(client, url, Buffer.alloc(100_000, 'a'));
-    expect([heard.fault, heard.body, servers.sockets.length]).toEqual([null, 'ok', 2]);
+    await post(client, url);
+    const recording = await post(client, url, Buffer.alloc(100_000, 'a'));
+    expect([recording.error, recording.body, servers.sockets.length]).toEqual([null, 'ok', 2]);
     client.close();
   });
 
-  it('does not repeat a request that may be sent only once', async () => {
+  it('does not resend a request with isNotRepeatable', async () => {
     await using servers = new Servers();
     const url = await servers.raw(
       answering((socket, _nthSocket, nthRequest) => {
@@ -79,11 +79,11 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await ask(client, url);
-    const heard = new Recording();
-    client.send(toPost(url, 'order', { isNotRepeatable: true }), heard);
-    await heard.settled;
-    expect([heard.fault?.kind, servers.sockets.length]).toEqual(['closed', 1]);
+    await post(client, url);
+    const recording = new Recording();
+    client.send(toPost(url, 'order', { isNotRepeatable: true }), recording);
+    await recording.settled;
+    expect([recording.error?.kind, servers.sockets.length]).toEqual(['closed', 1]);
     client.close();
   });
 
@@ -96,8 +96,8 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await ask(client, url);
-    expect((await ask(client, url)).fault?.kind).toBe('closed');
+    await post(client, url);
+    expect((await post(client, url)).error?.kind).toBe('closed');
     expect(servers.sockets.length).toBe(2);
   });
 
@@ -113,8 +113,8 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await ask(client, url);
-    expect((await ask(client, url)).fault?.kind).toBe('closed');
+    await post(client, url);
+    expect((await post(client, url)).error?.kind).toBe('closed');
     expect(servers.sockets.length).toBe(1);
   });
 
@@ -126,14 +126,14 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await ask(client, url);
-    const heard = new Recording();
-    client.send(toPost(url, 'x', { timeouts: { ...longTimeouts, firstByteMs: 60 } }), heard);
-    expect((await heard.settled).fault?.kind).toBe('first_byte_timeout');
+    await post(client, url);
+    const recording = new Recording();
+    client.send(toPost(url, 'x', { timeouts: { ...longTimeouts, firstByteMs: 60 } }), recording);
+    expect((await recording.settled).error?.kind).toBe('first_byte_timeout');
     expect(servers.sockets.length).toBe(1);
   });
 
-  it('drops a connection with bytes after the reply, in the same read or later', async () => {
+  it('drops a connection with bytes after the reply, in the same or a later read', async () => {
     await using servers = new Servers();
     const url = await servers.raw(
       answering((socket, nthSocket) => {
@@ -145,16 +145,16 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    expect((await ask(client, url)).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     await until(() => servers.sockets[0]?.destroyed === true);
-    expect((await ask(client, url)).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     await until(() => servers.sockets[1]?.destroyed === true);
-    expect((await ask(client, url)).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(3);
     client.close();
   });
 
-  it('drops a connection the server closed while idle', async () => {
+  it('drops a connection that the server closed while it was idle', async () => {
     await using servers = new Servers();
     const url = await servers.raw(
       answering((socket) => {
@@ -163,29 +163,29 @@ describe('LeanClient', () => {
       }),
     );
     const client = new LeanClient();
-    await ask(client, url);
+    await post(client, url);
     await until(() => servers.sockets[0]?.destroyed === true);
     await later(10);
-    expect((await ask(client, url)).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(2);
   });
 
-  it('refuses a reply that came before the request', async () => {
+  it('does not fail except as malformed if a reply arrives before the request', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => void socket.write(okReply));
-    const heard = await ask(new LeanClient(), url);
-    expect(heard.fault === null || heard.fault.kind === 'malformed').toBe(true);
+    const recording = await post(new LeanClient(), url);
+    expect(recording.error === null || recording.error.kind === 'malformed').toBe(true);
   });
 
-  it('uses a connection again after a reply that ended while paused', async () => {
+  it('reuses a connection after a reply that ended while paused', async () => {
     await using servers = new Servers();
     const url = await servers.replying(okReply);
     const client = new LeanClient();
-    const heard = new Recording();
-    const exchange = client.send(toPost(url, 'x'), heard);
-    heard.onHead = () => exchange.pause();
-    expect((await heard.settled).body).toBe('ok');
-    expect((await ask(client, url)).body).toBe('ok');
+    const recording = new Recording();
+    const exchange = client.send(toPost(url, 'x'), recording);
+    recording.onHead = () => exchange.pause();
+    expect((await recording.settled).body).toBe('ok');
+    expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(1);
     client.close();
   });
@@ -208,7 +208,7 @@ describe('LeanClient', () => {
     client.close();
   });
 
-  it('follows a URL object that was changed', async () => {
+  it('uses the current value of a modified URL object', async () => {
     await using servers = new Servers();
     const paths: (string | undefined)[] = [];
     const server = createServer((request, response) => {
@@ -218,10 +218,10 @@ describe('LeanClient', () => {
     const client = new LeanClient();
     const request = toPost(`http://127.0.0.1:${await servers.listen(server)}/a`, 'x');
     for (const path of ['/a', '/b?c']) {
-      const heard = new Recording();
+      const recording = new Recording();
       request.url.href = new URL(path, request.url).href;
-      client.send(request, heard);
-      await heard.settled;
+      client.send(request, recording);
+      await recording.settled;
     }
     expect(paths).toEqual(['/a', '/b?c']);
     client.close();
@@ -235,11 +235,11 @@ describe('LeanClient', () => {
         setTimeout(() => socket.write('b'), 30);
       });
     });
-    const heard = new Recording();
-    new LeanClient().send(toPost(url, 'x', { timeouts: { ...longTimeouts, idleMs: 300 } }), heard);
-    await until(() => heard.pieces.length === 1);
+    const recording = new Recording();
+    new LeanClient().send(toPost(url, 'x', { timeouts: { ...longTimeouts, idleMs: 300 } }), recording);
+    await until(() => recording.pieces.length === 1);
     const endMs = performance.now() + 1000;
     while (performance.now() < endMs);
-    expect((await heard.settled).fault).toBeNull();
+    expect((await recording.settled).error).toBeNull();
   });
 });

@@ -3,51 +3,51 @@ import { describeApi } from '#test/api-description.ts';
 import { hello } from '#test/chunks.ts';
 import { readOperations } from '#test/documented.ts';
 import { withKey } from '#test/start-service.ts';
-import { startWhole, type WholeService } from '../security/support.ts';
+import { type FullService, startFullService } from '../security/support.ts';
 
 const operations = readOperations(describeApi({ compat: ['openai'], msgapi: ['anthropic'] }));
-/** Without the list of a bucket's applications: to other methods its last segment is the path of one. */
+/** Without the list of applications in a bucket, because other methods treat its last segment as the path of an application. */
 const paths = [...new Set(operations.map(({ path }) => path))].filter((path) => path !== '/v1/applications/{bucket}');
 
-let whole: WholeService;
+let fullService: FullService;
 
 beforeAll(async () => {
-  whole = await startWhole(() => ({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }));
+  fullService = await startFullService(() => ({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }));
 });
 
-afterAll(() => whole[Symbol.asyncDispose]());
+afterAll(() => fullService[Symbol.asyncDispose]());
 
-/** A path of a pattern. */
+/** Returns a path for a pattern. */
 function toPath(pattern: string): string {
   const named = pattern.replace('{api_version}', '2024-10-21').replace('{bucket}/{path}', 'bucket/a.txt');
   return named.replaceAll(/\{\w+\}/g, 'model');
 }
 
-function methodsOf(pattern: string): string[] {
+function listMethods(pattern: string): string[] {
   const path = toPath(pattern);
   const described = operations.filter((each) => toPath(each.path) === path).map(({ method }) => method.toUpperCase());
   return [...new Set([...described, ...(described.includes('GET') ? ['HEAD'] : [])])].sort();
 }
 
-function ask(method: string, path: string) {
+function send(method: string, path: string) {
   const body = method === 'GET' || method === 'HEAD' ? undefined : { messages: hello };
-  return whole.service.sendRequest({ method, path, headers: withKey(), body });
+  return fullService.service.sendRequest({ method, path, headers: withKey(), body });
 }
 
-describe('a path that is served', () => {
-  it.each(paths)('%s lists the methods that it takes, and no other', async (pattern) => {
-    const taken = methodsOf(pattern);
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((each) => !taken.includes(each))) {
-      const { status, headers } = await ask(method, toPath(pattern));
+describe('supported path', () => {
+  it.each(paths)('%s lists its methods, and rejects other methods', async (pattern) => {
+    const allowedMethods = listMethods(pattern);
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((each) => !allowedMethods.includes(each))) {
+      const { status, headers } = await send(method, toPath(pattern));
       expect([method, status]).toEqual([method, 405]);
-      expect(String(headers.allow).split(', ')).toEqual(taken);
+      expect(String(headers.allow).split(', ')).toEqual(allowedMethods);
     }
-    const { status, headers } = await ask('OPTIONS', toPath(pattern));
-    expect([status, String(headers.allow).split(', ')]).toEqual([204, taken]);
+    const { status, headers } = await send('OPTIONS', toPath(pattern));
+    expect([status, String(headers.allow).split(', ')]).toEqual([204, allowedMethods]);
   });
 });
 
-describe('a path that is not', () => {
+describe('unknown path', () => {
   it.each([
     ['POST', '/chat/completions', '/v1/chat/completions'],
     ['POST', '/v1/v1/chat/completions', '/v1/chat/completions'],
@@ -61,24 +61,24 @@ describe('a path that is not', () => {
     ['POST', '//v1/chat/completions', '/v1/chat/completions'],
     ['POST', '/v1//chat/completions', '/v1/chat/completions'],
     ['POST', '/chat/completions//', '/v1/chat/completions'],
-  ])('gets a suggestion: %s %s', async (method, path, meant) => {
-    const { status, error } = await ask(method, path);
+  ])('is answered with a suggestion: %s %s', async (method, path, suggestion) => {
+    const { status, error } = await send(method, path);
     expect([status, error]).toMatchObject([
       404,
-      { code: 'route_not_found', message: expect.stringContaining(`(did you mean ${meant}?)`) },
+      { code: 'route_not_found', message: expect.stringContaining(`(did you mean ${suggestion}?)`) },
     ]);
   });
 
-  it('is guessed at only if the other takes the method', async () => {
-    expect((await ask('PATCH', '/models')).error).toMatchObject({ message: expect.not.stringContaining('did you mean') });
+  it('is answered without a suggestion if the similar path does not support the method', async () => {
+    expect((await send('PATCH', '/models')).error).toMatchObject({ message: expect.not.stringContaining('did you mean') });
   });
 
-  it('is * to all methods but OPTIONS', async () => {
-    for (const method of ['GET', 'POST']) expect((await ask(method, '*')).status).toBe(400);
+  it('* is rejected for methods other than OPTIONS', async () => {
+    for (const method of ['GET', 'POST']) expect((await send(method, '*')).status).toBe(400);
   });
 
-  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('is 404 to %s', async (method) => {
+  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('is answered with 404 for %s', async (method) => {
     for (const path of ['/nowhere', '/v1', '/v1/nowhere', '/openai/nowhere', '/compat'])
-      expect((await ask(method, path)).status).toBe(404);
+      expect((await send(method, path)).status).toBe(404);
   });
 });

@@ -3,90 +3,96 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, it } from 'vitest';
 import { HttpError } from '#base/http/client.ts';
 import { Flood, readSlowly } from './slow-reader.ts';
-import { ask, clientKinds, clientsOf, Recording, Servers, toPost } from './support.ts';
+import { clientKinds, createFactory, post, Recording, Servers, toPost } from './support.ts';
 
 const text = 'Grüße, '.repeat(10_000);
 const forms: readonly (readonly [string, string, Buffer])[] = [
   ['gzip', 'gzip', gzipSync(text)],
-  ['gzip under its old name, in capitals', 'X-GZIP', gzipSync(text)],
+  ['x-gzip in uppercase', 'X-GZIP', gzipSync(text)],
   ['br', 'br', brotliCompressSync(text)],
   ['deflate', 'deflate', deflateSync(text)],
-  ['deflate without its frame', 'deflate', deflateRawSync(text)],
+  ['raw deflate', 'deflate', deflateRawSync(text)],
 ];
 
-describe.each(clientKinds)('a packed reply, read by %s', (_name, Client) => {
-  const newClient = clientsOf(Client);
+describe.each(clientKinds)('compressed reply, read by %s', (_name, Client) => {
+  const newClient = createFactory(Client);
 
   async function serve(servers: Servers, answer: (response: ServerResponse) => void): Promise<string> {
     const server = createServer((_request, response) => answer(response));
     return `http://127.0.0.1:${await servers.listen(server)}/`;
   }
 
-  it.each(forms)('is unpacked: %s', async (_form, encoding, packed) => {
+  it.each(forms)('is decompressed: %s', async (_form, encoding, compressed) => {
     await using servers = new Servers();
-    const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(packed));
-    const heard = await ask(newClient(), url);
-    expect([heard.fault, Buffer.from(heard.body, 'latin1').toString() === text]).toEqual([null, true]);
-    expect(Object.keys(heard.headers)).not.toEqual(expect.arrayContaining(['content-encoding']));
-    expect(heard.headers['content-length']).toBeUndefined();
+    const url = await serve(
+      servers,
+      (response) => void response.writeHead(200, { 'content-encoding': encoding }).end(compressed),
+    );
+    const recording = await post(newClient(), url);
+    expect([recording.error, Buffer.from(recording.body, 'latin1').toString() === text]).toEqual([null, true]);
+    expect(Object.keys(recording.headers)).not.toEqual(expect.arrayContaining(['content-encoding']));
+    expect(recording.headers['content-length']).toBeUndefined();
   });
 
-  it('comes on piece by piece', async () => {
+  it('is delivered piece by piece', async () => {
     await using servers = new Servers();
-    const packed = gzipSync('one', { finishFlush: 2 });
+    const compressed = gzipSync('one', { finishFlush: 2 });
     const rest = gzipSync(text);
-    let go = (): void => undefined;
+    let finishReply = (): void => undefined;
     const url = await serve(servers, (response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' }).write(packed);
-      go = () => void response.end(rest.subarray(0, 0));
+      response.writeHead(200, { 'content-encoding': 'gzip' }).write(compressed);
+      finishReply = () => void response.end(rest.subarray(0, 0));
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const first = new Promise<string>((resolve) => {
-      heard.onBytes = resolve;
+      recording.onBytes = resolve;
     });
-    newClient().send(toPost(url, ''), heard);
+    newClient().send(toPost(url, ''), recording);
     expect(await first).toBe('one');
-    go();
-    expect((await heard.settled).fault).toBeInstanceOf(HttpError);
+    finishReply();
+    expect((await recording.settled).error).toBeInstanceOf(HttpError);
   });
 
-  it('that has no content ends as one', async () => {
+  it('without content ends without an error', async () => {
     await using servers = new Servers();
     const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end());
-    const heard = await ask(newClient(), url);
-    expect([heard.fault, heard.body, heard.calls]).toEqual([null, '', ['head', 'end']]);
+    const recording = await post(newClient(), url);
+    expect([recording.error, recording.body, recording.calls]).toEqual([null, '', ['head', 'end']]);
   });
 
   it.each([
-    ['is something else', Buffer.from('plain text')],
-    ['is cut off', gzipSync(text).subarray(0, 40)],
-  ])('that %s is a fault', async (_what, bytes) => {
+    ['is not compressed', Buffer.from('plain text')],
+    ['is truncated', gzipSync(text).subarray(0, 40)],
+  ])('that %s is malformed', async (_what, bytes) => {
     await using servers = new Servers();
     const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes));
-    const heard = await ask(newClient(), url);
-    expect([heard.fault?.kind, heard.calls.at(-1)]).toEqual(['malformed', 'fail']);
+    const recording = await post(newClient(), url);
+    expect([recording.error?.kind, recording.calls.at(-1)]).toEqual(['malformed', 'fail']);
   });
 
   it.each([
-    ['whose connection breaks', 'closed', (response: ServerResponse) => response.destroy()],
-    ['that stands still', 'idle_timeout', () => undefined],
-  ])('%s is an error after the content before it', async (_what, kind, goOn) => {
+    ['whose connection closes', 'closed', (response: ServerResponse) => response.destroy()],
+    ['that stalls', 'idle_timeout', () => undefined],
+  ])('%s fails after the content before it', async (_what, kind, endReply) => {
     await using servers = new Servers();
     const url = await serve(servers, (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).write(gzipSync('one', { finishFlush: 2 }));
-      setTimeout(() => goOn(response), 20);
+      setTimeout(() => endReply(response), 20);
     });
-    const heard = new Recording();
+    const recording = new Recording();
     const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 300 };
-    newClient().send({ ...toPost(url, ''), timeouts }, heard);
-    const { fault, body, calls } = await heard.settled;
-    expect([fault?.kind, body, calls.at(-1)]).toEqual([kind, 'one', 'fail']);
+    newClient().send({ ...toPost(url, ''), timeouts }, recording);
+    const { error, body, calls } = await recording.settled;
+    expect([error?.kind, body, calls.at(-1)]).toEqual([kind, 'one', 'fail']);
   });
 
-  it('that unpacks to much more waits for its reader', async () => {
+  it('with a high compression ratio waits for its reader', async () => {
     await using servers = new Servers();
-    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024));
-    const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    const compressedZeros = gzipSync(Buffer.alloc(200 * 1024 * 1024));
+    const url = await serve(
+      servers,
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(compressedZeros),
+    );
     const { paused } = await readSlowly(newClient(), url, new Flood(0));
     expect(paused.gotBytes).toBe(0);
   });
@@ -97,25 +103,25 @@ describe.each(clientKinds)('a packed reply, read by %s', (_name, Client) => {
       servers,
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50 * 1024 * 1024))),
     );
-    const heard = new Recording();
-    const exchange = newClient().send(toPost(url, ''), heard);
+    const recording = new Recording();
+    const exchange = newClient().send(toPost(url, ''), recording);
     const calls = await new Promise<number>((resolve) => {
-      heard.onBytes = () => {
+      recording.onBytes = () => {
         exchange.cancel();
-        heard.onBytes = () => undefined;
-        setTimeout(() => resolve(heard.calls.length), 50);
+        recording.onBytes = () => undefined;
+        setTimeout(() => resolve(recording.calls.length), 50);
       };
     });
     expect(calls).toBe(2);
   });
 
-  it('stays packed for who passes it on', async () => {
+  it('stays compressed for a client that keeps the encoding', async () => {
     await using servers = new Servers();
-    const packed = gzipSync(text);
-    const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed));
-    const heard = new Recording();
-    newClient().send(toPost(url, '', { keepsEncoding: true }), heard);
-    const { body, headers } = await heard.settled;
-    expect([body === packed.toString('latin1'), headers['content-encoding']]).toEqual([true, 'gzip']);
+    const compressed = gzipSync(text);
+    const url = await serve(servers, (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(compressed));
+    const recording = new Recording();
+    newClient().send(toPost(url, '', { keepsEncoding: true }), recording);
+    const { body, headers } = await recording.settled;
+    expect([body === compressed.toString('latin1'), headers['content-encoding']]).toEqual([true, 'gzip']);
   });
 });

@@ -35,7 +35,7 @@ const get = (path: string, headers: Readonly<Record<string, string>> = { 'api-ke
 });
 const chat = (model: string, more: object = {}) => ({ model, max_tokens: 9, messages: hello, ...more });
 
-const asked: readonly (readonly [status: number, asking: TestRequest])[] = [
+const requests: readonly (readonly [status: number, asking: TestRequest])[] = [
   [200, get('/v1/user/info')],
   [200, get('/v1/models')],
   [200, get('/v1/consent')],
@@ -59,26 +59,30 @@ const asked: readonly (readonly [status: number, asking: TestRequest])[] = [
   [202, post('/v1/deployments/demo/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' })],
 ];
 
-function fieldsOf({ headers }: TestResponse): unknown {
+function pickHeaders({ headers }: TestResponse): unknown {
   return [headers['cache-control'], headers.vary, headers['x-content-type-options']];
 }
 
-describe('a response that depends on the caller', () => {
-  it.each(asked.map(([status, asking]) => [asking.method ?? 'POST', asking.path, status, asking] as const))(
-    'is not cached for other callers or sniffed: %s %s %i',
-    async (_method, _path, status, asking) => {
-      const answer = await service.sendRequest(asking);
+describe('response that depends on the caller', () => {
+  it.each(requests.map(([status, request]) => [request.method ?? 'POST', request.path, status, request] as const))(
+    'cannot be cached for other callers or sniffed: %s %s %i',
+    async (_method, _path, status, request) => {
+      const answer = await service.sendRequest(request);
       expect(answer.status).toBe(status);
       const caching = expect.stringMatching(/^private, no-store/);
-      expect(fieldsOf(answer)).toEqual([caching, 'Authorization, Api-Key, X-Api-Key', 'nosniff']);
+      expect(pickHeaders(answer)).toEqual([caching, 'Authorization, Api-Key, X-Api-Key', 'nosniff']);
     },
   );
 
-  it('varies by the origin too as long as any is allowed', async () => {
+  it('also varies by origin if an origin is allowed', async () => {
     const origin = { origin: 'https://page.example' };
     const large = post('/v1/chat/completions', chat('m', { user: 'x'.repeat(6000) }), origin);
-    for (const asking of [get('/v1/models', { ...withKey(), ...origin }), post('/v1/chat/completions', chat('m'), origin), large])
-      expect(fieldsOf(await open.sendRequest(asking))).toEqual([
+    for (const request of [
+      get('/v1/models', { ...withKey(), ...origin }),
+      post('/v1/chat/completions', chat('m'), origin),
+      large,
+    ])
+      expect(pickHeaders(await open.sendRequest(request))).toEqual([
         'private, no-store',
         'Origin, Authorization, Api-Key, X-Api-Key',
         'nosniff',
@@ -86,8 +90,8 @@ describe('a response that depends on the caller', () => {
   });
 });
 
-describe('an answer that is the same for all', () => {
-  it('says so', async () => {
+describe('response that is equal for all callers', () => {
+  it('is not marked as private', async () => {
     for (const path of ['/v1/sign-in']) {
       const { headers } = await service.sendRequest(get(path, {}));
       expect([path, headers['cache-control'], headers['x-content-type-options']]).toEqual([

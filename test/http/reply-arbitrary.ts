@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** A reply as bytes (latin1), cut where the server shall make a pause. */
+/** A reply as bytes (latin1), split where the server pauses. */
 export interface ScriptedReply {
   readonly pieces: readonly string[];
 }
@@ -294,8 +294,8 @@ function applyEdits(text: string, changes: readonly Edit[]): string {
   return changed;
 }
 
-function cutAt(text: string, places: readonly number[]): string[] {
-  const ends = places.map((place) => Math.floor(place * Math.min(text.length, 600))).sort((one, other) => one - other);
+function splitAt(text: string, positions: readonly number[]): string[] {
+  const ends = positions.map((position) => Math.floor(position * Math.min(text.length, 600))).sort((one, other) => one - other);
   const pieces: string[] = [];
   let start = 0;
   for (const end of [...ends, text.length]) {
@@ -305,7 +305,7 @@ function cutAt(text: string, places: readonly number[]): string[] {
   return pieces;
 }
 
-/** Replies well formed, oddly formed and damaged, cut anywhere. */
+/** Valid, unusual, and damaged replies, split at arbitrary positions. */
 export const scriptedReply: fc.Arbitrary<ScriptedReply> = fc
   .tuple(reply, edits, cuts)
-  .map(([text, changes, places]) => ({ pieces: cutAt(applyEdits(text, changes), places) }));
+  .map(([text, changes, positions]) => ({ pieces: splitAt(applyEdits(text, changes), positions) }));

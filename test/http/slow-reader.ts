@@ -5,7 +5,7 @@ import { later, Recording, toPost, until } from './support.ts';
 const pauseMs = 200;
 const piece = 'x'.repeat(65_536);
 
-/** Answers with so many bytes, as fast as they are taken. */
+/** Answers with a number of bytes, at the rate of the reader. */
 export class Flood {
   readonly totalBytes: number;
   sentBytes = 0;
@@ -27,20 +27,23 @@ export class Flood {
   };
 }
 
-/** Pauses at the head for a while, then hears the reply to its end. Gives what had come and gone while it was paused, and all that came. */
+/**
+ * Pauses at the headers, then reads the reply to its end. Returns the received and sent bytes at the end of the pause, and the
+ * total.
+ */
 export async function readSlowly(client: HttpClient, url: string, flood: Flood) {
-  const heard = new Recording();
-  let gotBytes = 0;
-  const exchange = client.send(toPost(url, ''), heard);
-  heard.onHead = () => exchange.pause();
-  heard.onBytes = (text) => {
-    gotBytes += text.length;
-    heard.pieces.length = 0;
+  const recording = new Recording();
+  let receivedBytes = 0;
+  const exchange = client.send(toPost(url, ''), recording);
+  recording.onHead = () => exchange.pause();
+  recording.onBytes = (text) => {
+    receivedBytes += text.length;
+    recording.pieces.length = 0;
   };
-  await until(() => heard.calls.length > 0);
+  await until(() => recording.calls.length > 0);
   await later(pauseMs);
-  const paused = { gotBytes, sentBytes: flood.sentBytes };
+  const paused = { gotBytes: receivedBytes, sentBytes: flood.sentBytes };
   exchange.resume();
-  const { fault } = await heard.settled;
-  return { paused, fault, gotBytes };
+  const { error } = await recording.settled;
+  return { paused, fault: error, gotBytes: receivedBytes };
 }

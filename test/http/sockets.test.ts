@@ -19,26 +19,26 @@ afterAll(async () => {
 });
 
 it('small writes are sent immediately to upstreams and to clients', async () => {
-  const told = vi.spyOn(Socket.prototype, 'setNoDelay');
+  const setNoDelay = vi.spyOn(Socket.prototype, 'setNoDelay');
   const { status } = await service.chat('gpt', { messages });
-  const sockets = told.mock.contexts as Socket[];
+  const sockets = setNoDelay.mock.contexts as Socket[];
   const port = Number(new URL(upstream.url).port);
-  const without = told.mock.calls.flatMap(([isOn], at) => (isOn === false ? [sockets[at]?.remotePort] : []));
-  told.mockRestore();
+  const delayedPorts = setNoDelay.mock.calls.flatMap(([isOn], at) => (isOn === false ? [sockets[at]?.remotePort] : []));
+  setNoDelay.mockRestore();
   expect(status).toBe(200);
   expect(sockets.map(({ remotePort }) => remotePort)).toContain(port);
-  expect(without).toEqual([]);
-  // What Node sets on each connection that comes.
+  expect(delayedPorts).toEqual([]);
+  // Node applies this setting to each incoming connection.
   expect(Reflect.get(service.app.server, 'noDelay')).toBe(true);
 });
 
-it('The head of a stream and its first events go out in one write', async () => {
-  const own = (service.app.server.address() as AddressInfo).port;
+it('the headers of a stream and its first events are sent in one write', async () => {
+  const servicePort = (service.app.server.address() as AddressInfo).port;
   const written: string[] = [];
   const write = Socket.prototype.write;
-  const spied = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...given: unknown[]) {
-    if (this.localPort === own) written.push(String(given[0]));
-    return Reflect.apply(write, this, given);
+  const spied = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...args: unknown[]) {
+    if (this.localPort === servicePort) written.push(String(args[0]));
+    return Reflect.apply(write, this, args);
   });
   const { status } = await service.chat('gpt', { messages, stream: true });
   spied.mockRestore();

@@ -17,14 +17,14 @@ import { UndiciClient } from '#test/undici-client.ts';
 export const serverKey = readFileSync(new URL('fixtures/server-key.pem', import.meta.url), 'utf8');
 export const serverCert = readFileSync(new URL('fixtures/server-cert.pem', import.meta.url), 'utf8');
 
-/** Both clients; what is tested with each must hold for each. */
+/** Both clients. Each test with `clientKinds` applies to both. */
 export const clientKinds: [string, new (options?: HttpClientOptions) => HttpClient][] = [
   ['LeanClient', LeanClient],
   ['UndiciClient', UndiciClient],
 ];
 
-/** Makes clients of a kind; they are closed after each test. */
-export function clientsOf(Client: (typeof clientKinds)[number][1]): (options?: HttpClientOptions) => HttpClient {
+/** Returns a factory for clients, which are closed after each test. */
+export function createFactory(Client: (typeof clientKinds)[number][1]): (options?: HttpClientOptions) => HttpClient {
   const open: HttpClient[] = [];
   afterEach(() => {
     for (const client of open.splice(0)) client.close();
@@ -46,13 +46,13 @@ export function toPost(url: string, body: string | Buffer, more: Partial<HttpReq
   return toRequest(url, { method: 'POST', body: Buffer.from(body), ...more });
 }
 
-/** Keeps what a client said about one reply. */
+/** Records the events of one reply. */
 export class Recording implements ReplyListener {
   status = 0;
   headers: ReplyHeaders = {};
   pieces: string[] = [];
   calls: string[] = [];
-  fault: HttpError | null = null;
+  error: HttpError | null = null;
   readonly settled: Promise<this>;
   onHead: () => void = () => undefined;
   onBytes: (text: string) => void = () => undefined;
@@ -88,19 +88,19 @@ export class Recording implements ReplyListener {
 
   fail(error: HttpError): void {
     this.calls.push('fail');
-    this.fault = error;
+    this.error = error;
     this.#settle();
   }
 }
 
-/** Posts and hears the reply to its end or fault. */
-export function ask(client: HttpClient, url: string, body: string | Buffer = '{"a":1}'): Promise<Recording> {
-  const heard = new Recording();
-  client.send(toPost(url, body), heard);
-  return heard.settled;
+/** Sends a POST request and reads the reply to its end or error. */
+export function post(client: HttpClient, url: string, body: string | Buffer = '{"a":1}'): Promise<Recording> {
+  const recording = new Recording();
+  client.send(toPost(url, body), recording);
+  return recording.settled;
 }
 
-/** Servers of one test, closed with all their sockets at its end. */
+/** Servers of one test. Disposal closes them and their sockets. */
 export class Servers implements AsyncDisposable {
   readonly sockets: Socket[] = [];
   readonly #servers: Server[] = [];
@@ -116,14 +116,14 @@ export class Servers implements AsyncDisposable {
     return (server.address() as AddressInfo).port;
   }
 
-  /** A server of plain sockets; gives its address. */
+  /** Starts a server of plain sockets and returns its URL. */
   async raw(onSocket: (socket: Socket, nth: number) => void): Promise<string> {
     let count = 0;
     const port = await this.listen(createServer({ noDelay: true }, (socket) => onSocket(socket, count++)));
     return `http://127.0.0.1:${port}/`;
   }
 
-  /** A server that answers the first bytes it hears on each socket with `reply`, and ends if told so. */
+  /** Starts a server that answers each data event with `reply` and optionally closes the socket. Returns its URL. */
   replying(reply: string, ends = false): Promise<string> {
     return this.raw((socket) => {
       socket.on('data', () => {

@@ -5,73 +5,73 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
 import { Flood, readSlowly } from './slow-reader.ts';
-import { ask, clientKinds, later, type Recording, Servers, serverCert, serverKey } from './support.ts';
+import { clientKinds, later, post, type Recording, Servers, serverCert, serverKey } from './support.ts';
 
-interface Seen {
+interface Handshake {
   name: string | false | null | undefined;
   protocol: string | false | null;
   isReused: boolean;
 }
 
-function codeOf(heard: Recording): string | undefined {
-  return (heard.fault?.cause as NodeJS.ErrnoException | undefined)?.code;
+function getErrorCode(recording: Recording): string | undefined {
+  return (recording.error?.cause as NodeJS.ErrnoException | undefined)?.code;
 }
 
 describe.each(clientKinds)('%s over TLS', (name, Client) => {
-  const serve = async (servers: Servers, seen: Seen[], closes = false): Promise<number> => {
+  const serve = async (servers: Servers, handshakes: Handshake[], closes = false): Promise<number> => {
     const server = createServer({ key: serverKey, cert: serverCert, ALPNProtocols: ['h2', 'http/1.1'] }, (request, response) => {
       if (closes) response.setHeader('connection', 'close');
       response.write('a'.repeat(200_000));
       request.resume().on('end', () => response.end('z'));
     });
     server.on('secureConnection', (socket) => {
-      seen.push({ name: socket.servername, protocol: socket.alpnProtocol, isReused: socket.isSessionReused() });
+      handshakes.push({ name: socket.servername, protocol: socket.alpnProtocol, isReused: socket.isSessionReused() });
     });
     return servers.listen(server);
   };
-  const post = (client: HttpClient, url: string): Promise<Recording> => ask(client, url, Buffer.alloc(100_000));
+  const postLarge = (client: HttpClient, url: string): Promise<Recording> => post(client, url, Buffer.alloc(100_000));
 
-  it('speaks HTTP/1.1 by ALPN, names the server, keeps the connection', async () => {
+  it('uses HTTP/1.1 by ALPN, sends the server name, and keeps the connection', async () => {
     await using servers = new Servers();
-    const seen: Seen[] = [];
-    const url = `https://localhost:${await serve(servers, seen)}/`;
+    const handshakes: Handshake[] = [];
+    const url = `https://localhost:${await serve(servers, handshakes)}/`;
     const client = new Client({ ca: serverCert });
     for (let nth = 0; nth < 2; nth++) {
-      const heard = await post(client, url);
-      expect([heard.fault, heard.body.length]).toEqual([null, 200_001]);
+      const recording = await postLarge(client, url);
+      expect([recording.error, recording.body.length]).toEqual([null, 200_001]);
       await later(5);
     }
-    expect(seen).toEqual([{ name: 'localhost', protocol: 'http/1.1', isReused: false }]);
+    expect(handshakes).toEqual([{ name: 'localhost', protocol: 'http/1.1', isReused: false }]);
     client.close();
   });
 
   it('reuses the TLS session on the next connection', async () => {
     await using servers = new Servers();
-    const seen: Seen[] = [];
-    const url = `https://localhost:${await serve(servers, seen, true)}/`;
+    const handshakes: Handshake[] = [];
+    const url = `https://localhost:${await serve(servers, handshakes, true)}/`;
     const client = new Client({ ca: serverCert });
-    for (let nth = 0; nth < 2; nth++) expect((await post(client, url)).fault).toBeNull();
-    expect(seen.map((one) => one.isReused)).toEqual([false, true]);
+    for (let nth = 0; nth < 2; nth++) expect((await postLarge(client, url)).error).toBeNull();
+    expect(handshakes.map((one) => one.isReused)).toEqual([false, true]);
     client.close();
   });
 
-  it('sends no name for an address, checks the address', async () => {
+  it('sends no server name for an IP address, and verifies the address', async () => {
     await using servers = new Servers();
-    const seen: Seen[] = [];
+    const handshakes: Handshake[] = [];
     const client = new Client({ ca: serverCert });
-    expect((await post(client, `https://127.0.0.1:${await serve(servers, seen)}/`)).fault).toBeNull();
-    expect(seen[0]?.name === false || seen[0]?.name === '').toBe(true);
+    expect((await postLarge(client, `https://127.0.0.1:${await serve(servers, handshakes)}/`)).error).toBeNull();
+    expect(handshakes[0]?.name === false || handshakes[0]?.name === '').toBe(true);
     client.close();
   });
 
-  it('refuses a certificate it does not trust', async () => {
+  it('rejects a certificate that is not trusted', async () => {
     await using servers = new Servers();
-    const heard = await post(new Client(), `https://localhost:${await serve(servers, [])}/`);
-    expect(heard.fault?.kind).toBe('connect');
-    expect(codeOf(heard)).toMatch(/SELF_SIGNED/);
+    const recording = await postLarge(new Client(), `https://localhost:${await serve(servers, [])}/`);
+    expect(recording.error?.kind).toBe('connect');
+    expect(getErrorCode(recording)).toMatch(/SELF_SIGNED/);
   });
 
-  it('refuses a certificate for another name', async () => {
+  it('rejects a certificate for another name', async () => {
     await using servers = new Servers();
     const client = new Client({
       ca: serverCert,
@@ -82,9 +82,9 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     });
     const url = `https://other.example:${await serve(servers, [])}/`;
     for (let nth = 0; nth < 3; nth++) {
-      const heard = await post(client, url);
-      expect(heard.fault?.kind).toBe('connect');
-      expect(codeOf(heard)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+      const recording = await postLarge(client, url);
+      expect(recording.error?.kind).toBe('connect');
+      expect(getErrorCode(recording)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     }
   });
 
@@ -93,10 +93,10 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     const flood = new Flood(32 * 1024 * 1024);
     const client = new Client({ ca: serverCert });
     const port = await servers.listen(createServer({ key: serverKey, cert: serverCert }, flood.answer));
-    const { paused, fault, gotBytes } = await readSlowly(client, `https://localhost:${port}/`, flood);
+    const { paused, fault: error, gotBytes } = await readSlowly(client, `https://localhost:${port}/`, flood);
     expect(paused.gotBytes).toBeLessThan(300_000);
     expect(paused.sentBytes).toBeLessThan(flood.totalBytes / 2);
-    expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
+    expect([error, gotBytes]).toEqual([null, flood.totalBytes]);
     client.close();
   });
 

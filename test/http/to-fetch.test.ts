@@ -18,10 +18,10 @@ afterAll(async () => {
   await server.close();
 });
 
-const fault = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpError', kind });
+const matchError = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpError', kind });
 
-describe('a fetch over our client', () => {
-  it('sends method, fields and body, and leaves those to the client that it sets', async () => {
+describe('fetch over HttpClient', () => {
+  it('sends the method, headers, and body, but not headers that the client sets', async () => {
     server.script(jsonReply({}));
     const index = server.requests.length;
     const headers = { 'X-One': '1', host: 'elsewhere', 'content-length': '999', connection: 'close' };
@@ -34,8 +34,8 @@ describe('a fetch over our client', () => {
   it.each([
     ['bytes', new Uint8Array([123, 125]), '{}'],
     ['a form', new URLSearchParams({ a: 'b c' }), 'a=b+c'],
-    ['a long text', 'ä'.repeat(20_000), 'ä'.repeat(20_000)],
-    ['nothing', undefined, ''],
+    ['a long string', 'ä'.repeat(20_000), 'ä'.repeat(20_000)],
+    ['no body', undefined, ''],
   ])('sends %s', async (_kind, body, text) => {
     server.script(jsonReply({}));
     const index = server.requests.length;
@@ -43,7 +43,7 @@ describe('a fetch over our client', () => {
     expect((await server.request(index)).text).toBe(text);
   });
 
-  it('gives status, fields and the bytes of the body', async () => {
+  it('returns the status, headers, and body', async () => {
     server.script(jsonReply({ a: 'ä' }, 418, { 'x-two': '2' }));
     const reply = await fetch(new URL(server.url));
     expect([reply.ok, reply.status, reply.headers.get('x-two'), await reply.json()]).toEqual([false, 418, '2', { a: 'ä' }]);
@@ -58,44 +58,44 @@ describe('a fetch over our client', () => {
     });
     const reader = (await fetch(server.url)).body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
-    await expect(reader?.read()).rejects.toEqual(fault('idle_timeout'));
+    await expect(reader?.read()).rejects.toEqual(matchError('idle_timeout'));
   });
 
-  it('times out without a reply and without a server', async () => {
+  it('times out without a reply and fails without a server', async () => {
     server.script(silence);
-    await expect(fetch(server.url)).rejects.toEqual(fault('first_byte_timeout'));
-    await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(fault('connect'));
+    await expect(fetch(server.url)).rejects.toEqual(matchError('first_byte_timeout'));
+    await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(matchError('connect'));
   });
 
-  it('bounds a reply, and of a stream of events each', async () => {
+  it('limits the size of a reply, and of each event in a stream', async () => {
     server.script(({ response }) => void response.end('x'.repeat(65)));
-    await expect((await fetch(server.url)).text()).rejects.toEqual(fault('too_large'));
+    await expect((await fetch(server.url)).text()).rejects.toEqual(matchError('too_large'));
     const event = `data: ${'x'.repeat(40)}\n\n`;
     server.script(piecesReply(event, event, event));
     expect(await (await fetch(server.url)).text()).toBe(event.repeat(3));
     server.script(piecesReply('x'.repeat(65)));
-    await expect((await fetch(server.url)).text()).rejects.toEqual(fault('too_large'));
+    await expect((await fetch(server.url)).text()).rejects.toEqual(matchError('too_large'));
   });
 
-  it('is aborted before and after the head, and closes the connection', async () => {
-    const left = new Error('left');
+  it('is aborted before and after the headers, and closes the connection', async () => {
+    const abortReason = new Error('left');
     const early = new AbortController();
     server.script(silence);
     const waiting = fetch(server.url, { signal: early.signal });
-    early.abort(left);
-    await expect(waiting).rejects.toBe(left);
+    early.abort(abortReason);
+    await expect(waiting).rejects.toBe(abortReason);
 
     const late = new AbortController();
     server.script((answering) => answering.head());
     const index = server.requests.length;
     const reply = await fetch(server.url, { signal: late.signal });
     const reading = reply.text();
-    late.abort(left);
-    await expect(reading).rejects.toBe(left);
+    late.abort(abortReason);
+    await expect(reading).rejects.toBe(abortReason);
     expect(await (await server.request(index)).closed).toMatchObject({ early: true });
   });
 
-  it('closes the connection of a body that is not read to its end', async () => {
+  it('closes the connection if the body is not read completely', async () => {
     server.script(async (answering) => {
       answering.head();
       await answering.bytes('one');
@@ -105,7 +105,7 @@ describe('a fetch over our client', () => {
     expect(await (await server.request(index)).closed).toMatchObject({ early: true });
   });
 
-  it('refuses a method that the client does not have', async () => {
+  it('rejects a method that the client does not support', async () => {
     await expect(fetch(server.url, { method: 'OPTIONS' })).rejects.toBeInstanceOf(HttpError);
   });
 });

@@ -1,63 +1,70 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TestService } from '#test/start-service.ts';
-import { keyOf } from './forge.ts';
+import { getSigningKey } from './forge.ts';
 import { audience, entryOf, MovedClock, startIssuer, startServer, startWith, wellKnown, whoIs } from './support.ts';
 
-/** A mock issuer whose tokens name another address, where the keys are published as `answers` say; `{keys}` are its good ones. */
-async function publishedAs(answers: (keys: string) => Readonly<Record<string, string | RequestListener>>, entry: object = {}) {
+/**
+ * Starts a signing issuer and a server at the address in its tokens. The server publishes keys as `answers` specifies, which
+ * receives the valid key set.
+ */
+async function publishKeys(answers: (keys: string) => Readonly<Record<string, string | RequestListener>>, entry: object = {}) {
   const signer = await startIssuer();
   const server = await startServer(answers(JSON.stringify({ keys: signer.server.issuer.keys.toJSON() })));
-  const faults: unknown[] = [];
+  const reportedErrors: unknown[] = [];
   const node = await startWith(
     { p: { issuer: server.url, audience, ...entry } },
     {},
-    { reportError: (message, thrown) => message.startsWith('cannot fetch the keys') && faults.push(thrown) },
+    { reportError: (message, error) => message.startsWith('cannot fetch the keys') && reportedErrors.push(error) },
   );
   onTestFinished(async () => {
     await node.close();
     await signer.stop();
   });
-  const ask = async () => whoIs(node, await signer.token({ iss: server.url }));
-  return { ask, asked: server.asked, faults };
+  const sendToken = async () => whoIs(node, await signer.token({ iss: server.url }));
+  return { ask: sendToken, asked: server.requestedPaths, faults: reportedErrors };
 }
 
-describe('the address of the keys', () => {
-  it('comes from the OpenID configuration if none is configured', async () => {
-    const { ask, asked } = await publishedAs((keys) => ({
+describe('address of the keys', () => {
+  it('comes from the OpenID configuration if it is not configured', async () => {
+    const { ask: sendToken, asked: requestedPaths } = await publishKeys((keys) => ({
       [wellKnown]: '{"issuer":"{self}","jwks_uri":"{self}/k"}',
       '/k': keys,
     }));
-    expect((await ask()).json).toMatchObject({ user: 'ada' });
-    expect(asked).toEqual([wellKnown, '/k']);
+    expect((await sendToken()).json).toMatchObject({ user: 'ada' });
+    expect(requestedPaths).toEqual([wellKnown, '/k']);
   });
 
   it.each([
-    ['names another issuer', '{"issuer":"{self}/","jwks_uri":"{self}/k"}', 'its OpenID configuration names a different issuer'],
-    ['names no issuer', '{"jwks_uri":"{self}/k"}', 'its OpenID configuration names a different issuer'],
-    ['names no address', '{"issuer":"{self}"}', 'its OpenID configuration has no valid https URL in jwks_uri'],
+    ['has another issuer', '{"issuer":"{self}/","jwks_uri":"{self}/k"}', 'its OpenID configuration names a different issuer'],
+    ['has no issuer', '{"jwks_uri":"{self}/k"}', 'its OpenID configuration names a different issuer'],
+    ['has no address of the keys', '{"issuer":"{self}"}', 'its OpenID configuration has no valid https URL in jwks_uri'],
     [
-      'names an address of another machine over http',
+      'has an http address on another machine',
       '{"issuer":"{self}","jwks_uri":"http://10.0.0.1/k"}',
       'its OpenID configuration has no valid https URL in jwks_uri',
     ],
     [
-      'names a file',
+      'has a file address',
       '{"issuer":"{self}","jwks_uri":"file:///etc/passwd"}',
       'its OpenID configuration has no valid https URL in jwks_uri',
     ],
     ['is not JSON', '<html>', 'its server did not respond with a JSON object'],
-  ])('is not read from a configuration that %s', async (_what, text, fault) => {
-    const { ask, asked, faults } = await publishedAs((keys) => ({ [wellKnown]: text, '/k': keys }));
-    const answer = await ask();
+  ])('is not read from an OpenID configuration that %s', async (_what, text, fault) => {
+    const {
+      ask: sendToken,
+      asked: requestedPaths,
+      faults: reportedErrors,
+    } = await publishKeys((keys) => ({ [wellKnown]: text, '/k': keys }));
+    const answer = await sendToken();
     expect([answer.status, answer.error.code]).toEqual([503, 'overloaded']);
     expect(answer.error.message).not.toContain(fault);
-    expect(faults).toEqual([expect.objectContaining({ message: fault })]);
-    expect(asked).toEqual([wellKnown]);
+    expect(reportedErrors).toEqual([expect.objectContaining({ message: fault })]);
+    expect(requestedPaths).toEqual([wellKnown]);
   });
 });
 
-describe('a reply with keys', () => {
+describe('key set', () => {
   it.each<[what: string, reply: (keys: string) => string | RequestListener, fault: string | RegExp]>([
     ['is larger than 1 MiB', (keys) => `${keys.slice(0, -1)},"more":"${'x'.repeat(1024 * 1024)}"}`, /larger than 1048576 bytes/],
     ['never ends', (keys) => (_request, response) => void response.write(keys.slice(0, -1)), /sent no data|aborted|timeout/i],
@@ -73,28 +80,32 @@ describe('a reply with keys', () => {
     ],
     ['has no keys', () => '{"keys":[]}', 'its key URL does not return a set of 1 to 100 keys'],
     [
-      'has more keys than can be tried',
+      'has more than 100 keys',
       () => JSON.stringify({ keys: Array(101).fill({ kty: 'RSA' }) }),
       'its key URL does not return a set of 1 to 100 keys',
     ],
     ['has invalid keys', () => '{"keys":["a"]}', 'its key URL does not return a set of 1 to 100 keys'],
     ['is a list', (keys) => `[${keys}]`, 'its server did not respond with a JSON object'],
-  ])('that %s is not taken', async (_what, reply, fault) => {
-    const { ask, faults } = await publishedAs((keys) => ({
+  ])('that %s is rejected', async (_what, reply, fault) => {
+    const { ask: sendToken, faults: reportedErrors } = await publishKeys((keys) => ({
       [wellKnown]: '{"issuer":"{self}","jwks_uri":"{self}/k"}',
       '/k': reply(keys),
       '/good': keys,
     }));
-    expect((await ask()).status).toBe(503);
-    expect(faults).toEqual([expect.objectContaining({ message: expect.stringMatching(fault) })]);
+    expect((await sendToken()).status).toBe(503);
+    expect(reportedErrors).toEqual([expect.objectContaining({ message: expect.stringMatching(fault) })]);
   });
 
-  it('can have keys of every kind, of which secret and private ones verify no token', async () => {
+  it('can contain keys of any type, but symmetric and private keys verify no token', async () => {
     const signer = await startIssuer();
     onTestFinished(signer.stop);
     const [privateJwk] = signer.server.issuer.keys.toJSON(true);
-    const odd = [{ kty: 'oct', k: 'AAAA', kid: 'key-1' }, { kty: 'unheard of', kid: 'key-1' }, { kid: 'key-1' }];
-    const keys = { good: [...odd, ...signer.server.issuer.keys.toJSON()], private: [...odd, privateJwk], none: odd };
+    const unusableKeys = [{ kty: 'oct', k: 'AAAA', kid: 'key-1' }, { kty: 'unheard of', kid: 'key-1' }, { kid: 'key-1' }];
+    const keys = {
+      good: [...unusableKeys, ...signer.server.issuer.keys.toJSON()],
+      private: [...unusableKeys, privateJwk],
+      none: unusableKeys,
+    };
     const server = await startServer(
       Object.fromEntries(Object.entries(keys).map(([name, set]) => [`/${name}`, JSON.stringify({ keys: set })])),
     );
@@ -106,10 +117,10 @@ describe('a reply with keys', () => {
     expect(statuses).toEqual([200, 401, 401]);
   });
 
-  it('verifies no token with weak keys', async () => {
+  it('with weak keys verifies no token', async () => {
     const signer = await startIssuer();
     onTestFinished(signer.stop);
-    expect(keyOf(signer).asymmetricKeyDetails?.modulusLength).toBe(2048);
+    expect(getSigningKey(signer).asymmetricKeyDetails?.modulusLength).toBe(2048);
     const [jwk] = signer.server.issuer.keys.toJSON();
     const server = await startServer({ '/weak': JSON.stringify({ keys: [{ ...jwk, n: String(jwk?.n).slice(0, 171) }] }) });
     await using node = await startWith({ p: { issuer: signer.url, jwksUrl: `${server.url}/weak`, audience } });
@@ -117,27 +128,27 @@ describe('a reply with keys', () => {
   });
 });
 
-describe('tokens of unknown keys', () => {
-  const askMany = async (node: TestService, token: string, times: number) => {
+describe('tokens with unknown keys', () => {
+  const sendMany = async (node: TestService, token: string, times: number) => {
     const answers = await Promise.all(Array.from({ length: times }, () => whoIs(node, token)));
     return new Set(answers.map(({ status }) => status));
   };
 
-  it('bring the provider one request in thirty seconds', async () => {
+  it('cause at most one request to the provider in 30 s', async () => {
     await using issuer = await startIssuer();
     const clock = new MovedClock();
     await using node = await startWith({ p: entryOf(issuer) }, {}, { clock });
     const unknown = await issuer.token({}, { kid: 'made-up' });
-    expect(await askMany(node, unknown, 20)).toEqual(new Set([401]));
-    expect(await askMany(node, unknown, 20)).toEqual(new Set([401]));
-    expect(issuer.keysAsked()).toBe(2);
+    expect(await sendMany(node, unknown, 20)).toEqual(new Set([401]));
+    expect(await sendMany(node, unknown, 20)).toEqual(new Set([401]));
+    expect(issuer.countKeyRequests()).toBe(2);
     clock.pass(30_000);
-    await askMany(node, unknown, 20);
-    expect(issuer.keysAsked()).toBe(3);
+    await sendMany(node, unknown, 20);
+    expect(issuer.countKeyRequests()).toBe(3);
     expect((await whoIs(node, await issuer.token())).status).toBe(200);
   });
 
-  it('without the name of a key are tried with new keys too', async () => {
+  it('without a key ID are also tried with new keys', async () => {
     await using issuer = await startIssuer();
     await using node = await startWith({ p: entryOf(issuer) });
     expect((await whoIs(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
@@ -149,7 +160,7 @@ describe('tokens of unknown keys', () => {
 });
 
 describe('several matching keys', () => {
-  it('are tried in turn for a token that names none', async () => {
+  it('are tried in sequence for a token without a key ID', async () => {
     await using issuer = await startIssuer();
     for (const kid of ['key-2', 'key-3']) await issuer.server.issuer.keys.generate('RS256', { kid });
     await using node = await startWith({ p: entryOf(issuer) });

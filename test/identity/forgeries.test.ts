@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey, type TestService } from '#test/start-service.ts';
-import { claimsOf, forge, hmac, keyOf, partsOf, rsa, strangersKey, toPart, unsigned } from './forge.ts';
-import { audience, entryOf, type Issuer, refusalOf, startIssuer, startWith, whoIs } from './support.ts';
+import { decodeClaims, forge, generateForeignKey, getSigningKey, hmac, rsa, splitToken, toPart, unsigned } from './forge.ts';
+import { audience, entryOf, getRejection, type Issuer, startIssuer, startWith, whoIs } from './support.ts';
 
 let issuer: Issuer;
 let other: Issuer;
@@ -10,14 +10,14 @@ let service: TestService;
 let good: string;
 let claims: Record<string, unknown>;
 const header = { alg: 'RS256', typ: 'JWT', kid: 'key-1' };
-const stranger = strangersKey();
+const foreignKey = generateForeignKey();
 const now = (): number => Math.floor(Date.now() / 1000);
 
 beforeAll(async () => {
   [issuer, other] = await Promise.all([startIssuer(), startIssuer()]);
   service = await startWith({ first: entryOf(issuer), second: entryOf(other) });
   good = await issuer.token();
-  claims = claimsOf(good);
+  claims = decodeClaims(good);
 });
 
 afterAll(async () => {
@@ -28,80 +28,101 @@ afterAll(async () => {
 type Forgery = readonly [what: string, token: () => string | Promise<string>, message: string | RegExp];
 const wrongSignature = 'The token has an invalid signature.';
 const unknownKey = 'The token is signed with a key that its issuer does not publish.';
-const notTaken = 'The token has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA.';
+const unsupportedAlgorithm =
+  'The token has an unsupported signature algorithm. Use RS, PS, or ES with 256, 384, or 512 bits, or EdDSA.';
 const malformed = 'The token is encrypted, or does not consist of a header, claims, and a signature.';
 const wrongType = 'The token has a type that gives no access. Send an access token.';
 
-const bySignature: readonly Forgery[] = [
-  ['is not signed', () => forge({ ...header, alg: 'none' }, claims, unsigned), notTaken],
-  ['is not signed, in another spelling', () => forge({ ...header, alg: 'nOnE' }, claims, unsigned), notTaken],
-  ['claims to be unsigned and has a signature', () => forge({ ...header, alg: 'none' }, claims, rsa(keyOf(issuer))), notTaken],
-  ['names no algorithm', () => forge({ kid: 'key-1' }, claims, rsa(keyOf(issuer))), notTaken],
-  ['names several algorithms', () => forge({ ...header, alg: ['RS256'] }, claims, rsa(keyOf(issuer))), notTaken],
+const signatureForgeries: readonly Forgery[] = [
+  ['is not signed', () => forge({ ...header, alg: 'none' }, claims, unsigned), unsupportedAlgorithm],
+  [
+    'is not signed, with another spelling of none',
+    () => forge({ ...header, alg: 'nOnE' }, claims, unsigned),
+    unsupportedAlgorithm,
+  ],
+  [
+    'has the algorithm none and a signature',
+    () => forge({ ...header, alg: 'none' }, claims, rsa(getSigningKey(issuer))),
+    unsupportedAlgorithm,
+  ],
+  ['has no algorithm', () => forge({ kid: 'key-1' }, claims, rsa(getSigningKey(issuer))), unsupportedAlgorithm],
+  [
+    'has several algorithms',
+    () => forge({ ...header, alg: ['RS256'] }, claims, rsa(getSigningKey(issuer))),
+    unsupportedAlgorithm,
+  ],
   ['has no signature', () => good.slice(0, good.lastIndexOf('.') + 1), wrongSignature],
   ['has a shorter signature', () => good.slice(0, -4), wrongSignature],
-  ['has another payload under its signature', () => withPayload(good, { ...claims, sub: 'root' }), wrongSignature],
-  [
-    'has another header under its signature',
-    async () => [toPart({ ...header, x: 1 }), ...partsOf(good).slice(1)].join('.'),
-    wrongSignature,
-  ],
+  ['has a modified payload', () => withPayload(good, { ...claims, sub: 'root' }), wrongSignature],
+  ['has a modified header', async () => [toPart({ ...header, x: 1 }), ...splitToken(good).slice(1)].join('.'), wrongSignature],
   [
     'has the signature of another token',
-    async () => [...partsOf(good).slice(0, 2), partsOf(await issuer.token({ sub: 'bob' }))[2]].join('.'),
+    async () => [...splitToken(good).slice(0, 2), splitToken(await issuer.token({ sub: 'bob' }))[2]].join('.'),
     wrongSignature,
   ],
-  ['is signed with a stranger’s key', () => forge(header, claims, rsa(stranger.key)), wrongSignature],
-  ['is signed with the key of another provider', () => forge(header, claims, rsa(keyOf(other))), wrongSignature],
-  ['is signed with an unknown key', () => forge({ ...header, kid: 'key-2' }, claims, rsa(stranger.key)), unknownKey],
-  ['is signed with a stranger’s key and names none', () => forge({ alg: 'RS256' }, claims, rsa(stranger.key)), wrongSignature],
-  ['says RS256 and is signed as PS256 is not', () => forge({ ...header, alg: 'PS256' }, claims, rsa(keyOf(issuer))), unknownKey],
+  ['is signed with a foreign key', () => forge(header, claims, rsa(foreignKey.key)), wrongSignature],
+  ['is signed with the key of another provider', () => forge(header, claims, rsa(getSigningKey(other))), wrongSignature],
+  ['is signed with an unknown key', () => forge({ ...header, kid: 'key-2' }, claims, rsa(foreignKey.key)), unknownKey],
+  ['is signed with a foreign key and has no key ID', () => forge({ alg: 'RS256' }, claims, rsa(foreignKey.key)), wrongSignature],
+  [
+    'has the algorithm PS256 and an RS256 signature',
+    () => forge({ ...header, alg: 'PS256' }, claims, rsa(getSigningKey(issuer))),
+    unknownKey,
+  ],
 ];
 
-const byConfusion: readonly Forgery[] = [
-  ['the public key as PEM', () => forge({ ...header, alg: 'HS256' }, claims, hmac(publicPem())), notTaken],
+const confusionForgeries: readonly Forgery[] = [
+  ['the public key as PEM', () => forge({ ...header, alg: 'HS256' }, claims, hmac(publicPem())), unsupportedAlgorithm],
   [
     'the public key as DER',
     () =>
-      forge({ ...header, alg: 'HS256' }, claims, hmac(createPublicKey(keyOf(issuer)).export({ format: 'der', type: 'spki' }))),
-    notTaken,
+      forge(
+        { ...header, alg: 'HS256' },
+        claims,
+        hmac(createPublicKey(getSigningKey(issuer)).export({ format: 'der', type: 'spki' })),
+      ),
+    unsupportedAlgorithm,
   ],
-  ['the public key as JWK', () => forge({ ...header, alg: 'HS256' }, claims, hmac(JSON.stringify(publicJwk()))), notTaken],
-  ['the public modulus', () => forge({ ...header, alg: 'HS256' }, claims, hmac(String(publicJwk()?.n))), notTaken],
-  ['nothing', () => forge({ ...header, alg: 'HS256' }, claims, hmac('')), notTaken],
+  [
+    'the public key as JWK',
+    () => forge({ ...header, alg: 'HS256' }, claims, hmac(JSON.stringify(publicJwk()))),
+    unsupportedAlgorithm,
+  ],
+  ['the public modulus', () => forge({ ...header, alg: 'HS256' }, claims, hmac(String(publicJwk()?.n))), unsupportedAlgorithm],
+  ['an empty key', () => forge({ ...header, alg: 'HS256' }, claims, hmac('')), unsupportedAlgorithm],
 ];
 
-const byHeader: readonly Forgery[] = [
-  ['jwk', () => forge({ ...header, kid: 'mine', jwk: stranger.jwk }, claims, rsa(stranger.key)), unknownKey],
-  ['jwk next to a known key', () => forge({ ...header, jwk: stranger.jwk }, claims, rsa(stranger.key)), wrongSignature],
-  ['jku', () => forge({ ...header, kid: 'mine', jku: `${other.url}/mine` }, claims, rsa(stranger.key)), unknownKey],
-  ['x5u', () => forge({ ...header, kid: 'mine', x5u: `${other.url}/mine` }, claims, rsa(stranger.key)), unknownKey],
-  ['x5c', () => forge({ ...header, kid: 'mine', x5c: ['MIIB'] }, claims, rsa(stranger.key)), unknownKey],
-  ['kid that is a path', () => forge({ ...header, kid: '../../../dev/null' }, claims, rsa(stranger.key)), unknownKey],
-  ['kid that is an address', () => forge({ ...header, kid: `${other.url}/mine` }, claims, rsa(stranger.key)), unknownKey],
-  ['kid of a prototype', () => forge({ ...header, kid: '__proto__' }, claims, rsa(stranger.key)), unknownKey],
-  ['kid that is SQL', () => forge({ ...header, kid: "' OR 1=1 --" }, claims, rsa(stranger.key)), unknownKey],
-  ['kid that is not a text', () => forge({ ...header, kid: { a: 1 } }, claims, rsa(keyOf(issuer))), /^The token /],
+const headerForgeries: readonly Forgery[] = [
+  ['jwk', () => forge({ ...header, kid: 'mine', jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), unknownKey],
+  ['jwk next to a known key', () => forge({ ...header, jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), wrongSignature],
+  ['jku', () => forge({ ...header, kid: 'mine', jku: `${other.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
+  ['x5u', () => forge({ ...header, kid: 'mine', x5u: `${other.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
+  ['x5c', () => forge({ ...header, kid: 'mine', x5c: ['MIIB'] }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid that is a path', () => forge({ ...header, kid: '../../../dev/null' }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid that is a URL', () => forge({ ...header, kid: `${other.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid of a prototype', () => forge({ ...header, kid: '__proto__' }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid that is SQL', () => forge({ ...header, kid: "' OR 1=1 --" }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid that is not a string', () => forge({ ...header, kid: { a: 1 } }, claims, rsa(getSigningKey(issuer))), /^The token /],
   [
-    'crit that is not known',
-    () => forge({ ...header, crit: ['exotic'], exotic: true }, claims, rsa(keyOf(issuer))),
+    'unknown crit',
+    () => forge({ ...header, crit: ['exotic'], exotic: true }, claims, rsa(getSigningKey(issuer))),
     'The token cannot be verified with the keys of its issuer.',
   ],
-  ['b64: false', () => forge({ ...header, b64: false, crit: ['b64'] }, claims, rsa(keyOf(issuer))), /^The token /],
+  ['b64: false', () => forge({ ...header, b64: false, crit: ['b64'] }, claims, rsa(getSigningKey(issuer))), /^The token /],
   ['typ of a logout token', () => issuer.token({}, { typ: 'logout+jwt' }), wrongType],
   ['typ of a security event', () => issuer.token({}, { typ: 'secevent+jwt' }), wrongType],
   ['typ of a proof', () => issuer.token({}, { typ: 'dpop+jwt' }), wrongType],
-  ['typ that is not a text', () => forge({ ...header, typ: ['JWT'] }, claims, rsa(keyOf(issuer))), wrongType],
+  ['typ that is not a string', () => forge({ ...header, typ: ['JWT'] }, claims, rsa(getSigningKey(issuer))), wrongType],
 ];
 
-const byClaims: readonly Forgery[] = [
+const claimForgeries: readonly Forgery[] = [
   [
     'another issuer',
     () => issuer.token({ iss: 'https://evil.example' }),
     'The issuer of the token is not a configured identity provider.',
   ],
   [
-    'the issuer with a slash more',
+    'the issuer with an additional slash',
     () => issuer.token({ iss: `${issuer.url}/` }),
     /^The issuer of the token is not a configured /,
   ],
@@ -121,7 +142,7 @@ const byClaims: readonly Forgery[] = [
   ],
   ['other audiences', () => issuer.token({ aud: ['a', 'b'] }), 'The token was issued for a different audience.'],
   [
-    'the beginning of the audience',
+    'a prefix of the audience',
     () => issuer.token({ aud: audience.slice(0, -1) }),
     'The token was issued for a different audience.',
   ],
@@ -130,96 +151,96 @@ const byClaims: readonly Forgery[] = [
   ...(['exp', 'nbf', 'iat'] as const).flatMap((name) =>
     ['1e999', '-1e999', '1e300'].map(
       (number): Forgery => [
-        `${name} of ${number}, which no clock shows`,
+        `${name} of ${number}`,
         () => {
           const payload = JSON.stringify({ ...claims, [name]: 'here' }).replace('"here"', number);
-          return forge(header, payload, rsa(keyOf(issuer)));
+          return forge(header, payload, rsa(getSigningKey(issuer)));
         },
         new RegExp(`claim ${name} that is not a valid time|expired|not yet valid`),
       ],
     ),
   ),
-  ['no end', () => issuer.token({ exp: undefined }), 'The token has no claim exp.'],
-  ['an end that is text', () => issuer.token({ exp: String(now() + 60) }), 'The token has an invalid claim exp.'],
-  ['an end that is null', () => issuer.token({ exp: null }), 'The token has an invalid claim exp.'],
-  ['a beginning to come', () => issuer.token({ nbf: now() + 60 }), 'The token is not yet valid.'],
-  ['a beginning that is text', () => issuer.token({ nbf: 'now' }), 'The token has an invalid claim nbf.'],
+  ['no expiry', () => issuer.token({ exp: undefined }), 'The token has no claim exp.'],
+  ['an expiry that is a string', () => issuer.token({ exp: String(now() + 60) }), 'The token has an invalid claim exp.'],
+  ['a null expiry', () => issuer.token({ exp: null }), 'The token has an invalid claim exp.'],
+  ['nbf in the future', () => issuer.token({ nbf: now() + 60 }), 'The token is not yet valid.'],
+  ['nbf that is a string', () => issuer.token({ nbf: 'now' }), 'The token has an invalid claim nbf.'],
   ['no user', () => issuer.token({ sub: undefined }), 'The token has no valid user ID: its claim sub is missing or invalid.'],
   ['an empty user', () => issuer.token({ sub: '' }), /^The token has no valid user ID/],
-  ['a user that is not a text', () => issuer.token({ sub: ['ada'] }), /^The token has no valid user ID/],
+  ['a user that is not a string', () => issuer.token({ sub: ['ada'] }), /^The token has no valid user ID/],
   ['a user with a line break', () => issuer.token({ sub: 'ada\nroot' }), /^The token has no valid user ID/],
-  ['a user with half a character', () => issuer.token({ sub: 'ada\ud800' }), /^The token has no valid user ID/],
+  ['a user with a lone surrogate', () => issuer.token({ sub: 'ada\ud800' }), /^The token has no valid user ID/],
 ];
 
-const byForm: readonly Forgery[] = [
+const malformedTokens: readonly Forgery[] = [
   ['dots alone', () => 'a..', malformed],
-  ['a header that is not JSON', () => forge('{', claims, rsa(keyOf(issuer))), malformed],
-  ['a header that is a list', () => forge([], claims, rsa(keyOf(issuer))), malformed],
-  ['claims that are no JSON', () => forge(header, 'claims', rsa(keyOf(issuer))), malformed],
-  ['claims that are a list', () => forge(header, [claims], rsa(keyOf(issuer))), malformed],
-  ['another token as its claims', () => forge({ ...header, cty: 'JWT' }, good, rsa(keyOf(issuer))), malformed],
-  ['five parts, as encrypted ones have', () => `${toPart({ alg: 'dir', enc: 'A256GCM' })}..aaaa.bbbb.cccc`, malformed],
+  ['a header that is not JSON', () => forge('{', claims, rsa(getSigningKey(issuer))), malformed],
+  ['a header that is a list', () => forge([], claims, rsa(getSigningKey(issuer))), malformed],
+  ['claims that are not JSON', () => forge(header, 'claims', rsa(getSigningKey(issuer))), malformed],
+  ['claims that are a list', () => forge(header, [claims], rsa(getSigningKey(issuer))), malformed],
+  ['another token as its claims', () => forge({ ...header, cty: 'JWT' }, good, rsa(getSigningKey(issuer))), malformed],
+  ['five parts like an encrypted token', () => `${toPart({ alg: 'dir', enc: 'A256GCM' })}..aaaa.bbbb.cccc`, malformed],
 ];
 
 describe.each([
-  ['a token that', bySignature],
-  ['a token signed with HMAC by', byConfusion],
-  ['a token with the header', byHeader],
-  ['a token with', byClaims],
-  ['a token of', byForm],
+  ['token that', signatureForgeries],
+  ['token signed with HMAC by', confusionForgeries],
+  ['token with the header', headerForgeries],
+  ['token with', claimForgeries],
+  ['token that consists of', malformedTokens],
 ])('%s', (_group, forgeries) => {
-  it.each(forgeries)('%s is refused', async (_what, make, message) => {
+  it.each(forgeries)('%s is rejected', async (_what, make, message) => {
     const token = await make();
-    const [status, code, said] = await refusalOf(service, token);
+    const [status, code, errorMessage] = await getRejection(service, token);
     expect([status, code]).toEqual([401, 'invalid_token']);
-    if (typeof message === 'string') expect(said).toBe(message);
-    else expect(said).toMatch(message);
-    for (const part of token.split('.')) if (part.length > 8) expect(said).not.toContain(part);
+    if (typeof message === 'string') expect(errorMessage).toBe(message);
+    else expect(errorMessage).toMatch(message);
+    for (const part of token.split('.')) if (part.length > 8) expect(errorMessage).not.toContain(part);
   });
 });
 
-describe('a refused token', () => {
-  it('returns a challenge and the error form of the API', async () => {
+describe('rejected token', () => {
+  it('returns a challenge and an error in the format of the API', async () => {
     const answer = await service.chat('m', { messages: [] }, { 'api-key': '', authorization: `Bearer ${good.slice(0, -4)}` });
     expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     expect(answer.error).toEqual({ type: 'authentication_error', code: 'invalid_token', param: null, message: wrongSignature });
   });
 
-  it('makes no request to an address that it names', async () => {
-    const seen: string[] = [];
+  it('causes no request to addresses in the token', async () => {
+    const requestedUrls: string[] = [];
     other.server.service.addRoute('GET', '/mine', ({ url }, response) => {
-      seen.push(url ?? '');
+      requestedUrls.push(url ?? '');
       response.end('{}');
     });
-    other.server.service.on('beforeWellKnownOpenIdConfiguration', (_response, { url }) => void seen.push(url));
+    other.server.service.on('beforeWellKnownOpenIdConfiguration', (_response, { url }) => void requestedUrls.push(url));
     for (const name of ['jku', 'x5u', 'kid', 'iss'])
       await whoIs(
         service,
-        forge({ ...header, [name]: `${other.url}/mine` }, { ...claims, iss: `${other.url}/mine` }, rsa(stranger.key)),
+        forge({ ...header, [name]: `${other.url}/mine` }, { ...claims, iss: `${other.url}/mine` }, rsa(foreignKey.key)),
       );
-    expect(seen).toEqual([]);
+    expect(requestedUrls).toEqual([]);
   });
 
-  it('does not last once it was good', async () => {
+  it('is rejected even if a similar token was accepted before', async () => {
     expect((await whoIs(service, good)).status).toBe(200);
-    // As long a beginning in common as can be.
+    // Tokens with the longest possible common prefix.
     for (const token of [`${good}A`, `${good.slice(0, -1)}`, withPayload(good, { ...claims, sub: 'root' })])
       expect((await whoIs(service, token)).status).toBe(401);
   });
 
   it.each([
-    ['with a blank inside', () => good.replace('.', '. ')],
+    ['with a space', () => good.replace('.', '. ')],
     ['with padding', () => good.replaceAll('.', '=.')],
     ['in quotes', () => `"${good}"`],
-    ['twice', () => `${good},${good}`],
+    ['repeated', () => `${good},${good}`],
     ['in two parts', () => good.slice(0, good.lastIndexOf('.'))],
     ['with a fourth part', () => `${good}.AAAA`],
-  ])('is neither a token %s nor a key', async (_form, write) => {
-    expect((await refusalOf(service, write())).slice(0, 2)).toEqual([401, 'invalid_api_key']);
+  ])('is treated as an unknown key %s', async (_form, write) => {
+    expect((await getRejection(service, write())).slice(0, 2)).toEqual([401, 'invalid_api_key']);
   });
 
-  it('is not read where it is too long', async () => {
-    const [head, , signature] = partsOf(good);
+  it('is rejected if it is longer than 16384 characters', async () => {
+    const [head, , signature] = splitToken(good);
     const [, code, message] = await service.app
       .inject({ url: '/v1/user/info', headers: { authorization: `Bearer ${head}.${'A'.repeat(16_384)}.${signature}` } })
       .then((answer) => ['', answer.json().error.code, answer.json().error.message]);
@@ -227,38 +248,38 @@ describe('a refused token', () => {
   });
 });
 
-describe('a good token', () => {
+describe('valid token', () => {
   it.each([
-    ['as it is', () => good],
-    ['with a type of RFC 9068', () => issuer.token({}, { typ: 'at+jwt' })],
-    ['with a type written out', () => issuer.token({}, { typ: 'application/at+JWT' })],
-    ['with a vendor’s type', () => issuer.token({}, { typ: 'application/okta-internal-at+jwt' })],
-    ['without a type', () => forge({ alg: 'RS256', kid: 'key-1' }, claims, rsa(keyOf(issuer)))],
-    ['without the name of its key', () => forge({ alg: 'RS256' }, claims, rsa(keyOf(issuer)))],
+    ['without changes', () => good],
+    ['with the type of RFC 9068', () => issuer.token({}, { typ: 'at+jwt' })],
+    ['with a full media type', () => issuer.token({}, { typ: 'application/at+JWT' })],
+    ['with a vendor type', () => issuer.token({}, { typ: 'application/okta-internal-at+jwt' })],
+    ['without a type', () => forge({ alg: 'RS256', kid: 'key-1' }, claims, rsa(getSigningKey(issuer)))],
+    ['without a key ID', () => forge({ alg: 'RS256' }, claims, rsa(getSigningKey(issuer)))],
     ['for several audiences', () => issuer.token({ aud: ['https://elsewhere.example', audience] })],
     ['that expired less than 30 s ago', () => issuer.token({ exp: now() - 20 })],
-    ['that begins in less than 30 s', () => issuer.token({ nbf: now() + 20 })],
-  ])('is taken %s', async (_what, make) => {
+    ['that becomes valid in less than 30 s', () => issuer.token({ nbf: now() + 20 })],
+  ])('is accepted %s', async (_what, make) => {
     expect((await whoIs(service, await make())).json).toEqual({ user: 'ada', project: 'first', roles: ['default'] });
   });
 
-  it('counts a claim that stands twice as its last', async () => {
+  it('uses the last value of a duplicate claim', async () => {
     const payload = JSON.stringify(claims).replace('{', '{"sub":"root",');
-    expect((await whoIs(service, forge(header, payload, rsa(keyOf(issuer))))).json).toMatchObject({ user: 'ada' });
+    expect((await whoIs(service, forge(header, payload, rsa(getSigningKey(issuer))))).json).toMatchObject({ user: 'ada' });
   });
 
-  it.each(['bearer', 'BEARER', 'Bearer  '])('is taken with the scheme written %j', async (scheme) => {
+  it.each(['bearer', 'BEARER', 'Bearer  '])('is accepted with the scheme %j', async (scheme) => {
     const headers = { authorization: `${scheme} ${good}` };
     expect((await service.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).status).toBe(200);
   });
 
-  it.each(['RS384', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])('may be signed as %s', async (algorithm) => {
+  it.each(['RS384', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])('can be signed with %s', async (algorithm) => {
     await using own = await startIssuer(algorithm);
     await using node = await startWith({ own: entryOf(own) });
     expect((await whoIs(node, await own.token())).json).toMatchObject({ user: 'ada' });
   });
 
-  it('does not affect keys', async () => {
+  it('does not affect the use of API keys', async () => {
     expect((await whoIs(service, callerKey)).json).toEqual({ user: 'key:test', project: 'test', roles: ['default'] });
     await using node = await startWith({ first: entryOf(issuer) }, { keys: { 'a.b.c': { project: 'dotted' } } });
     expect((await whoIs(node, 'a.b.c')).json).toMatchObject({ user: 'key:dotted' });
@@ -266,12 +287,12 @@ describe('a good token', () => {
 });
 
 function withPayload(token: string, payload: object): string {
-  const [head, , signature] = partsOf(token);
+  const [head, , signature] = splitToken(token);
   return [head, toPart(payload), signature].join('.');
 }
 
 function publicPem(): string {
-  return createPublicKey(keyOf(issuer)).export({ format: 'pem', type: 'spki' }).toString();
+  return createPublicKey(getSigningKey(issuer)).export({ format: 'pem', type: 'spki' }).toString();
 }
 
 function publicJwk() {

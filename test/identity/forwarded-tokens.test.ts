@@ -29,26 +29,26 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-async function sentTo(deployment: string, headers: Record<string, string>) {
-  const asking = { path: chatPath(deployment), headers: { 'content-type': 'application/json', ...headers } };
-  expect((await service.sendRequest({ ...asking, body: { messages: hello } })).status).toBe(200);
+async function captureHeaders(deployment: string, headers: Record<string, string>) {
+  const request = { path: chatPath(deployment), headers: { 'content-type': 'application/json', ...headers } };
+  expect((await service.sendRequest({ ...request, body: { messages: hello } })).status).toBe(200);
   return host.requests.at(-1)?.headers ?? expect.unreachable();
 }
 
-it('A user’s token goes to an application that is to have it, and to no other', async () => {
+it('a user token is forwarded only to an application with forwardAuthToken', async () => {
   const authorization = `Bearer ${await issuer.token({ sub: 'ada' })}`;
-  expect((await sentTo('trusted', { authorization })).authorization).toBe(authorization);
-  expect((await sentTo('trusted', { 'api-key': authorization.slice(7) })).authorization).toBe(authorization);
-  expect(await sentTo('other', { authorization })).not.toHaveProperty('authorization');
+  expect((await captureHeaders('trusted', { authorization })).authorization).toBe(authorization);
+  expect((await captureHeaders('trusted', { 'api-key': authorization.slice(7) })).authorization).toBe(authorization);
+  expect(await captureHeaders('other', { authorization })).not.toHaveProperty('authorization');
 });
 
 it.each(['team-key', oddKey])('the key %s is never forwarded', async (key) => {
-  expect(await sentTo('trusted', { authorization: `Bearer ${key}` })).not.toHaveProperty('authorization');
-  const sent = await sentTo('trusted', { 'api-key': key });
+  expect(await captureHeaders('trusted', { authorization: `Bearer ${key}` })).not.toHaveProperty('authorization');
+  const sent = await captureHeaders('trusted', { 'api-key': key });
   expect(JSON.stringify(sent)).not.toContain(key);
 });
 
-it('An application that calls another hands on no token', async () => {
+it('an application that calls another application forwards no token', async () => {
   host.script(
     async (answering) => {
       const headers = { authorization: `Bearer ${answering.received.headers['api-key']}` };
@@ -62,7 +62,7 @@ it('An application that calls another hands on no token', async () => {
     jsonReply(plainCompletion('inner')),
   );
   const authorization = `Bearer ${await issuer.token({ sub: 'ada' })}`;
-  await sentTo('other', { authorization });
+  await captureHeaders('other', { authorization });
   const [inner] = host.requests.slice(-1);
   expect(inner?.path).toBe('/trusted');
   expect(inner?.headers).not.toHaveProperty('authorization');

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { startProcess } from '#test/start-process.ts';
 import { chatPath } from '#test/start-service.ts';
-import { partsOf } from './forge.ts';
+import { splitToken } from './forge.ts';
 import { entryOf, startIssuer } from './support.ts';
 
-it.each(['info', 'debug'])('no token and no claim of one lands in the log on the level %s', async (level) => {
+it.each(['info', 'debug'])('no token or claim appears in the log at the level %s', async (level) => {
   await using issuer = await startIssuer();
-  await using gone = await startIssuer();
+  await using unavailableIssuer = await startIssuer();
   const canary = { sub: 'canary-user', email: 'canary@example.com' };
   const tokens = [
     await issuer.token(canary),
@@ -16,15 +16,15 @@ it.each(['info', 'debug'])('no token and no claim of one lands in the log on the
     await issuer.token({ ...canary, iss: 'https://canary.example' }),
     await issuer.token(canary, { kid: 'canary-key' }),
     `${(await issuer.token(canary)).slice(0, -4)}`,
-    await gone.token(canary),
+    await unavailableIssuer.token(canary),
     'canary.canary.canary',
     'canary-unknown-key',
   ];
-  await gone.stop();
+  await unavailableIssuer.stop();
   await using node = await startProcess({
     configuration: {
       models: { m: { upstreams: [{ protocol: 'demo' }] } },
-      identityProviders: { issuer: entryOf(issuer), gone: entryOf(gone) },
+      identityProviders: { issuer: entryOf(issuer), gone: entryOf(unavailableIssuer) },
     },
     environment: { LOG_LEVEL: level },
   });
@@ -42,11 +42,11 @@ it.each(['info', 'debug'])('no token and no claim of one lands in the log on the
   expect(statuses).toEqual([200, 401, 401, 401, 401, 401, 503, 401, 401]);
   node.kill('SIGTERM');
   const { stdout, stderr } = await node.ended;
-  const written = `${stdout}${stderr}`;
-  expect(written.match(/"code":"invalid_token"/g)).toHaveLength(6);
-  expect(written).toContain('cannot fetch the keys of the identity provider gone');
-  expect(written).not.toContain('canary');
+  const output = `${stdout}${stderr}`;
+  expect(output.match(/"code":"invalid_token"/g)).toHaveLength(6);
+  expect(output).toContain('cannot fetch the keys of the identity provider gone');
+  expect(output).not.toContain('canary');
   for (const token of tokens.filter((each) => !each.startsWith('canary'))) {
-    for (const part of partsOf(token)) expect(written).not.toContain(part);
+    for (const part of splitToken(token)) expect(output).not.toContain(part);
   }
 });

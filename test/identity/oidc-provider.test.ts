@@ -26,8 +26,8 @@ afterAll(async () => {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-describe('a token of an OpenID provider', () => {
-  it('says who calls: the user, the name of the provider, the roles', async () => {
+describe('token of an OpenID provider', () => {
+  it('identifies the user, the provider, and the roles', async () => {
     const { json, status } = await whoIs(service, await oidc.userToken('ada'));
     expect([status, json]).toEqual([200, { user: 'ada', project: 'corporate', roles: ['staff', 'researcher'] }]);
   });
@@ -37,13 +37,13 @@ describe('a token of an OpenID provider', () => {
     expect((await whoIs(service, await oidc.userToken('bob'))).json).toMatchObject({ user: 'bob', roles: ['default'] });
   });
 
-  it('is verified with keys found through the OpenID configuration, fetched once for all tokens', async () => {
+  it('is verified with keys from the OpenID configuration, which is fetched once for all tokens', async () => {
     await Promise.all([oidc.robotToken(), oidc.userToken('ada')].map(async (token) => whoIs(service, await token)));
-    const fetched = oidc.asked.filter((path) => /well-known|jwks/.test(path));
-    expect(fetched).toEqual(['/.well-known/openid-configuration', '/jwks']);
+    const keyRequests = oidc.asked.filter((path) => /well-known|jwks/.test(path));
+    expect(keyRequests).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
 
-  it('is accepted wherever a key is', async () => {
+  it('is accepted in Authorization and Api-Key', async () => {
     const token = await oidc.userToken('ada');
     const chat = (headers: Record<string, string>) =>
       service.sendRequest({
@@ -59,28 +59,28 @@ describe('a token of an OpenID provider', () => {
   });
 });
 
-describe('the roles of a token', () => {
-  const idsFor = async (token: string): Promise<string[]> => {
+describe('roles of a token', () => {
+  const listModels = async (token: string): Promise<string[]> => {
     const { json } = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: bearer(token) });
     return (json as { data: { id: string }[] }).data.map(({ id }) => id);
   };
 
   it('allow some deployments and hide the rest', async () => {
     const [ada, bob] = await Promise.all([oidc.userToken('ada'), oidc.userToken('bob')]);
-    expect(await idsFor(ada)).toEqual(['m', 'staffed']);
-    expect(await idsFor(bob)).toEqual(['m']);
-    const ask = (token: string) =>
+    expect(await listModels(ada)).toEqual(['m', 'staffed']);
+    expect(await listModels(bob)).toEqual(['m']);
+    const chat = (token: string) =>
       service.sendRequest({
         path: '/v1/chat/completions',
         headers: { 'content-type': 'application/json', ...bearer(token) },
         body: { model: 'staffed', messages: hello },
       });
-    expect((await ask(ada)).status).toBe(200);
-    const refused = await ask(bob);
-    expect([refused.status, refused.error.code]).toEqual([403, 'access_denied']);
+    expect((await chat(ada)).status).toBe(200);
+    const rejection = await chat(bob);
+    expect([rejection.status, rejection.error.code]).toEqual([403, 'access_denied']);
   });
 
-  it('set the limits of the user for every token', async () => {
+  it('set the limits of the user across tokens', async () => {
     const admitted = async (user: string): Promise<number> => {
       const statuses: number[] = [];
       for (let call = 0; call < 5; call += 1) {
@@ -97,7 +97,7 @@ describe('the roles of a token', () => {
   });
 });
 
-describe('the keys of an OpenID provider', () => {
+describe('keys of an OpenID provider', () => {
   const configured = ({ issuer }: OidcServer) => ({ corporate: { issuer, audience } });
 
   it('can change between two tokens', async () => {
@@ -128,19 +128,19 @@ describe('the keys of an OpenID provider', () => {
   });
 
   it('return 503 instead of 401 if they cannot be fetched, while other providers work', async () => {
-    const gone = await startOidcServer();
-    const token = await gone.robotToken();
-    await gone.stop();
-    const faults: string[] = [];
+    const stoppedServer = await startOidcServer();
+    const token = await stoppedServer.robotToken();
+    await stoppedServer.stop();
+    const errorMessages: string[] = [];
     await using node = await startWith(
-      { gone: { issuer: gone.issuer, audience }, corporate: { issuer: oidc.issuer, audience } },
+      { gone: { issuer: stoppedServer.issuer, audience }, corporate: { issuer: oidc.issuer, audience } },
       {},
-      { reportError: (message) => faults.push(message) },
+      { reportError: (message) => errorMessages.push(message) },
     );
     const answer = await whoIs(node, token);
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([503, 'server_overloaded', 'overloaded']);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    expect(faults).toContain('cannot fetch the keys of the identity provider gone');
+    expect(errorMessages).toContain('cannot fetch the keys of the identity provider gone');
     expect((await whoIs(node, await oidc.robotToken())).status).toBe(200);
   });
 });

@@ -6,36 +6,36 @@ import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type SignInContext } from 'oidc-provider';
 import { listeningAt } from '#test/listening.ts';
 
-/** The audience of the tokens that the server gives. */
+/** Audience of the tokens. */
 export const audience = 'https://parley.example/api';
 const client = { client_id: 'robot', client_secret: 'robot-secret', redirect_uris: ['http://127.0.0.1/back'] };
 const scope = 'use';
 
 export interface OidcServer extends AsyncDisposable {
   readonly issuer: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: readonly string[];
-  /** A token of the client itself: its subject is `robot`. */
+  /** Returns a token of the client itself, with the subject `robot`. */
   robotToken(): Promise<string>;
-  /** A token of a user who signs in, by the authorization code flow with PKCE. */
+  /** Returns a token of a user who signs in with the authorization code flow and PKCE. */
   userToken(user: string): Promise<string>;
-  /** How long access tokens live that are given from now on. */
+  /** Sets the lifetime of new access tokens. */
   tokensLive(seconds: number): void;
-  /** Signs with new keys from now on, and publishes no others. */
+  /** Replaces the signing keys and publishes only the new keys. */
   rotate(): Promise<void>;
-  /** Nobody listens any more. */
+  /** Closes the server. */
   stop(): Promise<void>;
 }
 
-type RolesOf = (user: string) => unknown;
+type GetRoles = (user: string) => unknown;
 
 /**
- * A real OpenID provider that gives access tokens as JWT (RFC 9068); `rolesOf` says which roles it puts into `realm_access.roles`.
- * With the address of a page it knows that as the public client `page`, gives it refresh tokens, and has a form to sign in.
+ * Starts an OpenID provider with JWT access tokens (RFC 9068). `getRoles` returns the roles for the claim `realm_access.roles`.
+ * If `page` is set, it is a public client `page` with refresh tokens and a sign-in form.
  */
-export async function startOidcServer(rolesOf: RolesOf = () => undefined, page?: string): Promise<OidcServer> {
+export async function startOidcServer(getRoles: GetRoles = () => undefined, page?: string): Promise<OidcServer> {
   const asked: string[] = [];
-  const life = { seconds: 600 };
+  const lifetime = { seconds: 600 };
   let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -44,9 +44,9 @@ export async function startOidcServer(rolesOf: RolesOf = () => undefined, page?:
   await listeningAt(server);
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const rotate = async (): Promise<void> => {
-    answer = answerOf(
+    answer = createHandler(
       new Provider(issuer, {
-        ...settings(rolesOf, life),
+        ...settings(getRoles, lifetime),
         ...(page !== undefined && pageSettings(page)),
         jwks: { keys: [await newKey()] },
       }),
@@ -60,10 +60,10 @@ export async function startOidcServer(rolesOf: RolesOf = () => undefined, page?:
   return {
     issuer,
     asked,
-    robotToken: () => tokenOf(issuer, { grant_type: 'client_credentials', scope }),
+    robotToken: () => requestToken(issuer, { grant_type: 'client_credentials', scope }),
     userToken: (user) => signIn(issuer, user),
     tokensLive(seconds) {
-      life.seconds = seconds;
+      lifetime.seconds = seconds;
     },
     rotate,
     stop,
@@ -78,7 +78,7 @@ async function newKey(): Promise<object> {
 
 const robot = { ...client, grant_types: ['client_credentials', 'authorization_code'] };
 
-function settings(rolesOf: RolesOf, life: { readonly seconds: number }): object {
+function settings(getRoles: GetRoles, lifetime: { readonly seconds: number }): object {
   return {
     clients: [robot],
     scopes: ['openid', scope],
@@ -94,7 +94,7 @@ function settings(rolesOf: RolesOf, life: { readonly seconds: number }): object 
       },
     },
     ttl: {
-      AccessToken: () => life.seconds,
+      AccessToken: () => lifetime.seconds,
       ClientCredentials: 600,
       Grant: 600,
       IdToken: 600,
@@ -107,7 +107,7 @@ function settings(rolesOf: RolesOf, life: { readonly seconds: number }): object 
     loadExistingGrant: grantAll,
     findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
     extraTokenClaims: (_context: unknown, { accountId, clientId }: { accountId?: string; clientId: string }) => ({
-      realm_access: { roles: rolesOf(accountId ?? clientId) },
+      realm_access: { roles: getRoles(accountId ?? clientId) },
     }),
   };
 }
@@ -126,7 +126,7 @@ function pageSettings(page: string): object {
   };
 }
 
-/** Whoever signed in has agreed to what the client asks for. */
+/** Grants all requested scopes to each signed-in user. */
 async function grantAll({ oidc: { account, client, provider } }: SignInContext): Promise<unknown> {
   const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
   grant.addOIDCScope(`openid ${scope}`);
@@ -135,16 +135,16 @@ async function grantAll({ oidc: { account, client, provider } }: SignInContext):
   return grant;
 }
 
-/** Signs in whoever comes as the user that the header field `x-user` names, or the form. */
-function answerOf(provider: Provider): (request: IncomingMessage, response: ServerResponse) => void {
+/** Signs in the user of the header `x-user` or of the form. */
+function createHandler(provider: Provider): (request: IncomingMessage, response: ServerResponse) => void {
   const callback = provider.callback();
   return (request, response) => {
-    if (request.url === '/sign-in') void askWho(provider, request, response);
+    if (request.url === '/sign-in') void finishSignIn(provider, request, response);
     else callback(request, response);
   };
 }
 
-async function askWho(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function finishSignIn(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const known = request.headers['x-user'];
   if (known === undefined && request.method === 'GET') {
     response.setHeader('content-type', 'text/html');
@@ -159,7 +159,7 @@ async function askWho(provider: Provider, request: IncomingMessage, response: Se
   await provider.interactionFinished(request, response, result);
 }
 
-async function tokenOf(issuer: string, form: Record<string, string>): Promise<string> {
+async function requestToken(issuer: string, form: Record<string, string>): Promise<string> {
   const authorization = `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}`;
   const response = await fetch(`${issuer}/token`, {
     method: 'POST',
@@ -195,7 +195,7 @@ async function signIn(issuer: string, user: string): Promise<string> {
     if (next === null || step === 5) throw new Error(`signing in ends at ${url}: ${await response.text()}`);
     url = new URL(next, url);
   }
-  return tokenOf(issuer, {
+  return requestToken(issuer, {
     grant_type: 'authorization_code',
     code: url.searchParams.get('code') ?? '',
     redirect_uri: client.redirect_uris[0] ?? '',

@@ -24,7 +24,7 @@ afterAll(async () => {
 const bearer = (token: string) => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
 
 describe('users of two identity providers', () => {
-  it('are read from the claims that their own provider names', async () => {
+  it('are identified by the claims that their provider configures', async () => {
     const claims = { sub: 'ada', email: 'ada@example.com', roles: ['staff'] };
     expect((await whoIs(service, await first.token(claims))).json).toEqual({
       user: 'ada',
@@ -38,7 +38,7 @@ describe('users of two identity providers', () => {
     });
   });
 
-  it('are different users, also from key users, with separate limits', async () => {
+  it('are separate users with separate limits, also from key users', async () => {
     const chat = async (headers: Record<string, string>) =>
       (
         await service.sendRequest({
@@ -59,15 +59,15 @@ describe('users of two identity providers', () => {
   });
 });
 
-describe('a user’s call of an application', () => {
-  it('hands on the user by a per-request key, never the token', async () => {
+describe('call of an application by a user', () => {
+  it('identifies the user with a per-request key, and never with the token', async () => {
     const token = await first.token({ sub: 'grace', roles: ['staff'] });
-    const seen: string[] = [];
-    let within: unknown;
+    const received: string[] = [];
+    let userInfo: unknown;
     await using application = await startScriptedUpstream(async (answering) => {
-      seen.push(JSON.stringify(answering.received.headers), answering.received.text);
+      received.push(JSON.stringify(answering.received.headers), answering.received.text);
       const headers = { 'api-key': String(answering.received.headers['api-key']) };
-      within = (await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).json;
+      userInfo = (await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).json;
       await jsonReply(plainCompletion('hi'))(answering);
     });
     await using node = await startWith(
@@ -76,14 +76,14 @@ describe('a user’s call of an application', () => {
     );
     const answer = await node.sendRequest({ path: chatPath('app'), headers: bearer(token), body: { messages: hello } });
     expect(answer.status).toBe(200);
-    expect(within).toEqual({ user: 'grace', project: 'corporate', roles: ['staff'] });
-    expect(seen.join()).not.toContain(token);
-    expect(seen.join()).not.toContain(token.split('.')[2]);
+    expect(userInfo).toEqual({ user: 'grace', project: 'corporate', roles: ['staff'] });
+    expect(received.join()).not.toContain(token);
+    expect(received.join()).not.toContain(token.split('.')[2]);
   });
 });
 
-describe('a verified token', () => {
-  it('is verified once in a minute', async () => {
+describe('verified token', () => {
+  it('is verified again after a minute', async () => {
     const clock = new MovedClock();
     await using own = await startIssuer();
     await using node = await startWith({ p: entryOf(own) }, {}, { clock });
@@ -95,7 +95,7 @@ describe('a verified token', () => {
     expect((await whoIs(node, token)).error.message).toBe('The token has expired. Get a new one.');
   });
 
-  it('is forgotten with the configuration it was verified under, and the keys are not', async () => {
+  it('is verified again after a configuration change, without fetching the keys again', async () => {
     await using own = await startIssuer();
     await using node = await startWith({ p: entryOf(own) });
     const token = await own.token();
@@ -104,7 +104,7 @@ describe('a verified token', () => {
     expect((await whoIs(node, token)).error.code).toBe('invalid_token');
     node.reload(withProviders({ p: entryOf(own, { userIdClaim: 'aud' }), q: entryOf(second) }));
     expect((await whoIs(node, token)).json).toMatchObject({ user: 'https://parley.example/api' });
-    expect(own.keysAsked()).toBe(1);
+    expect(own.countKeyRequests()).toBe(1);
     node.reload(withProviders({ q: entryOf(second) }));
     expect((await whoIs(node, token)).error.code).toBe('invalid_token');
     node.reload(withProviders({}));

@@ -14,28 +14,28 @@ beforeAll(async () => {
 
 afterAll(() => oidc.stop());
 
-async function waysOf(node: TestService): Promise<readonly Record<string, unknown>[]> {
+async function listSignInOptions(node: TestService): Promise<readonly Record<string, unknown>[]> {
   const { status, json } = await node.sendRequest({ method: 'GET', path: '/v1/sign-in' });
   expect(status).toBe(200);
   return (json as { data: Record<string, unknown>[] }).data;
 }
 
-/** The origins beside the service that the page may talk to. */
-async function allowed(node: TestService): Promise<string> {
+/** Returns the origins, in addition to the service, to which the page may connect. */
+async function getConnectSources(node: TestService): Promise<string> {
   const { headers } = await node.app.inject('/index.html');
   return /connect-src 'self'([^;]*);/.exec(String(headers['content-security-policy']))?.[1]?.trim() ?? 'none';
 }
 
-/** A provider that answers so to the question for its OpenID configuration. */
+/** Starts a provider that answers requests for its OpenID configuration. */
 const startProvider = (answer: string | RequestListener) => startServer({ [wellKnown]: answer });
 
-describe('the ways to sign in', () => {
+describe('sign-in options', () => {
   it('are public, with only the fields that a public client needs', async () => {
     await using node = await startWith({
       corporate: { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', signIn },
       machines: { issuer: 'https://machines.example', audience },
     });
-    expect(await waysOf(node)).toEqual([
+    expect(await listSignInOptions(node)).toEqual([
       {
         name: 'corporate',
         displayName: 'corporate',
@@ -53,47 +53,49 @@ describe('the ways to sign in', () => {
         },
       },
     ]);
-    expect(await allowed(node)).toBe(oidc.issuer);
+    expect(await getConnectSources(node)).toBe(oidc.issuer);
   });
 
-  it('are empty if none is configured, and the page can send requests only to the service', async () => {
+  it('are empty without a configured provider, and the page can send requests only to the service', async () => {
     await using node = await startWith({ corporate: { issuer: oidc.issuer, audience } });
-    expect([await waysOf(node), await allowed(node)]).toEqual([[], '']);
+    expect([await listSignInOptions(node), await getConnectSources(node)]).toEqual([[], '']);
   });
 
-  it('follow the configuration in force', async () => {
+  it('follow the current configuration', async () => {
     await using node = await startWith({});
-    expect(await waysOf(node)).toEqual([]);
+    expect(await listSignInOptions(node)).toEqual([]);
     const entry = {
       issuer: oidc.issuer,
       audience,
       signIn: { ...signIn, displayName: 'Corp', parameters: { resource: audience } },
     };
     node.reload({ identityProviders: { corporate: entry } });
-    expect(await waysOf(node)).toEqual([expect.objectContaining({ displayName: 'Corp', parameters: { resource: audience } })]);
+    expect(await listSignInOptions(node)).toEqual([
+      expect.objectContaining({ displayName: 'Corp', parameters: { resource: audience } }),
+    ]);
   });
 });
 
-describe('the endpoints of a provider', () => {
-  it('are fetched once for all pages, and again after ten minutes', async () => {
+describe('endpoints of a provider', () => {
+  it('are fetched once for all pages, and again after 10 minutes', async () => {
     const provider = await startProvider('{"issuer":"{self}","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"}');
     const clock = new MovedClock();
     await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
-    const ways = await Promise.all(Array.from({ length: 20 }, () => waysOf(node)));
-    expect(new Set(ways.map((each) => JSON.stringify(each))).size).toBe(1);
-    expect(ways[0]).toEqual([
+    const results = await Promise.all(Array.from({ length: 20 }, () => listSignInOptions(node)));
+    expect(new Set(results.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(results[0]).toEqual([
       expect.objectContaining({
         sendsIssuer: false,
         endpoints: { authorization: `${provider.url}/a`, token: `${provider.url}/t` },
       }),
     ]);
-    expect(provider.asked).toEqual([wellKnown]);
+    expect(provider.requestedPaths).toEqual([wellKnown]);
     clock.pass(600_001);
-    await waysOf(node);
-    expect(provider.asked).toEqual([wellKnown, wellKnown]);
+    await listSignInOptions(node);
+    expect(provider.requestedPaths).toEqual([wellKnown, wellKnown]);
   });
 
-  it('that are configured are not asked for', async () => {
+  it('are not fetched if they are configured', async () => {
     const endpoints = {
       authorizationEndpoint: 'https://id.example/auth',
       tokenEndpoint: 'https://tokens.example:8443/token',
@@ -101,7 +103,7 @@ describe('the endpoints of a provider', () => {
       revocationEndpoint: 'https://id.example/revoke',
     };
     await using node = await startWith({ p: { issuer: 'https://id.example', audience, signIn: { ...signIn, ...endpoints } } });
-    expect(await waysOf(node)).toEqual([
+    expect(await listSignInOptions(node)).toEqual([
       expect.objectContaining({
         endpoints: {
           authorization: endpoints.authorizationEndpoint,
@@ -111,76 +113,77 @@ describe('the endpoints of a provider', () => {
         },
       }),
     ]);
-    expect(await allowed(node)).toBe('https://tokens.example:8443 https://id.example');
+    expect(await getConnectSources(node)).toBe('https://tokens.example:8443 https://id.example');
   });
 
   it.each([
-    ['are a script', '"authorization_endpoint":"javascript:alert(1)","token_endpoint":"{self}/t"'],
-    ['are elsewhere over http', '"authorization_endpoint":"{self}/a","token_endpoint":"http://10.0.0.1/t"'],
-    ['hold a password', '"authorization_endpoint":"{self}/a","token_endpoint":"https://a:b@id.example/t"'],
-    ['are none', '"authorization_endpoint":7,"token_endpoint":null'],
+    ['are script URLs', '"authorization_endpoint":"javascript:alert(1)","token_endpoint":"{self}/t"'],
+    ['are on another machine over http', '"authorization_endpoint":"{self}/a","token_endpoint":"http://10.0.0.1/t"'],
+    ['contain a password', '"authorization_endpoint":"{self}/a","token_endpoint":"https://a:b@id.example/t"'],
+    ['are not strings', '"authorization_endpoint":7,"token_endpoint":null'],
     [
       'belong to another issuer',
       '"issuer":"https://other.example","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"',
     ],
-  ])('that %s are not used', async (_what, fields) => {
+  ])('that %s are ignored', async (_what, fields) => {
     const provider = await startProvider(`{"issuer":"{self}",${fields}}`);
     await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
-    expect(await waysOf(node)).toEqual([expect.objectContaining({ endpoints: null })]);
-    expect(await allowed(node)).toBe('');
+    expect(await listSignInOptions(node)).toEqual([expect.objectContaining({ endpoints: null })]);
+    expect(await getConnectSources(node)).toBe('');
   });
 
-  it.each(['http://10.0.0.1/r', 'javascript:alert(1)', 7])(
-    'that can be done without are left out where they are %j',
-    async (url) => {
-      const [end, revocation] = [`"end_session_endpoint":${JSON.stringify(url)}`, `"revocation_endpoint":${JSON.stringify(url)}`];
-      const needed = '"authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"';
-      const provider = await startProvider(`{"issuer":"{self}",${needed},${end},${revocation}}`);
-      await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
-      const endpoints = { authorization: `${provider.url}/a`, token: `${provider.url}/t` };
-      expect(await waysOf(node)).toEqual([expect.objectContaining({ endpoints })]);
-      expect(await allowed(node)).toBe(provider.url);
-    },
-  );
+  it.each(['http://10.0.0.1/r', 'javascript:alert(1)', 7])('that are optional are omitted if they are %j', async (url) => {
+    const [end, revocation] = [`"end_session_endpoint":${JSON.stringify(url)}`, `"revocation_endpoint":${JSON.stringify(url)}`];
+    const needed = '"authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"';
+    const provider = await startProvider(`{"issuer":"{self}",${needed},${end},${revocation}}`);
+    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+    const endpoints = { authorization: `${provider.url}/a`, token: `${provider.url}/t` };
+    expect(await listSignInOptions(node)).toEqual([expect.objectContaining({ endpoints })]);
+    expect(await getConnectSources(node)).toBe(provider.url);
+  });
 
   it.each(["https://a;script-src'unsafe-inline'", 'https://*.example', 'https://a,b.example'])(
-    'cannot write into the policy of the page: %s',
+    'cannot inject directives into the Content-Security-Policy of the page: %s',
     async (host) => {
       const token = JSON.stringify(`${host}/token`);
       const endpoints = `"authorization_endpoint":"{self}/a","token_endpoint":${token},"revocation_endpoint":${token}`;
       const provider = await startProvider(`{"issuer":"{self}",${endpoints}}`);
       await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
-      await waysOf(node);
-      expect(await allowed(node)).toBe('');
+      await listSignInOptions(node);
+      expect(await getConnectSources(node)).toBe('');
     },
   );
 
-  it('that cannot be had are noted once, and looked for again after ten seconds', async () => {
+  it('that cannot be fetched are reported once and fetched again after 10 s', async () => {
     const state = { isDown: true };
     const provider = await startProvider((_request, response) => {
       const self = provider.url;
       if (state.isDown) response.writeHead(500).end();
       else response.end(JSON.stringify({ issuer: self, authorization_endpoint: `${self}/a`, token_endpoint: `${self}/t` }));
     });
-    const [clock, faults] = [new MovedClock(), [] as string[]];
-    const noteFault = (message: string) => faults.push(message);
-    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock, reportError: noteFault });
-    const isOffered = async () => (await waysOf(node))[0]?.endpoints !== null;
-    expect([await isOffered(), await isOffered(), provider.asked.length]).toEqual([false, false, 1]);
+    const [clock, errorMessages] = [new MovedClock(), [] as string[]];
+    const recordError = (message: string) => errorMessages.push(message);
+    await using node = await startWith(
+      { p: { issuer: provider.url, audience, signIn } },
+      {},
+      { clock, reportError: recordError },
+    );
+    const isOffered = async () => (await listSignInOptions(node))[0]?.endpoints !== null;
+    expect([await isOffered(), await isOffered(), provider.requestedPaths.length]).toEqual([false, false, 1]);
     clock.pass(10_001);
-    expect([await isOffered(), provider.asked.length]).toEqual([false, 2]);
+    expect([await isOffered(), provider.requestedPaths.length]).toEqual([false, 2]);
     state.isDown = false;
     clock.pass(10_001);
     expect(await isOffered()).toBe(true);
-    expect(faults).toEqual(['sign-in with the identity provider p is unavailable']);
+    expect(errorMessages).toEqual(['sign-in with the identity provider p is unavailable']);
   });
 
   it('do not delay the page if they arrive late', async () => {
-    const asked = Promise.withResolvers<void>();
-    const provider = await startProvider(() => asked.resolve());
-    const clock: Clock = { ...systemClock, sleep: () => asked.promise };
+    const fetched = Promise.withResolvers<void>();
+    const provider = await startProvider(() => fetched.resolve());
+    const clock: Clock = { ...systemClock, sleep: () => fetched.promise };
     await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
-    expect(await waysOf(node)).toEqual([expect.objectContaining({ endpoints: null })]);
+    expect(await listSignInOptions(node)).toEqual([expect.objectContaining({ endpoints: null })]);
     expect((await node.app.inject('/')).statusCode).not.toBe(500);
   });
 });

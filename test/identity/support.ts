@@ -7,7 +7,7 @@ import { listeningAt } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
-/** Where a provider has its OpenID configuration. */
+/** Path of the OpenID configuration of a provider. */
 export const wellKnown = '/.well-known/openid-configuration';
 export const audience = 'https://parley.example/api';
 
@@ -16,20 +16,20 @@ type Claims = Record<string, unknown>;
 export interface Issuer extends AsyncDisposable {
   readonly url: string;
   readonly server: OAuth2Server;
-  /** How often its keys were asked for. */
-  readonly keysAsked: () => number;
-  /** A good token but for what is changed; undefined takes a claim away. */
+  /** Returns the number of requests for its keys. */
+  readonly countKeyRequests: () => number;
+  /** Creates a valid token with changed claims and headers. Undefined removes a claim. */
   token(claims?: Claims, header?: Claims): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A mock of an identity provider that signs any claims; its keys are at `/keys`. */
+/** Starts a mock identity provider that signs any claims. Its keys are at `/keys`. */
 export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
   const server = new OAuth2Server();
-  let asked = 0;
+  let requestedPaths = 0;
   await server.issuer.keys.generate(algorithm, { kid: 'key-1' });
   server.service.addRoute('GET', '/keys', (_request, response) => {
-    asked += 1;
+    requestedPaths += 1;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ keys: server.issuer.keys.toJSON() }));
   });
@@ -42,7 +42,7 @@ export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
   return {
     url,
     server,
-    keysAsked: () => asked,
+    countKeyRequests: () => requestedPaths,
     token: (claims = {}, header = {}) =>
       server.issuer.buildToken({
         scopesOrTransform(itsHeader, payload) {
@@ -55,13 +55,13 @@ export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
   };
 }
 
-/** A server that answers each path in a way of its own; `{self}` in a text is its address. */
+/** Starts a server with an answer for each path. `{self}` in a string is replaced by its URL. */
 export async function startServer(
   answers: Readonly<Record<string, string | RequestListener>>,
-): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
+): Promise<{ url: string; requestedPaths: string[] }> {
+  const requestedPaths: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requestedPaths.push(request.url ?? '');
     const answer = answers[request.url ?? ''];
     if (typeof answer === 'string') response.end(answer.replaceAll('{self}', url));
     else if (answer === undefined) response.writeHead(404).end();
@@ -73,15 +73,15 @@ export async function startServer(
     server.closeAllConnections();
     server.close();
   });
-  return { url, asked };
+  return { url, requestedPaths };
 }
 
-/** The entry of an issuer in the configuration. */
+/** Returns the configuration entry of an issuer. */
 export function entryOf({ url }: { readonly url: string }, more: object = {}): object {
   return { issuer: url, jwksUrl: `${url}/keys`, audience, ...more };
 }
 
-/** A service that knows these identity providers, with a model for all and one for staff. */
+/** Starts a service with the identity providers, one model for all roles, and one for staff. */
 export function startWith(identityProviders: object, more: object = {}, options: ServiceOptions = {}): Promise<TestService> {
   return startService(withProviders(identityProviders, more), options);
 }
@@ -91,13 +91,13 @@ export function withProviders(identityProviders: object, more: object = {}): obj
   return { models: { m: { upstreams }, staffed: { upstreams, userRoles: ['staff'] } }, identityProviders, ...more };
 }
 
-/** What the service says of the one who holds a token. */
+/** Requests the user information of a token. */
 export function whoIs(service: TestService, token: string): Promise<TestResponse> {
   return service.sendRequest({ method: 'GET', path: '/v1/user/info', headers: { authorization: `Bearer ${token}` } });
 }
 
-/** The code and the sentence of a refusal. */
-export async function refusalOf(
+/** Returns the status, code, and message of a rejection. */
+export async function getRejection(
   service: TestService,
   token: string,
 ): Promise<readonly [status: number, code: string | null, message: string]> {
@@ -105,7 +105,7 @@ export async function refusalOf(
   return [status, error.code, error.message];
 }
 
-/** Time that goes on as it does, and further where it is told. */
+/** The system clock with an offset that tests can increase. */
 export class MovedClock implements Clock {
   #passedMs = 0;
   #calendarMs = 0;
@@ -118,7 +118,7 @@ export class MovedClock implements Clock {
     this.#passedMs += ms;
   }
 
-  /** Sets the calendar ahead, as if somebody corrected it. */
+  /** Moves the calendar time ahead, like a clock correction. */
   moveCalendar(ms: number): void {
     this.#calendarMs += ms;
   }

@@ -7,10 +7,10 @@ import { checkImported, fixture, loadImported, runImport } from './support.ts';
 
 const core = await fixture('dial-core.json');
 const importCore = () => runImport({ from: 'dial', files: { 'core.json': core } });
-const importOf = (value: object) => runImport({ from: 'dial', files: { 'core.json': JSON.stringify(value) } });
+const importValue = (value: object) => runImport({ from: 'dial', files: { 'core.json': JSON.stringify(value) } });
 
-describe('a configuration of DIAL', () => {
-  it('becomes one that passes the check, with all that can be carried', async () => {
+describe('parley import dial', () => {
+  it('converts all supported settings to a configuration that passes the check', async () => {
     const { exitCode, value, text } = await importCore();
     expect(exitCode).toBe(0);
     expect((await checkImported(text)).exitCode).toBe(0);
@@ -40,7 +40,7 @@ describe('a configuration of DIAL', () => {
     });
   });
 
-  it('tells each thing that is left out or means something else, with file, line, path and advice', async () => {
+  it('reports each omitted or changed setting with file, line, path, and advice', async () => {
     const { lines } = await importCore();
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -60,7 +60,7 @@ describe('a configuration of DIAL', () => {
   it('requires consent to direct calls if an application requires consent', async () => {
     const endpoint = 'http://finder.example/chat/completions';
     const withConsent = { applications: { finder: { endpoint, features: { consentRequired: true } } } };
-    const { value, text, lines } = await importOf(withConsent);
+    const { value, text, lines } = await importValue(withConsent);
     expect(value).toMatchObject({
       consent: { directCalls: 'require' },
       applications: { finder: { features: { consentRequired: true } } },
@@ -69,10 +69,10 @@ describe('a configuration of DIAL', () => {
     expect(lines.filter((line) => line.includes('consentRequired'))).toEqual([
       'core.json:1: applications.finder.features.consentRequired: also applies to direct calls of users, as in DIAL, so the result sets `consent.directCalls` to `require`',
     ]);
-    expect((await importOf({ applications: { finder: { endpoint } } })).value).not.toHaveProperty('consent');
+    expect((await importValue({ applications: { finder: { endpoint } } })).value).not.toHaveProperty('consent');
   });
 
-  it('keeps the parameter names of web API tools and replaces the secrets beside them', async () => {
+  it('keeps the parameter names of web API tools and replaces the secrets next to them', async () => {
     const id = { type: 'string', description: 'Id', parameter_info: { type: 'header', key: 'X-Session-Token' } };
     const parameters = { type: 'object', properties: { id } };
     const tool = {
@@ -83,7 +83,7 @@ describe('a configuration of DIAL', () => {
     const toolset = { type: 'rest-api', name: 'Shop', authorization, tools: [tool] };
     const applicationTypeSchemaId = 'https://mydial.epam.com/custom_application_schemas/quickapps';
     const properties = { model: 'm', instructions: 'Help.', temperature: 0, web_api_toolset: [toolset] };
-    const { text, lines } = await importOf({
+    const { text, lines } = await importValue({
       models: { m: { endpoint: 'http://adapter.example/chat/completions' } },
       applications: { a: { applicationTypeSchemaId, applicationProperties: properties } },
     });
@@ -93,16 +93,18 @@ describe('a configuration of DIAL', () => {
     expect(lines.join()).not.toContain('parameter_info');
   });
 
-  it('says that an application with an endpoint for the Responses API is answered by its other one', async () => {
+  it('reports that Parley calls an application with a Responses endpoint through chat completions', async () => {
     const endpoint = 'http://finder.example/chat/completions';
-    const { lines } = await importOf({ applications: { a: { endpoint, responsesEndpoint: 'http://finder.example/responses' } } });
-    const told = 'is not imported: Parley serves the Responses API through chat completions';
-    expect(lines).toEqual([expect.stringContaining(`applications.a.responsesEndpoint: ${told}`)]);
+    const { lines } = await importValue({
+      applications: { a: { endpoint, responsesEndpoint: 'http://finder.example/responses' } },
+    });
+    const message = 'is not imported: Parley serves the Responses API through chat completions';
+    expect(lines).toEqual([expect.stringContaining(`applications.a.responsesEndpoint: ${message}`)]);
   });
 });
 
 describe('roles of DIAL', () => {
-  it('have in writing what the role default stands in for there', async () => {
+  it('include the limits that they inherit from the role default in DIAL', async () => {
     const { value } = await importCore();
     const { roles } = value as unknown as { roles: Record<string, unknown> };
     expect(roles.librarian).toEqual({
@@ -113,7 +115,7 @@ describe('roles of DIAL', () => {
     expect(roles.guest).toEqual({ limits: { 'chat-large': { minute: 0 }, vectors: {} }, costLimit: { month: 1 } });
   });
 
-  it('lose their limits of applications, which nobody is held to there', async () => {
+  it('lose their limits of applications, because DIAL does not enforce them', async () => {
     const { value, lines } = await importCore();
     expect(JSON.stringify(value.roles)).not.toMatch(/book-finder|opening-hours/);
     expect(lines).toContainEqual(
@@ -122,7 +124,7 @@ describe('roles of DIAL', () => {
     expect(lines.join()).not.toContain('limits.opening-hours');
   });
 
-  it('are told where several of them come to more than there', async () => {
+  it('are reported if their combination allows more than in DIAL', async () => {
     const { lines } = await importCore();
     expect(lines).toContainEqual(
       expect.stringMatching(/^core\.json:100: roles\.reader: is more generous than in DIAL for chat-large: /),
@@ -132,7 +134,7 @@ describe('roles of DIAL', () => {
 });
 
 describe('keys of DIAL', () => {
-  it('go on working, by their digests', async () => {
+  it('continue to work as digests', async () => {
     await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
     const { text } = await runImport({
       from: 'dial',
@@ -151,7 +153,7 @@ describe('keys of DIAL', () => {
     ]);
   });
 
-  it('without a role are left out, and reported without the key', async () => {
+  it('without a role are omitted and reported without the key', async () => {
     const { lines, value } = await importCore();
     expect(Object.keys(value.keys ?? {})).toEqual(['Front desk', 'Front desk-2', 'Kiosk', 'Office']);
     expect(lines).toEqual(
@@ -163,7 +165,7 @@ describe('keys of DIAL', () => {
     expect(lines.join('\n')).not.toContain('***#5');
   });
 
-  it('that are bound to addresses stay bound to them', async () => {
+  it('with allowed addresses are restricted to these addresses', async () => {
     await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
     const { text } = await runImport({
       from: 'dial',
@@ -182,41 +184,41 @@ describe('keys of DIAL', () => {
   });
 
   it.each([['10.0.0.0/8'], [['10.0.0.0/99']], [[{ from: '10.0.0.1' }]]])(
-    'with unreadable addresses are left out: %j',
+    'with invalid addresses are omitted: %j',
     async (ranges) => {
       const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', allowedIpAddressRanges: ranges } };
-      const { value, lines } = await importOf({ keys });
+      const { value, lines } = await importValue({ keys });
       expect(value.keys ?? {}).toEqual({});
       expect(lines.join('\n')).toContain('is left out: its allowedIpAddressRanges must be a list of addresses or networks');
     },
   );
 });
 
-describe('a key of DIAL with an expiry', () => {
-  it.each([4_102_444_800_000, '4102444800000', '2100-01-01T00:00:00Z'])('keeps it: %s', async (expiresAt) => {
+describe('key of DIAL with an expiry', () => {
+  it.each([4_102_444_800_000, '4102444800000', '2100-01-01T00:00:00Z'])('keeps the expiry: %s', async (expiresAt) => {
     const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', expiresAt } };
-    const { value, lines } = await importOf({ keys });
+    const { value, lines } = await importValue({ keys });
     expect(value.keys).toMatchObject({ new: { expiresAt: '2100-01-01T00:00:00.000Z' } });
     expect(lines.join('\n')).not.toContain('expiresAt');
   });
 
   it('does not expire if the time is after the year 9999', async () => {
     const key = { project: 'new', role: 'default' };
-    const { value } = await importOf({ keys: { 'a-key-of-today-012345': { ...key, expiresAt: Number.MAX_VALUE } } });
+    const { value } = await importValue({ keys: { 'a-key-of-today-012345': { ...key, expiresAt: Number.MAX_VALUE } } });
     expect(Object.keys(value.keys ?? {})).toEqual(['new']);
     expect(JSON.stringify(value.keys)).not.toContain('expiresAt');
   });
 
-  it('is left out if the time cannot be read', async () => {
+  it('is omitted if the time is invalid', async () => {
     const keys = { 'a-key-of-today-012345': { project: 'new', role: 'default', expiresAt: 'next year' } };
-    const { value, lines } = await importOf({ keys });
+    const { value, lines } = await importValue({ keys });
     expect(value.keys ?? {}).toEqual({});
     expect(lines.join('\n')).toContain('is left out: its expiresAt is neither a date nor milliseconds');
   });
 });
 
-describe('a key of DIAL that has expired', () => {
-  it.each([1_577_836_800_000, '2020-01-01T00:00:00Z'])('is not brought to life again: %s', async (expiresAt) => {
+describe('expired key of DIAL', () => {
+  it.each([1_577_836_800_000, '2020-01-01T00:00:00Z'])('is omitted: %s', async (expiresAt) => {
     const keys = {
       'a-key-of-long-ago-0123': { project: 'old', role: 'default', expiresAt },
       'a-key-of-today-012345': { project: 'new', role: 'default' },
@@ -227,8 +229,8 @@ describe('a key of DIAL that has expired', () => {
   });
 });
 
-describe('an adapter of DIAL', () => {
-  it('is told which upstream it stands before', async () => {
+describe('adapter of DIAL', () => {
+  it('receives the endpoint and the key of its upstream', async () => {
     await using adapter = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
     const { text } = await runImport({
       from: 'dial',
@@ -252,7 +254,7 @@ describe('an adapter of DIAL', () => {
 });
 
 describe('several files of DIAL', () => {
-  it('are joined as DIAL does: objects key by key, lists behind one another', async () => {
+  it('are merged as in DIAL: objects by key, and lists concatenated unless overwriteArrays is set', async () => {
     const files = { 'core.json': core, 'overlay.json': await fixture('dial-overlay.json') };
     const joined = await runImport({ from: 'dial', files });
     expect(joined.value).toMatchObject({ models: { 'chat-large': { displayName: 'Large, renewed', displayVersion: '2' } } });
@@ -267,11 +269,11 @@ describe('several files of DIAL', () => {
   });
 });
 
-describe('the settings of DIAL', () => {
+describe('settings file of DIAL', () => {
   const importSettings = async () =>
     runImport({ from: 'dial', files: { 'core.json': core }, settings: await fixture('dial-settings.json') });
 
-  it('bring the identity providers whose tokens can be verified', async () => {
+  it('provides the identity providers whose tokens can be verified', async () => {
     const { value, text } = await importSettings();
     expect((await checkImported(text)).exitCode).toBe(0);
     expect(value.identityProviders).toEqual({
@@ -290,7 +292,7 @@ describe('the settings of DIAL', () => {
     });
   });
 
-  it('are told where they are guessed, left out, or belong elsewhere', async () => {
+  it('is reported for each value that is guessed, omitted, or configured elsewhere', async () => {
     const { lines } = await importSettings();
     expect(lines.filter((line) => line.startsWith('settings.json'))).toEqual([
       expect.stringMatching(/^settings\.json:3: redis: is not imported: set PARLEY_REDIS_URL/),
@@ -303,10 +305,10 @@ describe('the settings of DIAL', () => {
   });
 });
 
-describe('what DIAL would not take either', () => {
-  it('is told with its place, and does not get in the way of the rest', async () => {
+describe('setting that DIAL also rejects', () => {
+  it('is reported with its location and does not affect other settings', async () => {
     const upstreams = { endpoint: 'http://x/v1/chat/completions' };
-    const { lines, value, text } = await importOf({
+    const { lines, value, text } = await importValue({
       modles: { m: {} },
       models: {
         good: { ...upstreams, displayNme: 'x', pricing: { prompt: 'cheap', completion: '1' }, maxInputAttachments: -1 },
@@ -332,7 +334,7 @@ describe('what DIAL would not take either', () => {
   });
 });
 
-it('names that objects have by themselves are names like any other', async () => {
+it('parley import dial treats names of object properties as ordinary names', async () => {
   const files = {
     'core.json': `{"models": {"__proto__": {"endpoint": "http://x/v1/chat/completions", "constructor": 1, "toString": 2}}}`,
     'other.json': '{"models": {"constructor": {"endpoint": "http://x/v1/chat/completions"}}, "__proto__": {"polluted": true}}',

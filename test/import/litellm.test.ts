@@ -12,13 +12,13 @@ interface Models {
   readonly models: Readonly<Record<string, { readonly upstreams: readonly Record<string, unknown>[] }>>;
 }
 
-async function upstreamsOf(model: string, text = proxy) {
+async function importUpstreams(model: string, text = proxy) {
   const { value } = await importText(text);
   return (value as unknown as Models).models[model]?.upstreams;
 }
 
-describe('a configuration of LiteLLM', () => {
-  it('becomes one that passes the check, with all that can be carried', async () => {
+describe('parley import litellm', () => {
+  it('converts all supported settings to a configuration that passes the check', async () => {
     const { exitCode, value, text } = await importText(proxy);
     expect(exitCode).toBe(0);
     expect((await checkImported(text)).exitCode).toBe(0);
@@ -46,7 +46,7 @@ describe('a configuration of LiteLLM', () => {
     });
   });
 
-  it('has each vendor in its own protocol', async () => {
+  it('assigns the protocol of each vendor', async () => {
     const { value } = await importText(proxy);
     const { models } = value as unknown as Models;
     const timeouts = { firstByteMs: 600000 };
@@ -72,43 +72,43 @@ describe('a configuration of LiteLLM', () => {
     ]);
   });
 
-  it('is read as Python reads YAML: merge keys, yes, 1_000, dates as text', async () => {
-    expect((await upstreamsOf('general'))?.[0]).toMatchObject({
+  it('parses YAML like Python: merge keys, yes, 1_000, and dates as text', async () => {
+    expect((await importUpstreams('general'))?.[0]).toMatchObject({
       protocol: 'azure',
       endpoint: 'https://north.openai.azure.com/openai/deployments/general-north',
       key: '${AZURE_NORTH_KEY}',
       timeouts: { firstByteMs: 30000 },
     });
     const undated = proxy.replace('api_version: "2024-10-21"', 'api_version: 2024-10-21');
-    expect((await upstreamsOf('general', undated))?.[0]).toMatchObject({ apiVersion: '2024-10-21' });
+    expect((await importUpstreams('general', undated))?.[0]).toMatchObject({ apiVersion: '2024-10-21' });
   });
 
-  it('calls an own server, with the master key as it was', async () => {
+  it('converts a custom server and keeps the master key valid', async () => {
     await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
     const { text } = await importText(await fixture('litellm-proxy.yaml', { SELF: upstream.url }));
     await using service = await startService(await loadImported(text));
-    const ask = (key: string) =>
+    const chat = (key: string) =>
       service.sendRequest({
         path: '/v1/chat/completions',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: { model: 'own-server', messages: hello },
       });
-    expect((await ask('sk-master-literal-0006-long-enough')).status).toBe(200);
-    expect((await ask('master')).status).toBe(401);
+    expect((await chat('sk-master-literal-0006-long-enough')).status).toBe(200);
+    expect((await chat('master')).status).toBe(401);
     expect(await upstream.request(0)).toMatchObject({ path: '/v1/chat/completions', body: { model: 'library-7b' } });
   });
 });
 
 describe('fallbacks of LiteLLM', () => {
-  it('become tiers behind the own upstreams, with a warning', async () => {
-    const upstreams = (await upstreamsOf('general')) ?? [];
+  it('become tiers after the configured upstreams, with a warning', async () => {
+    const upstreams = (await importUpstreams('general')) ?? [];
     expect(upstreams.map(({ protocol, tier }) => [protocol, tier])).toEqual([
       ['azure', undefined],
       [undefined, undefined],
       ['anthropic', 1],
       ['bedrock', 2],
     ]);
-    expect((await upstreamsOf('thinker'))?.map(({ tier }) => tier)).toEqual([undefined]);
+    expect((await importUpstreams('thinker'))?.map(({ tier }) => tier)).toEqual([undefined]);
     const { lines } = await importText(proxy);
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -119,7 +119,7 @@ describe('fallbacks of LiteLLM', () => {
     );
   });
 
-  it('answer when the own upstreams fail', async () => {
+  it('answer if the configured upstreams fail', async () => {
     await using broken = await startScriptedUpstream(jsonReply({ error: { message: 'down' } }, 503));
     await using other = await startScriptedUpstream(jsonReply(plainCompletion('from the other')));
     const entry = (name: string, url: string) =>
@@ -137,7 +137,7 @@ describe('fallbacks of LiteLLM', () => {
   });
 });
 
-describe('what LiteLLM says of a model', () => {
+describe('model_info of LiteLLM', () => {
   const info = (text: string) => `model_list:
   - model_name: m
     litellm_params: {model: openai/m, api_key: os.environ/SOME_KEY, drop_params: true}
@@ -145,7 +145,7 @@ describe('what LiteLLM says of a model', () => {
 general_settings: {master_key: sk-a-master-key-of-some-length}
 `;
 
-  it('is told to callers as far as they are told of such', async () => {
+  it('becomes features and attachment types', async () => {
     const { value } = await importText(
       info('supports_function_calling: true, supports_reasoning: true, supports_system_messages: false, supports_vision: true'),
     );
@@ -155,7 +155,7 @@ general_settings: {master_key: sk-a-master-key-of-some-length}
     });
   });
 
-  it('is told line by line if it is not imported', async () => {
+  it('is reported by line if it is not imported', async () => {
     const { lines } = await importText(info('base_model: gpt-4o, supports_pdf_input: true'));
     expect(lines.map((line) => line.split(' ')[1])).toEqual([
       'model_list[0].litellm_params.drop_params:',
@@ -165,8 +165,8 @@ general_settings: {master_key: sk-a-master-key-of-some-length}
   });
 });
 
-describe('what LiteLLM has and Parley has not', () => {
-  it('is told with file, line, path and advice', async () => {
+describe('unsupported setting of LiteLLM', () => {
+  it('is reported with file, line, path, and advice', async () => {
     const { lines } = await importText(proxy);
     expect(lines).toEqual(
       expect.arrayContaining([
@@ -187,7 +187,7 @@ describe('what LiteLLM has and Parley has not', () => {
     expect(lines.filter((line) => !/^config\.yaml:\d+: \S+: /.test(line))).toEqual([]);
   });
 
-  it('is no more than a mistake of typing in one entry', async () => {
+  it('does not affect other entries if one entry is misspelled', async () => {
     const { lines, value } = await importText(
       'model_list:\n  - model_name: a\n    litellm_params: {model: gpt-4o, api_ky: k}\n  - model_nam: b\n    litellm_params: {model: gpt-4o}\n  - 7\n',
     );
@@ -203,7 +203,7 @@ describe('what LiteLLM has and Parley has not', () => {
   });
 });
 
-it('two secrets never share a variable, and a variable that is named already stays what it is', async () => {
+it('parley import litellm never assigns one variable to two secrets or reuses a variable name of the file', async () => {
   const { value, text } = await importText(
     [
       'model_list:',
@@ -223,8 +223,8 @@ it('two secrets never share a variable, and a variable that is named already sta
   expect(text).not.toContain('literal-');
 });
 
-it('the newer form of Azure is called as OpenAI is', async () => {
-  const upstreams = await upstreamsOf(
+it('parley import litellm converts the v1 API of Azure to the openai protocol', async () => {
+  const upstreams = await importUpstreams(
     'a',
     'model_list:\n  - {model_name: a, litellm_params: {model: azure/gpt-5, api_base: "https://x.openai.azure.com/openai/v1/"}}\n',
   );

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { isJsonObject } from '#base/json/json.ts';
 import { checkImported, fixture, runImport } from './support.ts';
 
-/** What a person may put in the wrong place. */
-const odd = fc.oneof(
+/** Values that a user might enter by mistake. */
+const wrongValue = fc.oneof(
   fc.constantFrom(
     null,
     true,
@@ -32,20 +32,20 @@ const odd = fc.oneof(
   fc.dictionary(fc.constantFrom('endpoint', 'model', '__proto__', 'x'), fc.constantFrom(1, 'x', null), { maxKeys: 2 }),
 );
 
-type Place = readonly (string | number)[];
+type Path = readonly (string | number)[];
 
-function placesIn(value: unknown, place: Place = []): readonly Place[] {
+function listPaths(value: unknown, place: Path = []): readonly Path[] {
   const members = Array.isArray(value) ? [...value.entries()] : isJsonObject(value) ? Object.entries(value) : [];
-  return [place, ...members.flatMap(([key, member]) => placesIn(member, [...place, key]))].filter(({ length }) => length > 0);
+  return [place, ...members.flatMap(([key, member]) => listPaths(member, [...place, key]))].filter(({ length }) => length > 0);
 }
 
-/** A copy with something else at one place. */
-function withOther(value: unknown, [key, ...rest]: Place, other: unknown): unknown {
+/** Returns a copy with another value at one path. */
+function replaceAt(value: unknown, [key, ...rest]: Path, other: unknown): unknown {
   if (key === undefined) return other;
-  if (Array.isArray(value)) return value.map((item, index) => (index === key ? withOther(item, rest, other) : item));
+  if (Array.isArray(value)) return value.map((item, index) => (index === key ? replaceAt(item, rest, other) : item));
   if (!isJsonObject(value)) return other;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, name === key ? withOther(member, rest, other) : member]),
+    Object.entries(value).map(([name, member]) => [name, name === key ? replaceAt(member, rest, other) : member]),
   );
 }
 
@@ -54,22 +54,25 @@ const sources = {
   litellm: parse(await fixture('litellm-proxy.yaml'), { version: '1.1', merge: true }) as unknown,
 };
 
-describe.each(['dial', 'litellm'] as const)('whatever stands in a configuration of %s', (from) => {
-  const places = placesIn(sources[from]);
+describe.each(['dial', 'litellm'] as const)('configuration of %s with up to 3 wrong values', (from) => {
+  const places = listPaths(sources[from]);
 
-  it('the import answers, and its result passes the check', async () => {
+  it('is rejected or converted to a configuration that passes the check', async () => {
     let passed = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(fc.constantFrom(...places), odd), { minLength: 1, maxLength: 3 }), async (changes) => {
-        const value = changes.reduce((before, [place, other]) => withOther(before, place, other), sources[from]);
-        const { text, lines, exitCode } = await runImport({ from, files: { 'a.json': JSON.stringify(value) } });
-        if (text === '') {
-          expect([exitCode, lines.length]).toEqual([1, 1]);
-          return;
-        }
-        expect((await checkImported(text)).lines.at(-1)).toContain('no errors');
-        passed += 1;
-      }),
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom(...places), wrongValue), { minLength: 1, maxLength: 3 }),
+        async (changes) => {
+          const value = changes.reduce((before, [place, other]) => replaceAt(before, place, other), sources[from]);
+          const { text, lines, exitCode } = await runImport({ from, files: { 'a.json': JSON.stringify(value) } });
+          if (text === '') {
+            expect([exitCode, lines.length]).toEqual([1, 1]);
+            return;
+          }
+          expect((await checkImported(text)).lines.at(-1)).toContain('no errors');
+          passed += 1;
+        },
+      ),
       { numRuns: 150 },
     );
     expect(passed).toBeGreaterThan(100);

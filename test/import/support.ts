@@ -12,7 +12,7 @@ type From = ImportFlags['from'];
 
 export interface Importing {
   readonly from: From;
-  /** Texts by name. */
+  /** File contents by name. */
   readonly files: Readonly<Record<string, string>>;
   readonly settings?: string;
   readonly isStrict?: boolean;
@@ -20,21 +20,21 @@ export interface Importing {
 
 export interface Imported {
   readonly exitCode: number;
-  /** What goes to stdout. */
+  /** Output on stdout. */
   readonly text: string;
   readonly value: Record<string, never>;
-  /** What goes to stderr, without the folder of the files. */
+  /** Lines on stderr, without the folder of the files. */
   readonly lines: readonly string[];
 }
 
-/** A fixture, with the addresses of servers of the test put in. */
+/** Reads a fixture and replaces the addresses of test servers in it. */
 export async function fixture(name: string, addresses: Readonly<Record<string, string>> = {}): Promise<string> {
   const text = await readFile(join(fixtures, name), 'utf8');
   const named = { ADAPTER: 'http://adapter.example:5000', SELF: 'http://self.example:8000', ...addresses };
   return Object.entries(named).reduce((rest, [word, url]) => rest.replaceAll(`${word}/`, `${url}/`), text);
 }
 
-/** Runs `parley import` on files of a folder of their own. */
+/** Runs `parley import` on files in a temporary folder. */
 export async function runImport({ from, files, settings, isStrict = false }: Importing): Promise<Imported> {
   await using folder = await makeFolder();
   const paths: string[] = [];
@@ -45,7 +45,7 @@ export async function runImport({ from, files, settings, isStrict = false }: Imp
   return { exitCode, text, value, lines: lines.map((line) => line.replaceAll(`${folder.path}/`, '')) };
 }
 
-/** Something for every variable that a configuration names: an address, a version or a word, after the place where it stands. */
+/** Returns a value for each variable in a configuration. Its position decides between a URL, a version, and a word. */
 function environmentFor(text: string): Readonly<Record<string, string>> {
   const named = (pattern: RegExp, toValue: (name: string) => string) =>
     [...text.matchAll(pattern)].map(([, name = '']): [string, string] => [name, toValue(name)]);
@@ -56,14 +56,14 @@ function environmentFor(text: string): Readonly<Record<string, string>> {
   ]);
 }
 
-/** What `parley check` says of an import. */
+/** Returns the result of `parley check` for an imported configuration. */
 export async function checkImported(text: string) {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);
   return await checkCommand([file], environmentFor(text));
 }
 
-/** The configuration as the service has it. */
+/** Returns the imported configuration as the service loads it. */
 export async function loadImported(text: string): Promise<object> {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);

@@ -9,36 +9,36 @@ import { runCommand, startProcess } from '#test/start-process.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/coming-from.md'), 'utf8');
 
-/** What stands behind a word of the page, up to the end of the line or of the text in it. */
-function found(pattern: RegExp): string {
+/** Returns the first group of the pattern in the documentation page. */
+function extract(pattern: RegExp): string {
   return pattern.exec(page)?.[1] ?? expect.unreachable(String(pattern));
 }
 
-it('the walk-through of the page comes to what the page says', async () => {
+it('the walk-through of docs/coming-from.md produces the documented output', async () => {
   await using folder = await makeFolder();
-  const source = await folder.write('aidial.config.json', found(/aidial\.config\.json <<'EOF'\n([\s\S]+?)\nEOF/));
+  const source = await folder.write('aidial.config.json', extract(/aidial\.config\.json <<'EOF'\n([\s\S]+?)\nEOF/));
   const imported = await runCommand(['import', 'dial', source]);
-  const said = (text: string) => text.replaceAll(`${folder.path}/`, '').trim();
-  expect([imported.code, said(imported.stderr)]).toEqual([0, found(/# (aidial\.config\.json:\d+: .+)/)]);
+  const normalize = (text: string) => text.replaceAll(`${folder.path}/`, '').trim();
+  expect([imported.code, normalize(imported.stderr)]).toEqual([0, extract(/# (aidial\.config\.json:\d+: .+)/)]);
   const result = await folder.write('parley.json', imported.stdout);
-  const checked = await runCommand(['check', result]);
-  expect([checked.code, said(checked.stdout)]).toEqual([0, found(/# (parley\.json: no errors.+)/)]);
+  const checkResult = await runCommand(['check', result]);
+  expect([checkResult.code, normalize(checkResult.stdout)]).toEqual([0, extract(/# (parley\.json: no errors.+)/)]);
   await using service = await startProcess({ configuration: JSON.parse(imported.stdout) });
   const { text } = await service.sendRequest({
     method: 'GET',
     path: '/v1/user/info',
-    headers: { 'Api-Key': found(/'Api-Key: (.+?)'/) },
+    headers: { 'Api-Key': extract(/'Api-Key: (.+?)'/) },
   });
-  expect(text).toBe(found(/# (\{"user".+)/));
+  expect(text).toBe(extract(/# (\{"user".+)/));
 });
 
-it('the statement of the page gives the issued keys of LiteLLM as entries of keys', async () => {
+it('the SQL statement of docs/coming-from.md exports LiteLLM keys that are active and unrestricted', async () => {
   await using database = await freshDatabase();
   await queryPostgres(
     database.url,
     'create table "LiteLLM_VerificationToken" (token text, key_alias text, user_id text, team_id text, expires timestamp(3), models text[], blocked boolean)',
   );
-  const statement = found(/keys\.json <<'EOF'\n([\s\S]+?)\nEOF/);
+  const statement = extract(/keys\.json <<'EOF'\n([\s\S]+?)\nEOF/);
   const keysNow = async (): Promise<unknown> => Object.values((await queryPostgres(database.url, statement))[0] ?? {})[0];
   expect(await keysNow()).toEqual({ keys: {} });
   const digest = hash('sha256', 'sk-issued-long-ago', 'hex');

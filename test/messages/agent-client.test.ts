@@ -9,11 +9,11 @@ import { callerKey, startService, type TestService } from '#test/start-service.t
 import { createUpstream, recorded } from '#test/vendor-replies.ts';
 
 /**
- * What an agent for the command line sends on the dialect, part for part as it sends it, its texts replaced: the first request of a
- * task; a later one, with thoughts, parallel calls and results that are an image, a document, a failure and the name of a tool;
- * and one for a search by the upstream.
+ * Returns a request of a command line agent with replaced texts. `first` is the first request of a task. `later` has thoughts,
+ * parallel calls, and results with an image, a document, a failure, and a tool reference. `search` includes a search tool of the
+ * upstream.
  */
-function requestOf(name: 'first' | 'later' | 'search', model: string): { [key: string]: unknown } {
+function readRequest(name: 'first' | 'later' | 'search', model: string): { [key: string]: unknown } {
   const text = readFileSync(new URL(`../fixtures/agent/${name}.json`, import.meta.url), 'utf8');
   return { ...(JSON.parse(text) as object), model };
 }
@@ -45,18 +45,18 @@ function send(body: object): Promise<TestResponse> {
   return service.sendRequest({ path: '/anthropic/v1/messages?beta=true', headers, body });
 }
 
-const calling = eventsReply(
+const callReply = eventsReply(
   delta({ role: 'assistant', content: 'I will look.' }),
   delta({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'Bash', arguments: '' } }] }),
   delta({ tool_calls: [{ index: 0, function: { arguments: '{"command":"ls"}' } }] }),
   finish('tool_calls'),
 );
 
-describe('an agent client', () => {
-  it.each(['first', 'later', 'search'] as const)('is relayed to an upstream of the dialect, word for word: %s', async (name) => {
+describe('agent client', () => {
+  it.each(['first', 'later', 'search'] as const)('is relayed unchanged to an anthropic upstream: %s', async (name) => {
     const bytes = fixture('thinking-tools');
     upstream.script(piecesReply(Buffer.from(bytes, 'latin1')));
-    const body = requestOf(name, 'claude');
+    const body = readRequest(name, 'claude');
     const answer = await send(body);
     expect(Buffer.from(answer.text).toString('latin1')).toBe(bytes);
     expect(answer.headers).not.toHaveProperty('parley-ignored');
@@ -65,9 +65,9 @@ describe('an agent client', () => {
     expect(sent.headers['anthropic-beta']).toBe(betas);
   });
 
-  it('works with an upstream of OpenAI: its first request', async () => {
-    upstream.script(calling);
-    const answer = await send(requestOf('first', 'gpt'));
+  it('works with an OpenAI upstream for its first request', async () => {
+    upstream.script(callReply);
+    const answer = await send(readRequest('first', 'gpt'));
     const events = readMessageEvents(answer.text);
     expect(findGrammarErrors(events)).toEqual([]);
     expect(events.filter(({ type }) => type === 'content_block_start')).toMatchObject([
@@ -87,8 +87,8 @@ describe('an agent client', () => {
   });
 
   it('sends tool results to an OpenAI upstream', async () => {
-    upstream.script(calling);
-    expect((await send(requestOf('later', 'gpt'))).status).toBe(200);
+    upstream.script(callReply);
+    expect((await send(readRequest('later', 'gpt'))).status).toBe(200);
     const { messages } = (upstream.requests.at(-1)?.body ?? {}) as { messages: { role: string; content: unknown }[] };
     expect(messages.slice(2)).toEqual([
       {
@@ -113,10 +113,10 @@ describe('an agent client', () => {
   });
 
   it.each(['gpt', 'bedrock', 'demo'])(
-    'receives an answer without a search and a header that names the search tool: %s',
+    'receives an answer without a search, and Parley-Ignored names the search tool: %s',
     async (model) => {
-      upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : calling);
-      const answer = await send(requestOf('search', model));
+      upstream.script(model === 'bedrock' ? recorded('bedrock', 'text') : callReply);
+      const answer = await send(readRequest('search', model));
       expect([answer.status, answer.headers['parley-ignored']]).toEqual([
         200,
         expect.stringContaining('tools.web_search_20250305'),
@@ -130,7 +130,7 @@ describe('an agent client', () => {
     [{ type: 'tool', name: 'web_search' }, 'tool_choice.name: is web_search'],
   ])('is rejected if its tool choice requires a search: %j', async (tool_choice, words) => {
     const count = upstream.requests.length;
-    const answer = await send({ ...requestOf('search', 'gpt'), tool_choice });
+    const answer = await send({ ...readRequest('search', 'gpt'), tool_choice });
     expect([answer.status, answer.json]).toMatchObject([
       400,
       {
@@ -144,35 +144,35 @@ describe('an agent client', () => {
   });
 
   it('works with the demo', async () => {
-    const answer = await send({ ...requestOf('first', 'demo'), max_tokens: 10 });
+    const answer = await send({ ...readRequest('first', 'demo'), max_tokens: 10 });
     expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
   });
 });
 
-describe('an agent client with a Claude of Bedrock', () => {
-  it('keeps the marks of the prompt cache, thoughts with their signatures, images, documents and failures', async () => {
+describe('agent client with Claude on Bedrock', () => {
+  it('keeps cache control, thoughts with signatures, images, documents, and failures', async () => {
     upstream.script(recorded('bedrock', 'thinking-tools'));
-    const answer = await send(requestOf('later', 'bedrock'));
+    const answer = await send(readRequest('later', 'bedrock'));
     expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
     expect(String(answer.headers['parley-ignored']).split(', ')).not.toContain('cache_control');
     const body = upstream.requests.at(-1)?.body as unknown as ConverseBody;
     const point = { cachePoint: { type: 'default' } };
     const rule = (n: number) => ({ text: `Rule ${n}: say what you do.` });
     expect(body.system).toEqual([rule(1), rule(2), point, rule(3), point, { text: expect.stringContaining('# Environment') }]);
-    const [, asked, answered] = body.messages;
-    expect(asked?.content.filter((block) => 'reasoningContent' in block)).toContainEqual({
+    const [, callMessage, resultMessage] = body.messages;
+    expect(callMessage?.content.filter((block) => 'reasoningContent' in block)).toContainEqual({
       reasoningContent: { reasoningText: { text: 'Hm, a tool.', signature: 'c2lnbmVk' } },
     });
-    expect(asked?.content.filter((block) => 'toolUse' in block)).toHaveLength(4);
-    const results = answered?.content.filter((block) => 'toolResult' in block) ?? [];
+    expect(callMessage?.content.filter((block) => 'toolUse' in block)).toHaveLength(4);
+    const results = resultMessage?.content.filter((block) => 'toolResult' in block) ?? [];
     expect(results).toHaveLength(4);
-    expect(JSON.stringify(answered)).toMatch(/"image":\{"format":"png".*"document":\{"format":"pdf"/);
-    expect(answered?.content.findIndex((block) => 'cachePoint' in block)).toBeGreaterThan(0);
+    expect(JSON.stringify(resultMessage)).toMatch(/"image":\{"format":"png".*"document":\{"format":"pdf"/);
+    expect(resultMessage?.content.findIndex((block) => 'cachePoint' in block)).toBeGreaterThan(0);
   });
 
-  it('gets thoughts, their signature and calls in the dialect', async () => {
+  it('receives thoughts with signatures, and calls', async () => {
     upstream.script(recorded('bedrock', 'thinking-tools'));
-    const { text } = await send(requestOf('first', 'bedrock'));
+    const { text } = await send(readRequest('first', 'bedrock'));
     const events = readMessageEvents(text);
     const kinds = events.flatMap((event) => (event.type === 'content_block_start' ? [event.content_block.type] : []));
     expect(kinds).toEqual(expect.arrayContaining(['thinking', 'tool_use']));

@@ -29,17 +29,17 @@ const get_weather = tool({
   execute: async ({ city }) => `sunny in ${city}`,
 });
 
-describe.each(everywhere)('the AI SDK on /%s, with %s', (prefix, name) => {
-  const asking = () => ({ model: modelAt(prefix, name), prompt: 'hello', maxRetries: 0, maxOutputTokens: 100 });
+describe.each(everywhere)('AI SDK on /%s with %s', (prefix, name) => {
+  const createOptions = () => ({ model: modelAt(prefix, name), prompt: 'hello', maxRetries: 0, maxOutputTokens: 100 });
 
   it('generates text', async () => {
-    const { text, usage, finishReason } = await generateText(asking());
+    const { text, usage, finishReason } = await generateText(createOptions());
     expect([text, finishReason]).toEqual([hello, 'stop']);
     expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 13 });
   });
 
   it('streams text', async () => {
-    const result = streamText(asking());
+    const result = streamText(createOptions());
     let text = '';
     for await (const piece of result.textStream) text += piece;
     expect(text).toBe(hello);
@@ -47,13 +47,13 @@ describe.each(everywhere)('the AI SDK on /%s, with %s', (prefix, name) => {
     if (name !== 'app') expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 13 });
   });
 
-  it('runs tools, in one piece and streamed', async () => {
-    const running = { ...asking(), prompt: 'What is the weather?', tools: { get_weather }, stopWhen: stepCountIs(3) };
-    const whole = await generateText(running);
-    const streamed = streamText(running);
+  it('runs tools, streamed or not', async () => {
+    const toolOptions = { ...createOptions(), prompt: 'What is the weather?', tools: { get_weather }, stopWhen: stepCountIs(3) };
+    const completeResult = await generateText(toolOptions);
+    const streamed = streamText(toolOptions);
     await streamed.consumeStream();
     for (const [text, steps] of [
-      [whole.text, whole.steps],
+      [completeResult.text, completeResult.steps],
       [await streamed.text, await streamed.steps],
     ] as const) {
       expect(text).toBe('It is sunny in Paris and rainy in Oslo.');
@@ -62,14 +62,14 @@ describe.each(everywhere)('the AI SDK on /%s, with %s', (prefix, name) => {
   });
 });
 
-describe('the AI SDK', () => {
+describe('AI SDK', () => {
   it.each([
     ['too long', 'gpt', 400, false],
     ['too fast', 'claude', 429, true],
     ['overloaded', 'gpt', 503, true],
     ['hello', 'staff', 403, false],
     ['hello', 'none', 404, false],
-  ])('throws an APICallError of "%s" to %s', async (prompt, model, statusCode, isRetryable) => {
+  ])('throws an APICallError for "%s" to %s', async (prompt, model, statusCode, isRetryable) => {
     const error = await generateText({ model: modelAt('anthropic', model), prompt, maxRetries: 0, maxOutputTokens: 100 }).catch(
       (thrown: unknown) => thrown,
     );
@@ -77,7 +77,7 @@ describe('the AI SDK', () => {
     expect(error).toMatchObject({ statusCode, isRetryable, data: { type: 'error', error: { type: expect.any(String) } } });
   });
 
-  it.each(['demo', 'quick'])('ignores parts that the dialect does not have, with %s', async (model) => {
+  it.each(['demo', 'quick'])('ignores parts that the Messages API does not have, with %s', async (model) => {
     const result = streamText({
       model: modelAt('msgapi', model),
       prompt: 'Show me everything you can',
@@ -91,7 +91,7 @@ describe('the AI SDK', () => {
     expect(await result.finishReason).toBe('stop');
   });
 
-  it('sends files that the upstream gets', async () => {
+  it('sends files that reach the upstream', async () => {
     const content = [
       { type: 'text' as const, text: 'Look.' },
       { type: 'file' as const, mediaType: 'application/pdf', data: 'JVBERg==', filename: 'a.pdf' },
@@ -111,15 +111,15 @@ describe('the AI SDK', () => {
   });
 
   it('ends the call when it is aborted', async () => {
-    const leaving = new AbortController();
+    const abortController = new AbortController();
     const result = streamText({
       model: modelAt('anthropic', 'demo'),
       prompt: 'Count to 1000',
-      abortSignal: leaving.signal,
+      abortSignal: abortController.signal,
       maxRetries: 0,
       maxOutputTokens: 100,
     });
-    for await (const _piece of result.textStream) leaving.abort();
+    for await (const _piece of result.textStream) abortController.abort();
     await expect.poll(() => mocked.service.inFlightCalls.size, { interval: 5 }).toBe(0);
   });
 });

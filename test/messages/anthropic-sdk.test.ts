@@ -15,7 +15,7 @@ afterEach(() => mocked.service.forgetFailures());
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 
-/** As stock users set it up: the key in `x-api-key` on the alias; on the canonical prefix as a token. */
+/** Common client setups: the key in `x-api-key` on the alias, or as a bearer token on the canonical prefix. */
 const clients = {
   '/anthropic': () => new Anthropic({ apiKey: callerKey, baseURL: `${mocked.service.url}/anthropic`, maxRetries: 0 }),
   '/msgapi': () => new Anthropic({ authToken: callerKey, apiKey: null, baseURL: `${mocked.service.url}/msgapi`, maxRetries: 0 }),
@@ -25,7 +25,7 @@ const prefixes = Object.keys(clients) as Prefix[];
 const models = ['gpt', 'claude', 'app'];
 const everywhere = prefixes.flatMap((prefix) => models.map((model) => [prefix, model] as const));
 
-function asks(model: string, content: Anthropic.MessageParam['content'] = 'Hello') {
+function createBody(model: string, content: Anthropic.MessageParam['content'] = 'Hello') {
   return { model, max_tokens: 100, messages: [{ role: 'user' as const, content }] };
 }
 
@@ -35,9 +35,9 @@ const weather: Anthropic.Tool = {
   input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 };
 
-describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) => {
-  it('gets a message', async () => {
-    const message = await clients[prefix]().messages.create(asks(model));
+describe.each(everywhere)('Anthropic SDK on %s with %s', (prefix, model) => {
+  it('receives a message', async () => {
+    const message = await clients[prefix]().messages.create(createBody(model));
     expect(message).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn' });
     expect(getText(message as never)).toBe(hello);
     expect(message.usage).toMatchObject({ input_tokens: 11, output_tokens: 13 });
@@ -45,12 +45,12 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
   });
 
   it('streams a message', async () => {
-    const stream = clients[prefix]().messages.stream(asks(model));
-    const heard: string[] = [];
-    stream.on('text', (text) => heard.push(text));
+    const stream = clients[prefix]().messages.stream(createBody(model));
+    const textPieces: string[] = [];
+    stream.on('text', (text) => textPieces.push(text));
     const message = await stream.finalMessage();
-    expect(heard.join('')).toBe(hello);
-    expect(heard.length).toBeGreaterThan(3);
+    expect(textPieces.join('')).toBe(hello);
+    expect(textPieces.length).toBeGreaterThan(3);
     expect(getText(message as never)).toBe(hello);
     expect(message.stop_reason).toBe('end_turn');
     expect(message.usage).toMatchObject({ input_tokens: 11, output_tokens: 13 });
@@ -58,7 +58,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
 
   it.each([false, true])('calls tools in parallel and returns their results (streamed: %s)', async (stream) => {
     const client = clients[prefix]();
-    const body = { ...asks(model, 'What is the weather?'), tools: [weather] };
+    const body = { ...createBody(model, 'What is the weather?'), tools: [weather] };
     const first = await (stream ? client.messages.stream(body).finalMessage() : client.messages.create(body));
     expect(first.stop_reason).toBe('tool_use');
     const uses = first.content.filter((block): block is Anthropic.ToolUseBlock => block.type === 'tool_use');
@@ -82,10 +82,10 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
     ['too long', 400, 'invalid_request_error'],
     ['overloaded', 503, 'overloaded_error'],
     ['broken', 500, 'api_error'],
-  ])('throws "%s" as its own error class, streamed or not', async (words, status, type) => {
+  ])('throws the error class for "%s", streamed or not', async (words, status, type) => {
     for (const stream of [false, true]) {
       const error = await clients[prefix]()
-        .messages.create({ ...asks(model, words), stream })
+        .messages.create({ ...createBody(model, words), stream })
         .catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(APIError);
       expect(error).toMatchObject({ status, type, requestID: expect.any(String) });
@@ -95,11 +95,11 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
   });
 });
 
-describe('the Anthropic SDK', () => {
-  it('sends pictures that the upstream gets', async () => {
+describe('Anthropic SDK', () => {
+  it('sends images that reach the upstream', async () => {
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: png };
     await clients['/anthropic']().messages.create(
-      asks('gpt', [
+      createBody('gpt', [
         { type: 'text', text: 'What is this?' },
         { type: 'image', source },
       ]),
@@ -114,7 +114,7 @@ describe('the Anthropic SDK', () => {
     ['claude', 'c2lnbmVk'],
     ['gpt', ''],
   ])('receives the reasoning of %s in a separate block', async (model, signature) => {
-    const stream = clients['/anthropic']().messages.stream(asks(model, 'think'));
+    const stream = clients['/anthropic']().messages.stream(createBody(model, 'think'));
     let thoughts = '';
     stream.on('thinking', (piece) => {
       thoughts += piece;
@@ -127,8 +127,8 @@ describe('the Anthropic SDK', () => {
     ]);
   });
 
-  it.each(['demo', 'quick'])('streams %s and ignores parts that the dialect does not have', async (model) => {
-    const stream = clients['/msgapi']().messages.stream(asks(model, 'Show me everything you can'));
+  it.each(['demo', 'quick'])('streams from %s and ignores parts that the Messages API does not have', async (model) => {
+    const stream = clients['/msgapi']().messages.stream(createBody(model, 'Show me everything you can'));
     const types = new Set<string>();
     stream.on('streamEvent', ({ type }) => types.add(type));
     const message = await stream.finalMessage();
@@ -144,16 +144,16 @@ describe('the Anthropic SDK', () => {
     ]);
   });
 
-  it('finds stages, attachments and statistics in the field parley of a message', async () => {
-    const message = await clients['/msgapi']().messages.create(asks('demo', 'Show me everything you can'));
+  it('returns stages, attachments, and statistics in the field parley of a message', async () => {
+    const message = await clients['/msgapi']().messages.create(createBody('demo', 'Show me everything you can'));
     const { parley } = message as unknown as { parley: { custom_content: Record<string, unknown[]>; statistics: object } };
     expect(parley.custom_content.stages?.[0]).toMatchObject({ index: 0, status: 'completed' });
     expect(parley.custom_content.attachments?.length).toBeGreaterThan(0);
     expect(parley.statistics).toMatchObject({ usage_per_model: [{ model: 'demo' }] });
   });
 
-  it('leaves a stream, and the call ends', async () => {
-    const stream = clients['/anthropic']().messages.stream(asks('demo', 'Count to 1000'));
+  it('ends the call if it aborts a stream', async () => {
+    const stream = clients['/anthropic']().messages.stream(createBody('demo', 'Count to 1000'));
     stream.on('text', () => stream.abort());
     await expect(stream.finalMessage()).rejects.toThrow(APIUserAbortError);
     await expect.poll(() => mocked.service.inFlightCalls.size, { interval: 5 }).toBe(0);
@@ -161,15 +161,15 @@ describe('the Anthropic SDK', () => {
 
   it.each([
     ['an unknown key', { apiKey: 'unknown' }, 'gpt', 401, 'authentication_error'],
-    ['a deployment for others', {}, 'staff', 403, 'permission_error'],
-    ['a deployment that is not there', {}, 'none', 404, 'not_found_error'],
-    ['a model that makes vectors', {}, 'vectors', 400, 'invalid_request_error'],
-  ])('is refused with %s', async (_what, options, model, status, type) => {
+    ['a deployment of another role', {}, 'staff', 403, 'permission_error'],
+    ['an unknown deployment', {}, 'none', 404, 'not_found_error'],
+    ['an embedding model', {}, 'vectors', 400, 'invalid_request_error'],
+  ])('is rejected for %s', async (_what, options, model, status, type) => {
     const client = clients['/anthropic']().withOptions(options);
-    await expect(client.messages.create(asks(model))).rejects.toMatchObject({ status, type });
+    await expect(client.messages.create(createBody(model))).rejects.toMatchObject({ status, type });
   });
 
-  it('lists the models it may use, and looks one up', async () => {
+  it('lists the permitted models and retrieves a model', async () => {
     const client = clients['/anthropic']();
     const listed: string[] = [];
     for await (const { id } of client.models.list()) listed.push(id);
@@ -183,7 +183,7 @@ describe('the Anthropic SDK', () => {
   it.each(prefixes)('counts tokens on %s', async (prefix) => {
     const { input_tokens } = await clients[prefix]().messages.countTokens({
       model: 'demo',
-      messages: asks('demo', 'x'.repeat(400)).messages,
+      messages: createBody('demo', 'x'.repeat(400)).messages,
     });
     expect(input_tokens).toBe(100);
   });

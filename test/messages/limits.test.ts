@@ -11,7 +11,7 @@ upstreamsAreOdd();
 const usage = { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 5, output_tokens: 2 };
 const native = { id: 'msg_up', type: 'message', role: 'assistant', content: [], usage };
 
-/** `gpt` uses 7 + 5 tokens a call, `claude` 12 + 2. */
+/** Starts the service with limits. A call of `gpt` uses 7 + 5 tokens, a call of `claude` 12 + 2. */
 async function startLimited(limits: object, costLimit: object = {}) {
   const upstream = await startScriptedUpstream(({ received, ...answering }) =>
     jsonReply(received.path.endsWith('/messages') ? native : plainCompletion('hi'))({ received, ...answering } as never),
@@ -31,55 +31,55 @@ async function startLimited(limits: object, costLimit: object = {}) {
   return { service, upstream, [Symbol.asyncDispose]: close };
 }
 
-async function used(service: TestService, deployment: string): Promise<Record<string, { used: number }>> {
+async function getUsage(service: TestService, deployment: string): Promise<Record<string, { getUsage: number }>> {
   const answer = await service.sendRequest({
     method: 'GET',
     path: `/v1/deployments/${deployment}/limits`,
     headers: { 'api-key': 'caller-key' },
   });
-  return answer.json as Record<string, { used: number }>;
+  return answer.json as Record<string, { getUsage: number }>;
 }
 
-function told({ status, json, headers }: TestResponse): unknown[] {
+function summarize({ status, json, headers }: TestResponse): unknown[] {
   return [status, (json as { error: { type: string } }).error.type, headers['retry-after'] !== undefined];
 }
 
-describe('limits on the messages surface', () => {
+describe('limits of the Messages API', () => {
   it.each([
     ['gpt', 12],
     ['claude', 14],
   ])('count the tokens of %s, translated or relayed', async (model, tokens) => {
     await using limited = await startLimited({ day: 1_000 });
     await post(limited.service, { model });
-    expect((await used(limited.service, model)).dayTokenStats?.used).toBe(tokens);
+    expect((await getUsage(limited.service, model)).dayTokenStats?.getUsage).toBe(tokens);
   });
 
-  it('are shared with chat, both ways', async () => {
+  it('are shared with chat completions', async () => {
     await using limited = await startLimited({ day: 20 });
     const { service } = limited;
     expect((await service.chat('gpt', { messages: hello })).status).toBe(200);
     expect((await post(service, { model: 'gpt' })).status).toBe(200);
-    const refused = await post(service, { model: 'gpt' });
-    expect(told(refused)).toEqual([429, 'rate_limit_error', true]);
-    expect(refused.text).toContain('24 of 20');
+    const rejection = await post(service, { model: 'gpt' });
+    expect(summarize(rejection)).toEqual([429, 'rate_limit_error', true]);
+    expect(rejection.text).toContain('24 of 20');
     expect((await service.chat('gpt', { messages: hello })).status).toBe(429);
   });
 
-  it('apply to relayed calls, which are not sent when a limit is used up', async () => {
+  it('apply to relayed calls, which are not sent if a limit is exhausted', async () => {
     await using limited = await startLimited({ day: 14 });
     const { service, upstream } = limited;
     expect((await post(service, { model: 'claude' })).status).toBe(200);
-    expect(told(await post(service, { model: 'claude', stream: true }))).toEqual([429, 'rate_limit_error', true]);
+    expect(summarize(await post(service, { model: 'claude', stream: true }))).toEqual([429, 'rate_limit_error', true]);
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('report the remaining quota in header fields', async () => {
+  it('report the remaining quota in response headers', async () => {
     await using limited = await startLimited({ requestDay: 5 });
     const { headers } = await post(limited.service, { model: 'claude' });
     expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '5', 'x-ratelimit-remaining-requests': '4' });
   });
 
-  it('report the remaining quota of a rejected call in both forms', async () => {
+  it('report the remaining quota of a rejected call in OpenAI and Anthropic headers', async () => {
     await using limited = await startLimited({ requestDay: 1 });
     await post(limited.service, { model: 'gpt' });
     const { status, headers } = await post(limited.service, { model: 'gpt', stream: true });
@@ -94,7 +94,7 @@ describe('limits on the messages surface', () => {
   it('count the cost of cached tokens', async () => {
     await using limited = await startLimited({}, { day: 1_000 });
     await post(limited.service, { model: 'claude' });
-    expect((await used(limited.service, 'claude')).dayCostStats?.used).toBeCloseTo(3 + 0.4 + 10 + 20);
+    expect((await getUsage(limited.service, 'claude')).dayCostStats?.getUsage).toBeCloseTo(3 + 0.4 + 10 + 20);
   });
 
   it('are not used by token counting or rejected requests', async () => {
@@ -103,6 +103,6 @@ describe('limits on the messages surface', () => {
     const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
     await service.sendRequest({ path: '/msgapi/v1/messages/count_tokens', headers, body: { model: 'gpt', messages: hello } });
     await post(service, { model: 'gpt', messages: [] });
-    expect(await used(service, 'gpt')).toMatchObject({ dayTokenStats: { used: 0 }, dayRequestStats: { used: 0 } });
+    expect(await getUsage(service, 'gpt')).toMatchObject({ dayTokenStats: { used: 0 }, dayRequestStats: { used: 0 } });
   });
 });

@@ -37,7 +37,7 @@ const absent = Object.fromEntries(
 );
 const messages = [{ role: 'user', content: 'Hello' }];
 
-async function sentFor(model: string, fields: object, path = 'messages') {
+async function captureRequest(model: string, fields: object, path = 'messages') {
   const body = { model, max_tokens: 5, messages, ...fields };
   const answer = await service.sendRequest({ path: `/msgapi/v1/${path}`, headers: withKey(), body });
   expect(answer.status).toBe(200);
@@ -47,21 +47,21 @@ async function sentFor(model: string, fields: object, path = 'messages') {
 }
 
 describe('null in a message request', () => {
-  it('is the field left out, relayed or translated', async () => {
-    expect(await sentFor('claude', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
-    expect(await sentFor('gpt', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
+  it('counts as an absent field, relayed or translated', async () => {
+    expect(await captureRequest('claude', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
+    expect(await captureRequest('gpt', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
   });
 
   it.each(Object.keys(absent))('counts as absent for %s only', async (field) => {
-    expect(await sentFor('claude', { [field]: null })).not.toHaveProperty(field);
+    expect(await captureRequest('claude', { [field]: null })).not.toHaveProperty(field);
   });
 
-  it('is left out of tools, choices, settings and blocks', async () => {
+  it('is removed from tools, choices, settings, and blocks', async () => {
     const tool = { name: 'f', input_schema: { type: 'object' } };
     const result = { type: 'tool_result', tool_use_id: 't' };
     const use = { type: 'tool_use', id: 't', name: 'f', input: {} };
     const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' } };
-    const asked = {
+    const fields = {
       tools: [{ ...tool, type: null, description: null, cache_control: null }],
       tool_choice: { type: 'auto', name: null, disable_parallel_tool_use: null },
       thinking: { type: 'disabled', budget_tokens: null },
@@ -74,7 +74,7 @@ describe('null in a message request', () => {
         { role: 'user', content: [{ ...result, content: null, is_error: null, cache_control: null }] },
       ],
     };
-    expect(await sentFor('claude', asked)).toEqual({
+    expect(await captureRequest('claude', fields)).toEqual({
       ...{ model: 'up', max_tokens: 5 },
       tools: [tool],
       tool_choice: { type: 'auto' },
@@ -90,29 +90,29 @@ describe('null in a message request', () => {
     });
   });
 
-  it('is sent without an empty list of tools', async () => {
+  it('does not cause an empty list of tools to be sent', async () => {
     for (const model of ['claude', 'gpt'])
-      expect(await sentFor(model, { tools: [], tool_choice: { type: 'auto' } })).toEqual({
+      expect(await captureRequest(model, { tools: [], tool_choice: { type: 'auto' } })).toEqual({
         model: 'up',
         max_tokens: 5,
         messages,
       });
   });
 
-  it('stays in unknown fields', async () => {
-    expect(await sentFor('claude', { container: null })).toHaveProperty('container', null);
+  it('is kept in unknown fields', async () => {
+    expect(await captureRequest('claude', { container: null })).toHaveProperty('container', null);
   });
 
-  it('counts where tokens are counted', async () => {
+  it('counts as absent in a token count', async () => {
     claude.script(jsonReply({ input_tokens: 4 }));
-    expect(await sentFor('claude', { ...absent, max_tokens: null }, 'messages/count_tokens')).toEqual({
+    expect(await captureRequest('claude', { ...absent, max_tokens: null }, 'messages/count_tokens')).toEqual({
       model: 'up',
       messages,
     });
     claude.script(jsonReply(message));
   });
 
-  it.each(['model', 'messages', 'max_tokens'])('is no %s', async (field) => {
+  it.each(['model', 'messages', 'max_tokens'])('is rejected for %s', async (field) => {
     const body = { model: 'claude', max_tokens: 5, messages, [field]: null };
     expect((await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body })).status).toBe(400);
   });

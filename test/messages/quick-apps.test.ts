@@ -26,9 +26,9 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const asked: Anthropic.MessageParam = { role: 'user', content: 'What is the weather in Paris?' };
+const question: Anthropic.MessageParam = { role: 'user', content: 'What is the weather in Paris?' };
 
-async function ask(...messages: Anthropic.MessageParam[]): Promise<Anthropic.Message & { parley?: object }> {
+async function send(...messages: Anthropic.MessageParam[]): Promise<Anthropic.Message & { parley?: object }> {
   return client.messages.create({ model: 'clock', max_tokens: 100, messages });
 }
 
@@ -37,33 +37,33 @@ function toResult({ content }: Anthropic.Message): Anthropic.MessageParam {
   return { role: 'user', content: [{ type: 'tool_result', tool_use_id: use?.id ?? '', content: 'Sunny, 23 degrees' }] };
 }
 
-describe('a quick app with tools of its caller', () => {
-  it('hands out the call as one of the dialect', async () => {
-    const message = await ask(asked);
+describe('quick app with tools of the client', () => {
+  it('returns a tool call in the format of the Messages API', async () => {
+    const message = await send(question);
     expect(message.stop_reason).toBe('tool_use');
     expect(message.content.find((block) => block.type === 'tool_use')).toMatchObject({ name, input: { city: 'Paris' } });
     expect(message.parley).toMatchObject({ custom_content: { state: expect.anything() } });
   });
 
   it('continues the run for a client that returns the field parley', async () => {
-    const first = await ask(asked);
+    const first = await send(question);
     const { content, parley } = first;
-    const second = await ask(asked, { role: 'assistant', content, parley } as Anthropic.MessageParam, toResult(first));
+    const second = await send(question, { role: 'assistant', content, parley } as Anthropic.MessageParam, toResult(first));
     expect(second.stop_reason).toBe('end_turn');
     expect(getText(second as never)).toContain('Sunny, 23 degrees');
   });
 
-  it('answers from the result alone, for a stock client that does not', async () => {
-    const first = await ask(asked);
-    const second = await ask(asked, { role: 'assistant', content: first.content }, toResult(first));
+  it('answers from the result alone if the client does not return the field', async () => {
+    const first = await send(question);
+    const second = await send(question, { role: 'assistant', content: first.content }, toResult(first));
     expect(second.stop_reason).toBe('end_turn');
     expect(getText(second as never)).toContain('Sunny, 23 degrees');
   });
 
-  it('refuses a state that was changed', async () => {
-    const first = await ask(asked);
+  it('rejects a modified state', async () => {
+    const first = await send(question);
     const parley = { custom_content: { state: { forged: true } } };
     const changed = { role: 'assistant', content: first.content, parley } as Anthropic.MessageParam;
-    await expect(ask(asked, changed, toResult(first))).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });
+    await expect(send(question, changed, toResult(first))).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });
   });
 });

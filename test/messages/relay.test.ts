@@ -15,7 +15,7 @@ import {
 } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { asking, post, toNamed } from './support.ts';
+import { createBody, post, toNamed } from './support.ts';
 
 upstreamsAreOdd();
 
@@ -57,8 +57,8 @@ const start = {
 };
 const stop = { type: 'message_stop' };
 
-/** Valid, and as odd as can be: other spacing, unknown events and fields, comments, a signature, escapes, four-byte characters. */
-const odd =
+/** A valid stream with unusual spacing, unknown events and fields, comments, a signature, escapes, and 4-byte characters. */
+const unusualStream =
   toNamed(start) +
   'event: ping\ndata: {"type":   "ping"}\n\n' +
   ': a comment of the upstream\n\n' +
@@ -73,10 +73,10 @@ const odd =
   'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":9},"context_management":{}}\n\n' +
   toNamed(stop);
 
-describe('a call to an upstream of the dialect', () => {
+describe('call to an anthropic upstream', () => {
   it('sends the request unchanged except for the model name', async () => {
     claude.script(jsonReply({ id: 'msg_up', type: 'message', content: [], usage }));
-    const body = asking({
+    const body = createBody({
       model: 'm',
       system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', ttl: '1h' } }],
       messages: [{ role: 'user', content: [{ type: 'new_block', x: [1.5, null] }] }],
@@ -96,26 +96,26 @@ describe('a call to an upstream of the dialect', () => {
     expect(`${JSON.stringify(sent.headers)}${sent.text}`).not.toContain('caller-key');
   });
 
-  it('is translated with addons, so that their tools reach the model', async () => {
-    claude.script(piecesReply(odd));
+  it('is translated if addons require it, so that the model receives their tools', async () => {
+    claude.script(piecesReply(unusualStream));
     const answer = await post(service, { model: 'helped', stream: true, extra: 1 });
     expect(claude.requests.at(-1)?.body).not.toHaveProperty('extra');
     expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
   });
 
-  it('relays the events byte for byte, however they are split', async () => {
-    const bytes = Buffer.from(odd);
+  it('relays the events byte by byte, regardless of their split', async () => {
+    const bytes = Buffer.from(unusualStream);
     for (const size of [bytes.length, 1000, 97, 7]) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
         bytes.subarray(at * size, (at + 1) * size),
       );
       claude.script(piecesReply(...pieces));
       const answer = await post(service, { model: 'm', stream: true });
-      expect(answer.text).toBe(odd);
+      expect(answer.text).toBe(unusualStream);
     }
   });
 
-  it('relays a JSON message byte for byte', async () => {
+  it('relays a JSON message byte by byte', async () => {
     const text = `{ "type":"message", "content":[{"type":"text","text":"Gr\\u00fc\\u00dfe 😀","citations":null}],  "new": 1.0, "usage":${JSON.stringify(usage)} }`;
     claude.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -126,14 +126,14 @@ describe('a call to an upstream of the dialect', () => {
     expect(answer.headers['content-type']).toContain('application/json');
   });
 
-  it('is counted', async () => {
-    claude.script(piecesReply(odd));
+  it('is recorded with its tokens', async () => {
+    claude.script(piecesReply(unusualStream));
     await post(service, { model: 'm', stream: true });
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'ok', promptTokens: 12, completionTokens: 9 });
   });
 
-  it('that breaks off counts the received part and ends with an error of the dialect', async () => {
+  it('that is aborted midway is recorded with the received part and ends with an error event', async () => {
     const text = 'word '.repeat(40);
     const piece = toNamed({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as never);
     claude.script(async (answering: Answering) => {
@@ -160,41 +160,41 @@ describe('a call to an upstream of the dialect', () => {
     ['api_error', 'api_error', 'Busy: ***.'],
     ['authentication_error', 'api_error', 'The answer of m failed: Busy: ***.'],
     ['brand_new_error', 'api_error', 'The answer of m failed: Busy: ***.'],
-  ])('that ends with the event %s returns the message of the upstream', async (type, told, message) => {
+  ])('that ends with the event %s returns the message of the upstream', async (type, expectedType, message) => {
     const error = { type, message: 'Busy: claude-key.', details: { more: 'claude-key' } };
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
     claude.script(piecesReply(toNamed(start), toNamed(block), toNamed({ type: 'error', error, request_id: 'req_up' } as never)));
     const answer = await post(service, { model: 'm', stream: true });
     expect(readMessageEvents(answer.text).at(-1)).toEqual({
       type: 'error',
-      error: { type: told, message },
+      error: { type: expectedType, message },
       request_id: answer.headers['x-request-id'],
     });
   });
 
   it('is an upstream error if the reply is streamed instead of JSON, or the reverse', async () => {
-    claude.script(piecesReply(odd));
+    claude.script(piecesReply(unusualStream));
     const streamed = await post(service, { model: 'm' });
     claude.script(jsonReply({ id: 'msg_up', type: 'message', content: [], usage }));
-    const whole = await post(service, { model: 'm', stream: true });
-    for (const { status, json } of [streamed, whole])
+    const completeReply = await post(service, { model: 'm', stream: true });
+    for (const { status, json } of [streamed, completeReply])
       expect([status, (json as { error: { type: string } }).error.type]).toEqual([500, 'api_error']);
   });
 
-  it('is refused as the upstream refuses it', async () => {
+  it('is rejected with the error of the upstream', async () => {
     const error = { type: 'invalid_request_error', message: 'max_tokens: too many' };
     claude.script(jsonReply({ type: 'error', error }, 400));
     const answer = await post(service, { model: 'm', stream: true });
     expect([answer.status, (answer.json as { error: unknown }).error]).toEqual([400, error]);
   });
 
-  it('is left with its caller', async () => {
+  it('is canceled if the client disconnects', async () => {
     claude.script(async (answering) => {
       answering.head();
-      await answering.bytes(odd.slice(0, odd.indexOf('event: brand_new')));
+      await answering.bytes(unusualStream.slice(0, unusualStream.indexOf('event: brand_new')));
     });
     const index = claude.requests.length;
-    const reader = await openStream(service.url, { path, headers: withKey(), body: asking({ model: 'm', stream: true }) });
+    const reader = await openStream(service.url, { path, headers: withKey(), body: createBody({ model: 'm', stream: true }) });
     await reader.next();
     const received = await claude.request(index);
     await expectClosedOnDisconnect(received, () => reader.disconnect());
@@ -203,11 +203,11 @@ describe('a call to an upstream of the dialect', () => {
   });
 });
 
-describe('tokens', () => {
+describe('token count', () => {
   const count = (body: object) =>
     service.sendRequest({ path: `${path}/count_tokens`, headers: { ...withKey(), 'anthropic-beta': 'b' }, body });
 
-  it('are counted by the upstream of the dialect at every position', async () => {
+  it('is requested from the anthropic upstream at every position', async () => {
     claude.script(jsonReply({ input_tokens: 42 }));
     for (const model of ['m', 'reversed']) {
       const body = { model, messages: [{ role: 'user', content: [{ type: 'new_block' }] }], extra: 1 };
@@ -222,15 +222,15 @@ describe('tokens', () => {
     [refusal(400), 400, 'invalid_request_error'],
     [refusal(401), 500, 'api_error'],
     [jsonReply({ tokens: 1 }), 500, 'api_error'],
-  ])('that it does not count are an error of the dialect', async (reply, status, type) => {
+  ])('returns an error of the Messages API if the upstream fails', async (reply, status, type) => {
     claude.script(reply);
     const answer = await count({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
     expect([answer.status, (answer.json as { error: { type: string } }).error.type]).toEqual([status, type]);
   });
 });
 
-describe('of a deployment with upstreams of two kinds', () => {
-  it('a translated upstream replaces a failing one of the dialect', async () => {
+describe('deployment with upstreams of two protocols', () => {
+  it('uses a translated upstream if the anthropic upstream fails', async () => {
     claude.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Translated.')));
     const answer = await post(service, { model: 'both', stream: true, max_tokens: 7 });
@@ -239,14 +239,14 @@ describe('of a deployment with upstreams of two kinds', () => {
     expect(gpt.requests.at(-1)?.body).toMatchObject({ model: 'both', max_tokens: 7, stream: true });
   });
 
-  it('an upstream of the dialect replaces a failing translated one, byte for byte', async () => {
+  it('relays the anthropic upstream byte by byte if the translated upstream fails', async () => {
     gpt.script(refusal(503));
-    claude.script(piecesReply(odd));
+    claude.script(piecesReply(unusualStream));
     const answer = await post(service, { model: 'reversed', stream: true });
-    expect(answer.text).toBe(odd);
+    expect(answer.text).toBe(unusualStream);
   });
 
-  it('thoughts that one signed are not sent to the other kind', async () => {
+  it('does not send signed thoughts to the other protocol', async () => {
     claude.script(refusal(503));
     gpt.script(eventsReply(...plainReply('x')));
     const content = [

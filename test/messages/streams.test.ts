@@ -14,7 +14,7 @@ import {
 import { openStream } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
-import { asking, post } from './support.ts';
+import { createBody, post } from './support.ts';
 
 const telemetry = new RecordedTelemetry();
 let upstream: ScriptedUpstream;
@@ -42,10 +42,10 @@ afterAll(async () => {
 });
 
 const open = (model: string) =>
-  openStream(service.url, { path: '/msgapi/v1/messages', headers: withKey(), body: asking({ model, stream: true }) });
+  openStream(service.url, { path: '/msgapi/v1/messages', headers: withKey(), body: createBody({ model, stream: true }) });
 
-describe('a translated stream', () => {
-  it('is in the order of the dialect, with no end mark of another', async () => {
+describe('translated stream', () => {
+  it('has the event order of the Messages API and no [DONE]', async () => {
     upstream.script(eventsReply(...plainReply('Hel', 'lo')));
     const answer = await post(service, { stream: true });
     expect(answer.headers['content-type']).toContain('text/event-stream');
@@ -57,23 +57,23 @@ describe('a translated stream', () => {
   });
 
   it('is sent as it arrives', async () => {
-    const goOn = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('first').slice(0, 2));
-      await goOn.promise;
+      await resume.promise;
       await answering.events(...plainReply('second').slice(1));
       answering.done();
     });
     const reader = await open('m');
     let data = await reader.next();
     while (!data?.includes('first')) data = await reader.next();
-    goOn.resolve();
+    resume.resolve();
     while (data !== undefined && !data.includes('message_stop')) data = await reader.next();
     expect(data).toContain('message_stop');
   });
 
-  it('of an application has its stages in pings, and everything at the end', async () => {
+  it('of an application sends stages in pings, and the complete custom content at the end', async () => {
     const stage = (more: object) => delta({ custom_content: { stages: [{ index: 0, ...more }] } });
     const usage_per_model = [{ index: 0, model: 'x', name: 'x', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }];
     upstream.script(
@@ -97,7 +97,7 @@ describe('a translated stream', () => {
     });
   });
 
-  it('hands out a function call, and gets its result back in that form, with the state', async () => {
+  it('returns a function call, and sends its result to the application as a function message with the state', async () => {
     upstream.script(
       eventsReply(
         delta({ role: 'assistant', function_call: { name: 'ask_user', arguments: '{"what":"name"}' } }),
@@ -129,16 +129,16 @@ describe('a translated stream', () => {
     ]);
   });
 
-  it('that is idle gets pings of the dialect', async () => {
+  it('receives pings while it is idle', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('x').slice(0, 2));
-      begun.resolve();
+      started.resolve();
     });
     const reader = await open('m');
-    await begun.promise;
+    await started.promise;
     let data = await reader.next();
     while (!data?.includes('text_delta')) data = await reader.next();
     vi.advanceTimersByTime(15_000);
@@ -148,12 +148,12 @@ describe('a translated stream', () => {
   });
 });
 
-describe('an upstream error', () => {
+describe('upstream error', () => {
   it.each([
-    ['cut off', (answering: Answering) => answering.destroyConnection()],
-    ['ended without an end mark', (answering: Answering) => void answering.response.end()],
-    ['told of in an event', (answering: Answering) => void answering.response.end('data: {"error":{"message":"Oops."}}\n\n')],
-  ])('in the middle, %s, is an error event and the end', async (_form, fail) => {
+    ['closed connection', (answering: Answering) => answering.destroyConnection()],
+    ['stream without an end mark', (answering: Answering) => void answering.response.end()],
+    ['error event', (answering: Answering) => void answering.response.end('data: {"error":{"message":"Oops."}}\n\n')],
+  ])('midway (%s) causes an error event', async (_form, fail) => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('half').slice(0, 2));
@@ -166,7 +166,7 @@ describe('an upstream error', () => {
     expect(events.at(-1)).toMatchObject({ error: { type: 'api_error', message: expect.stringContaining('m failed') } });
   });
 
-  it('in the middle fails the stages that are open', async () => {
+  it('midway fails the open stages', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(
@@ -179,7 +179,7 @@ describe('an upstream error', () => {
     expect(events.at(-1)?.type).toBe('error');
   });
 
-  it('before the first event has its own status, streamed or not', async () => {
+  it('before the first event has its status, streamed or not', async () => {
     for (const stream of [false, true]) {
       upstream.script(refusal(429, { 'retry-after': '7' }));
       const answer = await post(service, { stream });
@@ -189,7 +189,7 @@ describe('an upstream error', () => {
     }
   });
 
-  it('in the middle of a JSON reply is an error response', async () => {
+  it('midway causes an error response for a JSON request', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('half').slice(0, 2));
@@ -199,7 +199,7 @@ describe('an upstream error', () => {
     expect([answer.status, (answer.json as { error: { type: string } }).error.type]).toEqual([500, 'api_error']);
   });
 
-  it('that leaves a tool call half is an error, never a call to run', async () => {
+  it('for an incomplete tool call is an error, and the call is not returned', async () => {
     const call = { index: 0, id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{"city":"Par' } };
     upstream.script(eventsReply(delta({ role: 'assistant', tool_calls: [call] }), finish('tool_calls')));
     const streamed = readMessageEvents((await post(service, { stream: true })).text);
@@ -208,7 +208,7 @@ describe('an upstream error', () => {
   });
 });
 
-describe('a client disconnect', () => {
+describe('client disconnect', () => {
   it.each(['m', 'app'])('cancels the upstream request of %s during an open reply and counts the usage', async (model) => {
     upstream.script(async (answering) => {
       answering.head();
@@ -224,22 +224,22 @@ describe('a client disconnect', () => {
     if (model === 'm') expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(0);
   });
 
-  it('cancels the upstream request before the response head', async () => {
+  it('cancels the upstream request before the response headers', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
-    const leaving = new AbortController();
+    const abortController = new AbortController();
     const headers = withKey();
-    const body = JSON.stringify(asking({ model: 'm' }));
-    const asked = fetch(`${service.url}/msgapi/v1/messages`, { method: 'POST', headers, body, signal: leaving.signal });
-    asked.catch(() => undefined);
+    const body = JSON.stringify(createBody({ model: 'm' }));
+    const request = fetch(`${service.url}/msgapi/v1/messages`, { method: 'POST', headers, body, signal: abortController.signal });
+    request.catch(() => undefined);
     const received = await upstream.request(index);
-    await expectClosedOnDisconnect(received, () => leaving.abort());
-    await expect(asked).rejects.toThrow();
+    await expectClosedOnDisconnect(received, () => abortController.abort());
+    await expect(request).rejects.toThrow();
   });
 });
 
-describe('a slow reader', () => {
-  it('holds the upstream back', async () => {
+describe('slow client', () => {
+  it('limits the rate of the upstream', async () => {
     const piece = 'x'.repeat(64 * 1024);
     let sent = 0;
     upstream.script(async (answering) => {

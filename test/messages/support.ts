@@ -4,12 +4,13 @@ import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, type TestService, usersDemoPaceMs, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
-/** A picture of one red dot. */
+/** PNG image of one red pixel. */
 export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 /**
- * The service before a third party's mock, which speaks both dialects: `gpt` goes to it in that of OpenAI, `claude` in
- * that of the callers, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
+ * Starts the service with a third-party mock that supports both APIs. `gpt` calls it through the OpenAI API, `claude` through the
+ * Messages API, and `app` is an application at the mock. `quick` is a quick app with the demo model. `staff` requires another
+ * role.
  */
 export async function startMessagesService(): Promise<MockedService> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
@@ -63,23 +64,27 @@ export async function startMessagesService(): Promise<MockedService> {
   );
 }
 
-/** The content of the last message that the mock was sent. */
+/** Returns the content of the last message that the mock received. */
 export function lastContent(mock: LLMock): unknown {
   const body = mock.getLastRequest()?.body as { messages?: { content: unknown }[] } | undefined;
   return body?.messages?.at(-1)?.content;
 }
 
-/** A request for a message, with `Api-Key` on the canonical prefix. */
+/** Sends a message request with `Api-Key` on the canonical prefix. */
 export function post(service: TestService, body: object, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
-  return service.sendRequest({ path: '/msgapi/v1/messages', headers: { ...withKey(callerKey), ...headers }, body: asking(body) });
+  return service.sendRequest({
+    path: '/msgapi/v1/messages',
+    headers: { ...withKey(callerKey), ...headers },
+    body: createBody(body),
+  });
 }
 
-/** A whole request body. */
-export function asking(body: object): object {
+/** Returns a complete request body. */
+export function createBody(body: object): object {
   return { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...body };
 }
 
-/** An event as an upstream of the dialect sends it. */
+/** Encodes an event as an anthropic upstream sends it. */
 export function toNamed(event: { type: string }): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

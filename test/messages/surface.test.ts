@@ -3,7 +3,7 @@ import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { asking, post } from './support.ts';
+import { createBody, post } from './support.ts';
 
 const maxBodyBytes = 4_000;
 let upstream: ScriptedUpstream;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 type Headers = Readonly<Record<string, string>>;
 
-function askAt(prefix: string, headers: Headers, body: unknown = asking({})): Promise<TestResponse> {
+function sendTo(prefix: string, headers: Headers, body: unknown = createBody({})): Promise<TestResponse> {
   return service.sendRequest({
     path: `/${prefix}/v1/messages`,
     headers: { 'content-type': 'application/json', ...headers },
@@ -43,11 +43,11 @@ function askAt(prefix: string, headers: Headers, body: unknown = asking({})): Pr
   });
 }
 
-function typeOf(answer: TestResponse): string {
+function getErrorType(answer: TestResponse): string {
   return (answer.json as { error: { type: string } }).error.type;
 }
 
-describe('credentials of the messages surface', () => {
+describe('credentials of the Messages API', () => {
   const bearer = { Authorization: `Bearer ${callerKey}` };
 
   it.each([
@@ -65,13 +65,13 @@ describe('credentials of the messages surface', () => {
     ['anthropic', { 'x-api-key': '' }, 401],
     ['anthropic', { 'x-api-key': 'unknown' }, 401],
     ['anthropic', {}, 401],
-  ] as const)('on /%s of %j give %d', async (prefix, headers: Headers, status) => {
-    const answer = await askAt(prefix, headers);
+  ] as const)('on /%s with %j are answered with %d', async (prefix, headers: Headers, status) => {
+    const answer = await sendTo(prefix, headers);
     expect(answer.status).toBe(status);
-    if (status === 401) expect(typeOf(answer)).toBe('authentication_error');
+    if (status === 401) expect(getErrorType(answer)).toBe('authentication_error');
   });
 
-  it('in x-api-key are taken nowhere else', async () => {
+  it('in x-api-key are not accepted by other APIs', async () => {
     const chat = await service.sendRequest({
       path: '/v1/chat/completions',
       headers: { 'x-api-key': callerKey, 'content-type': 'application/json' },
@@ -81,8 +81,8 @@ describe('credentials of the messages surface', () => {
   });
 });
 
-describe('an error of the messages surface', () => {
-  it('has the shape of the dialect, and the id of the request in every place', async () => {
+describe('error of the Messages API', () => {
+  it('has the format of the API and the request ID in every place', async () => {
     const answer = await post(service, { model: 'none' }, { 'x-request-id': 'my-id' });
     expect(answer.status).toBe(404);
     expect(answer.json).toEqual({
@@ -100,75 +100,75 @@ describe('an error of the messages surface', () => {
     ['DELETE', '/anthropic/v1/messages', 405, 'invalid_request_error'],
     ['GET', '/anthropic/v1/models', 401, 'authentication_error'],
     ['GET', '/anthropic/v1/models/a%2F..%2Fb', 401, 'authentication_error'],
-  ])('of %s %s is %d', async (method, path, status, type) => {
+  ])('for %s %s has the status %d', async (method, path, status, type) => {
     const answer = await service.sendRequest({ method, path });
-    expect([answer.status, typeOf(answer)]).toEqual([status, type]);
+    expect([answer.status, getErrorType(answer)]).toEqual([status, type]);
     const { request_id } = answer.json as { request_id: string };
     expect([answer.headers['request-id'], answer.headers['x-request-id']]).toEqual([request_id, request_id]);
   });
 
-  it('elsewhere keeps its own shape', async () => {
+  it('is not used for other paths', async () => {
     const answer = await service.sendRequest({ method: 'GET', path: '/msgapis/v1/models' });
     expect(answer.error.code).toBe('route_not_found');
     expect(answer.headers).not.toHaveProperty('request-id');
   });
 
   it.each([
-    ['size before credentials', { 'api-key': 'unknown' }, { pad: 'x'.repeat(maxBodyBytes) }, 413],
-    ['credentials before the media type', { 'api-key': 'unknown', 'content-type': 'text/plain' }, {}, 401],
+    ['the size before the credentials', { 'api-key': 'unknown' }, { pad: 'x'.repeat(maxBodyBytes) }, 413],
+    ['the credentials before the media type', { 'api-key': 'unknown', 'content-type': 'text/plain' }, {}, 401],
     ['the media type before the deployment', { 'content-type': 'text/plain' }, { model: 'none' }, 415],
     ['a missing deployment before the body', {}, { model: 'none', messages: [] }, 404],
     ['an unnamed deployment', {}, { model: undefined, messages: [] }, 400],
-    ['a model that is not a text', {}, { model: ['m'] }, 400],
-    ['a name of the language as none', {}, { model: 'constructor' }, 404],
+    ['a model that is not a string', {}, { model: ['m'] }, 400],
+    ['the name of an object property as an unknown deployment', {}, { model: 'constructor' }, 404],
     ['access before the body', {}, { model: 'closed', messages: [] }, 403],
     ['access before the cache policy', { 'x-core-cache-policy': 'nonsense' }, { model: 'closed' }, 403],
     ['the cache policy', { 'x-core-cache-policy': 'nonsense' }, {}, 400],
     ['the body', {}, { messages: [] }, 400],
-  ])('tells %s', async (_what, headers, body, status) => {
-    const answer = await askAt('msgapi', { 'api-key': callerKey, ...(headers as Headers) }, asking(body));
+  ])('reports %s', async (_what, headers, body, status) => {
+    const answer = await sendTo('msgapi', { 'api-key': callerKey, ...(headers as Headers) }, createBody(body));
     expect(answer.status).toBe(status);
   });
 
-  it.each(['{', '[]', 'null', '"x"', '{"model":"m","__proto__":{}}'])('is given for the body %s', async (body) => {
-    const answer = await askAt('msgapi', { 'api-key': callerKey }, body);
+  it.each(['{', '[]', 'null', '"x"', '{"model":"m","__proto__":{}}'])('is returned for the body %s', async (body) => {
+    const answer = await sendTo('msgapi', { 'api-key': callerKey }, body);
     expect([400, 404]).toContain(answer.status);
     expect(answer.json).toMatchObject({ type: 'error' });
   });
 
-  it('calls no upstream', async () => {
+  it('for an invalid body is returned without an upstream call', async () => {
     const before = upstream.requests.length;
     await post(service, { messages: [] });
     expect(upstream.requests.length).toBe(before);
   });
 });
 
-describe('the cache policy', () => {
+describe('cache policy', () => {
   const system = (n: number) => ({ model: 'two', system: `conversation ${n}` });
-  const served = async (body: object, policy?: string): Promise<string> => {
+  const findUpstream = async (body: object, policy?: string): Promise<string> => {
     const before = upstream.requests.length;
     await post(service, body, policy === undefined ? {} : { 'X-CORE-CACHE-POLICY': policy });
     return upstream.requests.length > before ? 'one' : 'other';
   };
 
-  it('cache-priority keeps a conversation with one upstream, and spreads conversations', async () => {
+  it('cache-priority sends each conversation to one upstream and distributes the conversations', async () => {
     const homes = new Set<string>();
     for (let n = 0; n < 16; n += 1) {
-      const first = await served(system(n), 'cache-priority');
+      const first = await findUpstream(system(n), 'cache-priority');
       const messages = [...['Hello', 'a', 'b'].map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content }))];
-      expect(await served({ ...system(n), messages }, 'cache-priority')).toBe(first);
+      expect(await findUpstream({ ...system(n), messages }, 'cache-priority')).toBe(first);
       homes.add(first);
     }
     expect(homes.size).toBe(2);
   });
 
-  it.each([undefined, 'availability-priority'])('%s spreads the calls of one conversation', async (policy) => {
-    const homes = [await served(system(0), policy), await served(system(0), policy)];
+  it.each([undefined, 'availability-priority'])('%s distributes the calls of a conversation', async (policy) => {
+    const homes = [await findUpstream(system(0), policy), await findUpstream(system(0), policy)];
     expect(new Set(homes).size).toBe(2);
   });
 });
 
-describe('the messages surface', () => {
+describe('Messages API', () => {
   it('needs no version header', async () => {
     expect((await post(service, {})).json).toMatchObject({
       type: 'message',
@@ -177,17 +177,17 @@ describe('the messages surface', () => {
     });
   });
 
-  it('names the deployment, not the model of the upstream', async () => {
+  it('returns the name of the deployment, not of the upstream model', async () => {
     expect((await post(service, {})).json).toMatchObject({ model: 'm' });
   });
 
-  it('keeps no key of the caller for the upstream', async () => {
-    await askAt('anthropic', { 'x-api-key': callerKey });
+  it("does not send the client's key to the upstream", async () => {
+    await sendTo('anthropic', { 'x-api-key': callerKey });
     const { headers, text } = upstream.requests.at(-1) ?? expect.unreachable();
     expect(`${JSON.stringify(headers)}${text}`).not.toContain(callerKey);
   });
 
-  it('takes long tool names and gives them back', async () => {
+  it('shortens long tool names for the upstream and restores them in the answer', async () => {
     const name = 'n'.repeat(100);
     upstream.script(({ received, response }) => {
       const [tool] = received.body.tools as { function: { name: string } }[];
@@ -204,7 +204,7 @@ describe('the messages surface', () => {
     expect((body.tools as { function: { name: string } }[])[0]?.function.name).toHaveLength(64);
   });
 
-  it('checks the caller and the body of count_tokens', async () => {
+  it('validates the caller and the body of count_tokens', async () => {
     const path = '/msgapi/v1/messages/count_tokens';
     const count = (body: object): Promise<TestResponse> => service.sendRequest({ path, headers: withKey(), body });
     const messages = [{ role: 'user', content: 'x'.repeat(40) }];

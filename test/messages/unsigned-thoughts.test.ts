@@ -24,7 +24,7 @@ interface Turn {
   readonly tool_calls?: unknown;
 }
 
-/** Answers as DeepSeek does in thinking mode: a turn that called a tool must come back with its thoughts. */
+/** Answers like DeepSeek in thinking mode, which requires the thoughts of a turn that called a tool. */
 const deepSeek: Reply = (answering) => {
   const { messages, stream } = answering.received.body as { messages: Turn[]; stream?: boolean };
   const isForgotten = messages.some(({ tool_calls, reasoning_content }) => tool_calls !== undefined && !reasoning_content);
@@ -77,14 +77,14 @@ function secondTurn(content: unknown): object[] {
 }
 
 const thinking = { type: 'thinking', thinking: 'I must look.', signature: '' };
-const used = { type: 'tool_use', id: 'call_1', name: 'look', input: {} };
+const toolUse = { type: 'tool_use', id: 'call_1', name: 'look', input: {} };
 
 function sentTurn(): Turn | undefined {
   const body = upstream.requests.at(-1)?.body as { messages: Turn[] } | undefined;
   return body?.messages.find(({ role }) => role === 'assistant');
 }
 
-describe('a model that needs its thoughts back', () => {
+describe('model that requires its earlier thoughts', () => {
   it('answers the second turn with the blocks of the first', async () => {
     const first = await post(service, { model: 'deepseek', tools, messages: [question] });
     const { content } = first.json as { content: { type: string }[] };
@@ -95,15 +95,15 @@ describe('a model that needs its thoughts back', () => {
   });
 
   it('receives several blocks as one text', async () => {
-    const blocks = [{ ...thinking, thinking: 'I must ' }, { ...thinking, thinking: 'look.' }, used];
+    const blocks = [{ ...thinking, thinking: 'I must ' }, { ...thinking, thinking: 'look.' }, toolUse];
     const { status } = await post(service, { model: 'deepseek', tools, messages: secondTurn(blocks) });
     expect([status, sentTurn()?.reasoning_content]).toEqual([200, 'I must look.']);
   });
 });
 
-describe('a model that rejects calls without thoughts', () => {
-  it('receives a blank in their place if another model made the calls', async () => {
-    const messages = [...secondTurn([used]), { role: 'assistant', content: 'Sunny.' }, question];
+describe('model that rejects calls without thoughts', () => {
+  it('receives a space instead of thoughts if another model made the calls', async () => {
+    const messages = [...secondTurn([toolUse]), { role: 'assistant', content: 'Sunny.' }, question];
     const { status } = await post(service, { model: 'thinking', tools, messages });
     expect([status, sentTurn()?.reasoning_content]).toEqual([200, ' ']);
     const body = upstream.requests.at(-1)?.body as { messages: Turn[] } | undefined;
@@ -124,7 +124,7 @@ describe('reasoning without a signature', () => {
     ['strict', deepSeek],
     ['responses', jsonReply(responsesReply({}))],
     ['gemini', recorded('gemini', 'text')],
-  ])('are named where they are lost: %s', async (model, reply) => {
+  ])('is listed in Parley-Ignored if it is dropped: %s', async (model, reply) => {
     upstream.script(reply);
     const { status, headers } = await post(service, { model, messages });
     upstream.script(deepSeek);
@@ -132,7 +132,7 @@ describe('reasoning without a signature', () => {
     expect(upstream.requests.at(-1)?.text).not.toContain('I must look.');
   });
 
-  it('does not reach a strict model of a quick app', async () => {
+  it('does not reach a model of a quick app that does not accept reasoning', async () => {
     upstream.script(eventsReply(...plainReply('Sunny.')));
     const { status } = await post(service, { model: 'quick', messages });
     upstream.script(deepSeek);
@@ -141,7 +141,7 @@ describe('reasoning without a signature', () => {
 });
 
 describe('reasoning_content of a chat client', () => {
-  it('is left out and named where the upstream rejects it', async () => {
+  it('is omitted and listed in Parley-Ignored if the upstream does not accept it', async () => {
     const messages = [question, { role: 'assistant', content: 'Sunny.', reasoning_content: 'Hm.' }, question];
     const { headers } = await service.chat('strict', { messages });
     expect([headers['parley-ignored'], sentTurn()]).toEqual([

@@ -3,7 +3,7 @@ import { plainCompletion, plainReply } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { eventsReply, jsonReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { asking, post } from './support.ts';
+import { createBody, post } from './support.ts';
 
 upstreamsAreOdd();
 
@@ -46,12 +46,12 @@ const message = { id: 'msg_up', type: 'message', role: 'assistant', content: [{ 
 const upload = { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] };
 const prewarmed = { max_tokens: 0 };
 
-describe('a field that a translation drops', () => {
-  it('is named in a header field of the response, JSON or streamed', async () => {
+describe('field that a translation drops', () => {
+  it('is listed in Parley-Ignored, streamed or not', async () => {
     gpt.script(jsonReply(plainCompletion('hi')), eventsReply(...plainReply('hi')));
-    const whole = await post(service, { model: 'gpt', top_k: 5, brand_new: 1 });
+    const jsonAnswer = await post(service, { model: 'gpt', top_k: 5, brand_new: 1 });
     const streamed = await post(service, { model: 'gpt', top_k: 5, stream: true });
-    expect([whole.status, whole.headers['parley-ignored']]).toEqual([200, 'top_k, brand_new']);
+    expect([jsonAnswer.status, jsonAnswer.headers['parley-ignored']]).toEqual([200, 'top_k, brand_new']);
     expect([streamed.status, streamed.headers['parley-ignored']]).toEqual([200, 'top_k']);
     expect(gpt.requests.at(-2)?.body).not.toHaveProperty('brand_new');
   });
@@ -66,14 +66,14 @@ describe('a field that a translation drops', () => {
     expect([without.status, without.headers['parley-ignored']]).toEqual([200, undefined]);
   });
 
-  it('does not exist in a relayed request', async () => {
+  it('is kept in a relayed request', async () => {
     claude.script(jsonReply(message));
     const answer = await post(service, { model: 'claude', top_k: 5, ...upload, ...prewarmed });
     expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, undefined]);
     expect(claude.requests.at(-1)?.body).toMatchObject({ top_k: 5, ...upload, ...prewarmed });
   });
 
-  it('is named if another kind of upstream replaces the first, or addons require a translation', async () => {
+  it('is listed if another protocol replaces the first upstream, or addons require a translation', async () => {
     claude.script(refusal(503));
     gpt.script(jsonReply(plainCompletion('hi')));
     const both = await post(service, { model: 'both', ...upload });
@@ -84,13 +84,13 @@ describe('a field that a translation drops', () => {
   });
 });
 
-describe('a field whose meaning a translation would change', () => {
+describe('field whose meaning a translation would change', () => {
   it.each([
     ['gpt', upload, 'messages.0.content.0.type: is container_upload'],
     ['app', upload, 'messages.0.content.0.type: is container_upload'],
     ['quick', upload, 'messages.0.content.0.type: is container_upload'],
     ['gpt', prewarmed, 'max_tokens: is 0'],
-  ])('is refused at %s: %j', async (model, body, words) => {
+  ])('is rejected by %s: %j', async (model, body, words) => {
     const count = gpt.requests.length;
     const answer = await post(service, { model, ...body });
     const error = { type: 'invalid_request_error', message: expect.stringContaining(words) };
@@ -98,15 +98,15 @@ describe('a field whose meaning a translation would change', () => {
     expect(gpt.requests.length).toBe(count);
   });
 
-  it('is not counted either', async () => {
-    const { max_tokens: _bound, ...body } = asking({ model: 'gpt', ...upload }) as { max_tokens: number };
+  it('is also rejected in a token count', async () => {
+    const { max_tokens: _bound, ...body } = createBody({ model: 'gpt', ...upload }) as { max_tokens: number };
     const answer = await service.sendRequest({ path: '/msgapi/v1/messages/count_tokens', headers: withKey(), body });
     expect(answer.status).toBe(400);
   });
 });
 
-describe('a relayed reply', () => {
-  const given = {
+describe('relayed reply', () => {
+  const upstreamHeaders = {
     'request-id': 'req_011C',
     'anthropic-ratelimit-requests-remaining': '41',
     'anthropic-organization-id': 'org-secret',
@@ -114,10 +114,10 @@ describe('a relayed reply', () => {
     'x-other': 'c',
   };
 
-  it.each([false, true])('has the header fields of its upstream for clients (streamed: %s)', async (stream) => {
+  it.each([false, true])('has the upstream headers for clients (streamed: %s)', async (stream) => {
     claude.script(({ response }) => {
       const type = stream ? 'text/event-stream' : 'application/json';
-      response.writeHead(200, { 'content-type': type, ...given });
+      response.writeHead(200, { 'content-type': type, ...upstreamHeaders });
       response.end(stream ? toStream() : JSON.stringify(message));
     });
     const { headers } = await post(service, { model: 'claude', stream }, { 'x-request-id': 'ours' });
@@ -129,7 +129,7 @@ describe('a relayed reply', () => {
     for (const name of ['anthropic-organization-id', 'set-cookie', 'x-other']) expect(headers).not.toHaveProperty(name);
   });
 
-  it('that is refused says when to come again, under our id', async () => {
+  it('with 429 has Retry-After of the upstream and the request ID of Parley', async () => {
     const error = { type: 'rate_limit_error', message: 'slow down' };
     claude.script(jsonReply({ type: 'error', error }, 429, { 'retry-after': '17', 'request-id': 'req_x' }));
     const { status, headers } = await post(service, { model: 'claude' }, { 'x-request-id': 'ours' });
@@ -138,6 +138,6 @@ describe('a relayed reply', () => {
 });
 
 function toStream(): string {
-  const named = (event: { type: string }): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-  return named({ type: 'message_start', message } as never) + named({ type: 'message_stop' });
+  const toNamedEvent = (event: { type: string }): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+  return toNamedEvent({ type: 'message_start', message } as never) + toNamedEvent({ type: 'message_stop' });
 }

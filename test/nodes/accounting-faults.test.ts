@@ -5,7 +5,7 @@ import { startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
-/** Lets calls in, and fares with what they used as it is told. */
+/** Admits calls and runs `charge` when their usage is recorded. */
 class FaultyStore extends DelegatingLimitStore {
   readonly #charge: () => Promise<void>;
 
@@ -19,7 +19,7 @@ class FaultyStore extends DelegatingLimitStore {
   }
 }
 
-const faults: readonly [string, () => Promise<void>][] = [
+const failures: readonly [string, () => Promise<void>][] = [
   ['rejects', () => Promise.reject(new Error('gone'))],
   [
     'throws',
@@ -33,7 +33,7 @@ const faults: readonly [string, () => Promise<void>][] = [
 
 const messages = [{ role: 'user', content: 'Hello' }];
 
-/** A call of each surface, as it is answered. */
+/** Sends a call to each API and returns its status and whether it has an error. */
 async function callAll({ url }: TestService): Promise<readonly string[]> {
   const calls: readonly [string, object][] = [
     ['/v1/chat/completions', { model: 'm', messages }],
@@ -47,8 +47,8 @@ async function callAll({ url }: TestService): Promise<readonly string[]> {
   return answers.map(({ status, text }) => `${status} ${/"error"/.test(text)}`);
 }
 
-describe.each(faults)('a store that %s when it records usage', (_fault, charge) => {
-  it('fails no call and holds none up, on any surface', async () => {
+describe.each(failures)('limit store that %s when it records usage', (_fault, charge) => {
+  it('fails or delays no call on any API', async () => {
     await using host = await startScriptedUpstream(({ received, response }) => {
       const { stream, input } = received.body;
       response.setHeader('content-type', stream === true ? 'text/event-stream' : 'application/json');
@@ -57,7 +57,7 @@ describe.each(faults)('a store that %s when it records usage', (_fault, charge) 
       response.end(JSON.stringify(input === undefined ? plainCompletion('hi') : vectors));
     });
     const upstreams = [{ endpoint: host.endpoint }];
-    const noted: string[] = [];
+    const errorMessages: string[] = [];
     await using service = await startService(
       {
         models: { m: { upstreams, pricing: { prompt: 0.1 } }, vectors: { type: 'embedding', upstreams } },
@@ -65,11 +65,11 @@ describe.each(faults)('a store that %s when it records usage', (_fault, charge) 
         roles: { default: { limits: { '*': { day: 1_000_000, requestDay: 1_000 } }, costLimit: { day: 100_000 } } },
         security: { allowPrivateNetworks: ['127.0.0.1/32'] },
       },
-      { limitStore: new FaultyStore(charge), reportError: (message) => noted.push(message) },
+      { limitStore: new FaultyStore(charge), reportError: (message) => errorMessages.push(message) },
     );
     const startMs = performance.now();
     expect(await callAll(service)).toEqual(Array(6).fill('200 false'));
     expect(performance.now() - startMs).toBeLessThan(30_000);
-    expect(new Set(noted)).toEqual(new Set(noted.length === 0 ? [] : ['Could not count the usage of a call']));
+    expect(new Set(errorMessages)).toEqual(new Set(errorMessages.length === 0 ? [] : ['Could not count the usage of a call']));
   });
 });

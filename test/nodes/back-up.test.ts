@@ -24,7 +24,7 @@ function put(node: TestProcess, path: string, body: unknown): Promise<TestRespon
   return node.sendRequest({ method: 'PUT', path, headers: withKey(), body });
 }
 
-it('a backup of a running node is a complete copy of one moment', async () => {
+it('a backup of a running node is a complete copy of one point in time', async () => {
   await using temporary = await openFolder();
   const { path: folder } = temporary;
   const [data, target, restored] = [join(folder, 'data'), join(folder, 'copy'), join(folder, 'restored')];
@@ -37,25 +37,25 @@ it('a backup of a running node is a complete copy of one moment', async () => {
   expect((await put(node, application, demoQuickApp)).status).toBe(201);
   expect((await put(node, `/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
 
-  let isOver = false;
-  const writing = (async () => {
-    for (let count = 0; !isOver; count += 1)
+  let isDone = false;
+  const writes = (async () => {
+    for (let count = 0; !isDone; count += 1)
       expect((await put(node, `/v1/files/${bucket}/changing/${count % 5}.txt`, `${count}`)).status).toBe(200);
   })();
   for (let round = 0; round < 3; round += 1) expect((await backUp(data, target)).stdout).toMatch(/^\d+ files and the database/);
-  isOver = true;
-  await writing;
+  isDone = true;
+  await writes;
   for (const wrong of [data, `${data}/.`, join(folder, 'none'), target])
     await expect(backUp(wrong, data)).rejects.toMatchObject({ code: 2 });
 
   expect((await stat(join(target, 'parley.db'))).mode & 0o777).toBe(0o600);
   await cp(target, restored, { recursive: true });
-  await using again = await startProcess({ configuration, flags: ['--data', restored] });
-  expect((await get(again, consentPath)).json).toEqual({ accepted: true });
-  expect((await get(again, application)).json).toMatchObject({ displayName: demoQuickApp.displayName });
-  expect((await get(again, `/v1/files/${bucket}/kept.txt`)).text).toBe('kept');
-  const listing = await get(again, `/v1/metadata/files/${bucket}/?recursive=true`);
+  await using restoredNode = await startProcess({ configuration, flags: ['--data', restored] });
+  expect((await get(restoredNode, consentPath)).json).toEqual({ accepted: true });
+  expect((await get(restoredNode, application)).json).toMatchObject({ displayName: demoQuickApp.displayName });
+  expect((await get(restoredNode, `/v1/files/${bucket}/kept.txt`)).text).toBe('kept');
+  const listing = await get(restoredNode, `/v1/metadata/files/${bucket}/?recursive=true`);
   const { items } = listing.json as { items: { url: string }[] };
-  for (const { url } of items) expect((await get(again, `/v1/${url}`)).status).toBe(200);
+  for (const { url } of items) expect((await get(restoredNode, `/v1/${url}`)).status).toBe(200);
   expect(await readdir(join(restored, 'files'))).toHaveLength(items.length);
 });

@@ -9,22 +9,22 @@ import { startS3, type TestS3 } from '#test/start-s3.ts';
 import { callerKey } from '#test/start-service.ts';
 import { answerAsHost } from './host.ts';
 
-/** Nodes that share everything, with a Redis and an S3 of their own that tests may stop. */
+/** Nodes that share all state, with their own Redis and S3 that tests can stop. */
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly TestProcess[];
   readonly redis: TestRedis;
   readonly s3: TestS3;
-  /** Where their models and applications live. */
+  /** Serves their models and applications. */
   readonly host: ScriptedUpstream;
-  /** One node more. */
+  /** Starts another node. */
   start(environment?: Readonly<Record<string, string>>): Promise<TestProcess>;
-  /** Asks the database as its operator does. */
+  /** Queries the database like its operator. */
   query(statement: string): Promise<readonly Record<string, unknown>[]>;
 }
 
 export const secret = randomBytes(32).toString('base64url');
 
-/** Nodes on this database, which ends with them. */
+/** Starts nodes on the database, which is dropped at the end. */
 export async function startCluster(count: number, starting: Promise<TestDatabase> = freshDatabase()): Promise<Cluster> {
   const [database, redis, s3, host] = await Promise.all([starting, startRedis(), startS3(), startScriptedUpstream(answerAsHost)]);
   const shared = {
@@ -54,8 +54,8 @@ export async function startCluster(count: number, starting: Promise<TestDatabase
   };
 }
 
-/** The nth node of a cluster. */
-export function nodeOf({ nodes }: Pick<Cluster, 'nodes'>, index: number): TestProcess {
+/** Returns the node at the index. */
+export function getNode({ nodes }: Pick<Cluster, 'nodes'>, index: number): TestProcess {
   const node = nodes[index];
   if (node === undefined) throw new Error(`there is no node ${index}`);
   return node;
@@ -64,7 +64,7 @@ export function nodeOf({ nodes }: Pick<Cluster, 'nodes'>, index: number): TestPr
 const prices = { prompt: 0.001, completion: 0.002 };
 const quickApp = 'https://parley.test/custom_application_schemas/quickapps';
 
-/** Models and applications of the host; a call of a model uses 7 + 5 tokens. */
+/** Returns a configuration with models and applications of the host. A call of a model uses 7 + 5 tokens. */
 export function toConfiguration(host: string): object {
   const upstreams = [{ endpoint: `${host}/v1` }];
   const model = { upstreams, maxRetryAttempts: 1 };
@@ -111,14 +111,14 @@ export function toConfiguration(host: string): object {
   };
 }
 
-/** An application of the API that is a quick app on the demo model. */
+/** A saved application that is a quick app with the demo model. */
 export const demoQuickApp = {
   displayName: 'A quick app',
   applicationTypeSchemaId: quickApp,
   applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
 };
 
-/** Asks with the key of a caller. */
+/** Sends a GET request with the key of a caller. */
 export function get(node: TestProcess, path: string, key = callerKey): Promise<TestResponse> {
   return sendRequest(node.url, { method: 'GET', path, headers: { 'api-key': key } });
 }
@@ -128,8 +128,8 @@ export interface Health {
   readonly codes: readonly string[];
 }
 
-/** What `/health` and `/ready` say of a node. */
-export async function healthOf(
+/** Returns the results of `/health` and `/ready` of a node. */
+export async function getHealth(
   node: TestProcess,
 ): Promise<Health & { readonly ready: number; readonly hindrances: readonly string[] }> {
   const [health, ready] = await Promise.all([get(node, '/health'), get(node, '/ready')]);

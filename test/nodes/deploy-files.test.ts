@@ -13,7 +13,7 @@ function read(name: string): Promise<string> {
   return readFile(join(root, 'deploy', name), 'utf8');
 }
 
-interface Named {
+interface NamedObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
@@ -40,9 +40,9 @@ interface Labelled {
 }
 
 interface Manifest {
-  readonly Secret: Named & { readonly stringData: Readonly<Record<string, string>> };
-  readonly ConfigMap: Named & { readonly data: Readonly<Record<string, string>> };
-  readonly Deployment: Named & {
+  readonly Secret: NamedObject & { readonly stringData: Readonly<Record<string, string>> };
+  readonly ConfigMap: NamedObject & { readonly data: Readonly<Record<string, string>> };
+  readonly Deployment: NamedObject & {
     readonly spec: {
       readonly replicas: number;
       readonly selector: Labelled;
@@ -56,17 +56,17 @@ interface Manifest {
       };
     };
   };
-  readonly Service: Named & {
+  readonly Service: NamedObject & {
     readonly spec: { readonly selector: Labelled['matchLabels']; readonly ports: readonly { readonly targetPort: string }[] };
   };
-  readonly PodDisruptionBudget: Named & { readonly spec: { readonly minAvailable: number; readonly selector: Labelled } };
+  readonly PodDisruptionBudget: NamedObject & { readonly spec: { readonly minAvailable: number; readonly selector: Labelled } };
 }
 
-async function manifest(): Promise<Manifest> {
+async function readManifest(): Promise<Manifest> {
   const documents = parseAllDocuments(await read('kubernetes.yaml'), { uniqueKeys: true });
   const objects = documents.map((document) => {
     expect(document.errors).toEqual([]);
-    return document.toJS() as Named;
+    return document.toJS() as NamedObject;
   });
   expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
     'v1 Namespace',
@@ -81,9 +81,9 @@ async function manifest(): Promise<Manifest> {
   return Object.fromEntries(objects.map((object) => [object.kind, object])) as unknown as Manifest;
 }
 
-describe('the manifest for Kubernetes', () => {
-  it('holds together: labels, ports, probes, volumes, names', async () => {
-    const { ConfigMap, Deployment, PodDisruptionBudget, Secret, Service } = await manifest();
+describe('Kubernetes manifest', () => {
+  it('has consistent labels, ports, probes, volumes, and names', async () => {
+    const { ConfigMap, Deployment, PodDisruptionBudget, Secret, Service } = await readManifest();
     const { replicas, selector, template } = Deployment.spec;
     expect(template.metadata.labels).toMatchObject(selector.matchLabels);
     expect(template.metadata.labels).toMatchObject(Service.spec.selector);
@@ -104,8 +104,8 @@ describe('the manifest for Kubernetes', () => {
     expect(template.spec.volumes).toContainEqual({ name: 'configuration', configMap: { name: ConfigMap.metadata.name } });
   });
 
-  it('gives a node the time to stop that it asks for', async () => {
-    const { spec } = (await manifest()).Deployment.spec.template;
+  it('allows a node enough time to shut down', async () => {
+    const { spec } = (await readManifest()).Deployment.spec.template;
     const [{ env, lifecycle }] = spec.containers;
     const drainMs = Number(env.find(({ name }) => name === 'PARLEY_DRAIN_MS')?.value);
     const pauseSeconds = Number(lifecycle.preStop.exec.command[1]);
@@ -113,7 +113,7 @@ describe('the manifest for Kubernetes', () => {
   });
 
   it('has a configuration and arguments that Parley accepts', async () => {
-    const { ConfigMap, Deployment, Secret } = await manifest();
+    const { ConfigMap, Deployment, Secret } = await readManifest();
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const file = join(folder, 'parley.yaml');
@@ -124,8 +124,8 @@ describe('the manifest for Kubernetes', () => {
   });
 });
 
-describe('the unit for systemd', () => {
-  it('starts Parley with valid flags, and waits for the drain', async () => {
+describe('systemd unit', () => {
+  it('starts Parley with valid flags and waits for the drain', async () => {
     const unit = await read('parley.service');
     const [, line = ''] = /^ExecStart=\/opt\/parley\/bin\/parley (.+)$/m.exec(unit) ?? [];
     expect(parseArguments(line.split(' '))).toMatchObject({ name: 'serve', flags: { data: '/var/lib/parley' } });
@@ -136,7 +136,7 @@ describe('the unit for systemd', () => {
   });
 });
 
-describe('the container file', () => {
+describe('Containerfile', () => {
   it('copies only files that exist', async () => {
     const lines = (await read('Containerfile')).split('\n').filter((line) => /^COPY (?!--from)/.test(line));
     expect(lines.length).toBeGreaterThan(5);
@@ -146,13 +146,13 @@ describe('the container file', () => {
   });
 });
 
-describe('the files of deploy', () => {
-  it('name only variables that Parley reads', async () => {
+describe('files of deploy', () => {
+  it('only set variables that Parley reads', async () => {
     const known = new Set<string>();
     for (const name of ['src/app/settings.ts', 'src/app/node/open-node.ts'])
-      for (const [found] of (await readFile(join(root, name), 'utf8')).matchAll(/PARLEY_\w+/g)) known.add(found);
+      for (const [variable] of (await readFile(join(root, name), 'utf8')).matchAll(/PARLEY_\w+/g)) known.add(variable);
     for (const name of await readdir(join(root, 'deploy')))
-      for (const [found] of (await read(name)).matchAll(/PARLEY_\w+/g))
-        expect([name, known.has(found) ? '' : found]).toEqual([name, '']);
+      for (const [variable] of (await read(name)).matchAll(/PARLEY_\w+/g))
+        expect([name, known.has(variable) ? '' : variable]).toEqual([name, '']);
   });
 });

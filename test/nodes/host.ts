@@ -3,39 +3,39 @@ import type { Answering } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { withKey } from '#test/start-service.ts';
 
-/** What an application is told to do, as JSON in the message to it. */
-export interface Errand {
-  /** Requests it makes with its key, one after the other. */
+/** Task of an application, as JSON in its message. */
+export interface Task {
+  /** Requests that the application sends with its key, in sequence. */
   readonly ask: readonly { readonly url: string; readonly method?: string; readonly path: string; readonly body?: unknown }[];
 }
 
-/** What one of its requests was answered. */
-export interface Told {
+/** Result of one of the requests. */
+export interface InnerResult {
   readonly status: number;
   readonly text: string;
 }
 
-/** The message that sends an application on an errand. */
-export function errand(...requests: Errand['ask']): readonly object[] {
-  return [{ role: 'user', content: JSON.stringify({ ask: requests } satisfies Errand) }];
+/** Returns the message with a task for an application. */
+export function createTask(...requests: Task['ask']): readonly object[] {
+  return [{ role: 'user', content: JSON.stringify({ ask: requests } satisfies Task) }];
 }
 
-/** A request to a deployment with the key of the application. */
-export function chatAt({ url }: { readonly url: string }, deployment: string): Errand['ask'][number] {
+/** Returns a request to a deployment with the key of the application. */
+export function chatAt({ url }: { readonly url: string }, deployment: string): Task['ask'][number] {
   const body = { messages: [{ role: 'user', content: 'Hello' }] };
   return { url, path: `/openai/deployments/${deployment}/chat/completions`, body };
 }
 
-/** An upstream that is a model, or an application where the path says so. */
+/** Answers as a model, or as an application at the path `/app`. */
 export async function answerAsHost(answering: Answering): Promise<void> {
   const { received, response } = answering;
-  if (received.path === '/app') return runErrand(answering);
+  if (received.path === '/app') return runTask(answering);
   if (received.body.stream === true) return answerInPieces(answering);
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify(plainCompletion('hi')));
 }
 
-/** Sends a piece every 20 ms: as many as the message to it says, or two. */
+/** Sends a piece every 20 ms. The message specifies the number of pieces, 2 by default. */
 async function answerInPieces(answering: Answering): Promise<void> {
   const [{ content }] = answering.received.body.messages as [{ content: string }];
   answering.head();
@@ -48,14 +48,14 @@ async function answerInPieces(answering: Answering): Promise<void> {
   answering.done();
 }
 
-async function runErrand({ received, response }: Answering): Promise<void> {
+async function runTask({ received, response }: Answering): Promise<void> {
   const [{ content }] = received.body.messages as [{ content: string }];
-  const { ask: requests } = JSON.parse(content) as Errand;
-  const told: Told[] = [];
-  for (const { url, ...asking } of requests) {
-    const answer = await sendRequest(url, { ...asking, headers: withKey(String(received.headers['api-key'])) });
-    told.push({ status: answer.status, text: answer.text });
+  const { ask: requests } = JSON.parse(content) as Task;
+  const results: InnerResult[] = [];
+  for (const { url, ...innerRequest } of requests) {
+    const answer = await sendRequest(url, { ...innerRequest, headers: withKey(String(received.headers['api-key'])) });
+    results.push({ status: answer.status, text: answer.text });
   }
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(plainCompletion(JSON.stringify(told), { usage: undefined })));
+  response.end(JSON.stringify(plainCompletion(JSON.stringify(results), { usage: undefined })));
 }

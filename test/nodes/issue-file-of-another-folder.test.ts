@@ -7,7 +7,7 @@ import { queryPostgres } from '#test/query-postgres.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
-import { get, healthOf, secret } from './cluster.ts';
+import { get, getHealth, secret } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -19,7 +19,7 @@ let database: TestDatabase;
 let folder: TemporaryFolder;
 let path: string;
 
-/** A node on the database, with a data folder of this name. */
+/** Starts a node on the database with a data folder of this name. */
 function start(data: string): Promise<TestProcess> {
   const environment = { PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: secret };
   return startProcess({ configuration, environment, flags: ['--data', join(folder.path, data)] });
@@ -43,22 +43,22 @@ afterAll(async () => {
 });
 
 describe('two nodes on one database', () => {
-  it('with a folder each: the second refuses files with the reason, names it in /health, and serves the rest', async () => {
+  it('with separate folders reject file requests on the second node, which reports the reason in /health', async () => {
     await using node = await start('two');
-    const refused = await get(node, `${path}/kept.txt`);
-    expect([refused.status, refused.error.code, refused.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-    expect(refused.error.message).toContain('the file contents are in a location that this node cannot reach');
+    const rejection = await get(node, `${path}/kept.txt`);
+    expect([rejection.status, rejection.error.code, rejection.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    expect(rejection.error.message).toContain('the file contents are in a location that this node cannot reach');
     expect(await put(node, 'lost.txt')).toBe(503);
     expect(await readdir(join(folder.path, 'two/files'))).toEqual([]);
-    expect(await healthOf(node)).toMatchObject({ status: 'degraded', codes: ['files_elsewhere'], ready: 200 });
+    expect(await getHealth(node)).toMatchObject({ status: 'degraded', codes: ['files_elsewhere'], ready: 200 });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
     await using first = await start('one');
     expect((await get(first, `${path}/kept.txt`)).text).toBe('kept.txt');
     expect((await get(first, `${path}/lost.txt`)).status).toBe(404);
-    expect(await healthOf(first)).toMatchObject({ status: 'ok' });
+    expect(await getHealth(first)).toMatchObject({ status: 'ok' });
   });
 
-  it('with one folder of files: each has the files of the other', async () => {
+  it('with one files folder share their files', async () => {
     await mkdir(join(folder.path, 'three'));
     await symlink(join(folder.path, 'one/files'), join(folder.path, 'three/files'));
     await writeFile(join(folder.path, 'one/files/upload-under-way.part'), 'half');
@@ -68,13 +68,13 @@ describe('two nodes on one database', () => {
     expect(await put(third, 'of-three.txt')).toBe(200);
     expect((await get(first, `${path}/of-three.txt`)).text).toBe('of-three.txt');
     expect((await get(third, `${path}/kept.txt`)).text).toBe('kept.txt');
-    expect(await healthOf(third)).toMatchObject({ status: 'ok' });
+    expect(await getHealth(third)).toMatchObject({ status: 'ok' });
     expect(await readdir(join(folder.path, 'one/files'))).toContain('upload-under-way.part');
   });
 });
 
-describe('a files folder that is lost permanently', () => {
-  it('is replaced by another one that its operator names as the log says', async () => {
+describe('files folder that is lost permanently', () => {
+  it('is replaced by the folder that the operator claims as the log describes', async () => {
     const files = join(folder.path, 'new/files');
     {
       await using node = await start('new');
@@ -84,15 +84,15 @@ describe('a files folder that is lost permanently', () => {
       expect(claim).toBe(await readFile(join(folder.path, 'one/files/parley-database'), 'utf8'));
       await writeFile(join(files, 'parley-database'), `${claim}\n`);
       expect(await put(node, 'new.txt')).toBe(200);
-      expect(await healthOf(node)).toMatchObject({ status: 'ok' });
+      expect(await getHealth(node)).toMatchObject({ status: 'ok' });
     }
     await using node = await start('new');
     expect((await get(node, `${path}/new.txt`)).text).toBe('new.txt');
   });
 });
 
-describe('a database of a version before, which names no place', () => {
-  it('takes the folder that has contents of its files, and no other', async () => {
+describe('database of an earlier version without a stored file location', () => {
+  it('uses the folder that contains its files, and no other', async () => {
     await queryPostgres(database.url, 'update database_name set contents_place = null');
     await rm(join(folder.path, 'one/files/parley-database'), { force: true });
     await using empty = await start('empty');

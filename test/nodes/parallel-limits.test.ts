@@ -4,7 +4,7 @@ import { hello } from '#test/chunks.ts';
 import { sendRequest } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { type Cluster, get, nodeOf, startCluster } from './cluster.ts';
+import { type Cluster, get, getNode, startCluster } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -15,12 +15,12 @@ const callers = [
 
 type Stats = Readonly<Record<string, { readonly used: number; readonly reserved?: number }>>;
 
-async function statsOf(node: TestProcess, deployment: string, key: string, window: string): Promise<Stats[string]> {
+async function getStats(node: TestProcess, deployment: string, key: string, window: string): Promise<Stats[string]> {
   return ((await get(node, `/v1/deployments/${deployment}/limits`, key)).json as Stats)[window] ?? expect.unreachable();
 }
 
-/** How many of 500 calls at once, spread over the nodes, are answered with each status. */
-async function crowd({ nodes }: Cluster, deployment: string, key: string): Promise<Record<number, number>> {
+/** Returns the number of answers for each status of 500 concurrent calls, distributed over the nodes. */
+async function sendCalls({ nodes }: Cluster, deployment: string, key: string): Promise<Record<number, number>> {
   const sums: Record<number, number> = {};
   const calls = Array.from({ length: 500 }, (_, index) => {
     const { url } = nodes[index % nodes.length] ?? expect.unreachable();
@@ -30,26 +30,26 @@ async function crowd({ nodes }: Cluster, deployment: string, key: string): Promi
   return sums;
 }
 
-describe.each([1, 3])('a limit worth 50 calls, with 500 concurrent calls on %i new nodes', (count) => {
-  it.each(callers)('of %s admits 50 and rejects the rest only for that reason', async (_kind, deployment, key, window) => {
+describe.each([1, 3])('limit for 50 calls, with 500 concurrent calls on %i new nodes', (count) => {
+  it.each(callers)('of %s admits 50 calls and rejects the rest only for that limit', async (_kind, deployment, key, window) => {
     await using cluster = await startCluster(count);
-    expect(await crowd(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
+    expect(await sendCalls(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
     const worth = deployment === 'priced' ? 0.85 : 600;
-    for (const node of cluster.nodes) expect((await statsOf(node, deployment, key, window)).used).toBe(worth);
+    for (const node of cluster.nodes) expect((await getStats(node, deployment, key, window)).used).toBe(worth);
   });
 });
 
 const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1_000));
 
-describe('new nodes that cannot read the replies of Redis for three seconds', () => {
-  it('refuse no call for a store that was there', async () => {
+describe('new nodes that cannot read from Redis for 3 s', () => {
+  it('reject no call because of the delay', async () => {
     await using cluster = await startCluster(2);
     const redis = new Redis(cluster.redis.url);
     const store = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
     redis.disconnect();
     const nodes = cluster.nodes.map(({ pid }) => pid);
     process.kill(store, 'SIGSTOP');
-    const calls = Array.from({ length: 60 }, (_, index) => nodeOf(cluster, index % 2).chat('bounded', { messages: hello }));
+    const calls = Array.from({ length: 60 }, (_, index) => getNode(cluster, index % 2).chat('bounded', { messages: hello }));
     await seconds(1);
     for (const pid of nodes) process.kill(pid, 'SIGSTOP');
     process.kill(store, 'SIGCONT');
@@ -60,28 +60,28 @@ describe('new nodes that cannot read the replies of Redis for three seconds', ()
   });
 });
 
-describe('a node that is killed', () => {
+describe('node that is killed', () => {
   it('keeps its reservations for at most a minute', async () => {
     await using cluster = await startCluster(2);
-    const [victim, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+    const [victim, other] = [getNode(cluster, 0), getNode(cluster, 1)];
     cluster.host.script(() => undefined);
-    const lost = Promise.allSettled(
+    const interrupted = Promise.allSettled(
       [1, 2].map(() =>
         sendRequest(victim.url, { path: chatPath('priced'), headers: withKey('crowd'), body: { messages: hello } }),
       ),
     );
     await cluster.host.request(0);
-    const reserved = async () => (await statsOf(other, 'priced', 'crowd', 'monthCostStats')).reserved;
+    const reserved = async () => (await getStats(other, 'priced', 'crowd', 'monthCostStats')).reserved;
     expect(await reserved()).toBeGreaterThan(0);
     victim.kill('SIGKILL');
-    await lost;
+    await interrupted;
     expect(await reserved()).toBeGreaterThan(0);
     const redis = new Redis(cluster.redis.url);
     const leases = await redis.hgetall('parley:{limits}:leases');
     const [[lease = '', endsAt] = []] = Object.entries(leases);
     expect(Number(endsAt) - Date.now()).toBeLessThanOrEqual(60_000);
     expect(await redis.pttl('parley:{limits}:leases')).toBeLessThanOrEqual(60_000);
-    // The rest of that minute at once.
+    // Expires the rest of the minute immediately.
     await redis.hset('parley:{limits}:leases', lease, Date.now() - 1);
     expect(await reserved()).toBeUndefined();
     redis.disconnect();

@@ -6,8 +6,8 @@ import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
-import { type Cluster, demoQuickApp, get, healthOf, nodeOf, startCluster } from './cluster.ts';
-import { chatAt, errand, type Told } from './host.ts';
+import { type Cluster, demoQuickApp, get, getHealth, getNode, startCluster } from './cluster.ts';
+import { chatAt, createTask, type InnerResult } from './host.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -20,7 +20,7 @@ let bucket: string;
 beforeAll(async () => {
   postgres = await startPostgres();
   cluster = await startCluster(2, Promise.resolve(postgres));
-  [node, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+  [node, other] = [getNode(cluster, 0), getNode(cluster, 1)];
   ({ bucket } = (await get(node, '/v1/bucket')).json as { bucket: string });
 });
 
@@ -37,20 +37,20 @@ function put(path: string, body: unknown): Promise<TestResponse> {
   return sendRequest(node.url, { method: 'PUT', path, headers: withKey(), body });
 }
 
-/** How the application fares that calls a model which requires consent, and one that requires none. */
-async function statusesInside(): Promise<readonly number[]> {
-  const { completion } = await node.chat('app', { messages: errand(chatAt(other, 'guarded'), chatAt(other, 'free')) });
-  const told = JSON.parse(String(completion.choices[0]?.message.content)) as Told[];
-  return told.map(({ status }) => status);
+/** Returns the statuses of two inner calls of an application: to a model that requires consent, and to another model. */
+async function getInnerStatuses(): Promise<readonly number[]> {
+  const { completion } = await node.chat('app', { messages: createTask(chatAt(other, 'guarded'), chatAt(other, 'free')) });
+  const results = JSON.parse(String(completion.choices[0]?.message.content)) as InnerResult[];
+  return results.map(({ status }) => status);
 }
 
 function until(each: TestProcess, codes: readonly string[]): Promise<void> {
-  return vi.waitFor(async () => expect((await healthOf(each)).codes).toEqual(codes), { timeout: 15_000, interval: 50 });
+  return vi.waitFor(async () => expect((await getHealth(each)).codes).toEqual(codes), { timeout: 15_000, interval: 50 });
 }
 
 const demoCalls = "deployment = 'demo'";
 
-async function rowsOf(table: string, where: string): Promise<number> {
+async function countRows(table: string, where: string): Promise<number> {
   const [row] = await cluster.query(`select count(*)::int as n from ${table} where ${where}`);
   return Number(row?.n);
 }
@@ -58,7 +58,7 @@ async function rowsOf(table: string, where: string): Promise<number> {
 describe('nodes whose PostgreSQL is stopped', () => {
   beforeAll(async () => {
     await postgres.stop();
-    // Whoever needs it first finds out.
+    // A node detects the outage on its first query.
     await Promise.all([node, other].map((each) => get(each, '/v1/consent')));
     await Promise.all([until(node, ['database_away']), until(other, ['database_away'])]);
     return async () => {
@@ -67,9 +67,9 @@ describe('nodes whose PostgreSQL is stopped', () => {
     };
   });
 
-  it('reject calls that need it immediately, with 503 and the time to retry', async () => {
+  it('reject requests that need the database immediately, with 503 and Retry-After', async () => {
     const form = { consent: { app: { consentRequired: false } } };
-    const asked: readonly [string, () => Promise<TestResponse>][] = [
+    const requests: readonly [string, () => Promise<TestResponse>][] = [
       ['a consent', () => get(node, '/v1/consent')],
       ['to give one', () => sendRequest(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
       ['a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
@@ -78,7 +78,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
       ['to keep one', () => put(`/v1/applications/${bucket}/one`, demoQuickApp)],
       ['to call one', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
     ];
-    for (const [what, step] of asked) {
+    for (const [what, step] of requests) {
       const { status, error, headers } = await step();
       if (what === 'to give one' && status === 409) continue;
       expect([what, status, error.code, headers['retry-after']]).toEqual([what, 503, 'overloaded', '1']);
@@ -87,37 +87,37 @@ describe('nodes whose PostgreSQL is stopped', () => {
   });
 
   it('stay ready, serve other calls, and reject only inner calls that require consent', async () => {
-    expect((await healthOf(node)).ready).toBe(200);
+    expect((await getHealth(node)).ready).toBe(200);
     expect((await node.chat('free', { messages: hello })).status).toBe(200);
     expect((await node.chat('bounded', { messages: hello })).status).toBe(200);
     expect((await node.chat('guarded', { messages: hello })).status).toBe(200);
     expect((await (await node.stream('free', { messages: hello })).readRest()).isDone).toBe(true);
-    expect(await statusesInside()).toEqual([503, 200]);
+    expect(await getInnerStatuses()).toEqual([503, 200]);
   });
 });
 
-describe('nodes whose PostgreSQL is back', () => {
+describe('nodes whose PostgreSQL is available again', () => {
   it('have all committed data, and write the usage records of the outage', async () => {
     expect((await accept()).status).toBe(200);
     expect((await put(`/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
     expect((await put(`/v1/applications/${bucket}/kept`, demoQuickApp)).status).toBe(201);
-    const before = await rowsOf('usage_records', demoCalls);
+    const before = await countRows('usage_records', demoCalls);
     await postgres.stop();
     for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
     await node.untilOutput(/Cannot write usage records/);
     await postgres.start();
-    const written = async () => expect(await rowsOf('usage_records', demoCalls)).toBe(before + 5);
+    const written = async () => expect(await countRows('usage_records', demoCalls)).toBe(before + 5);
     await vi.waitFor(written, { timeout: 15_000, interval: 100 });
     await node.untilOutput(/Writing usage records again\. 0 were lost/);
     await until(other, []);
-    expect(await statusesInside()).toEqual([200, 200]);
+    expect(await getInnerStatuses()).toEqual([200, 200]);
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });
     expect((await get(other, `/v1/files/${bucket}/kept.txt`)).text).toBe('kept');
     expect((await get(other, `/v1/applications/${bucket}/kept`)).status).toBe(200);
-    await vi.waitFor(async () => expect(await rowsOf('audit_records', "action = 'consent.accepted'")).toBe(1), 5_000);
+    await vi.waitFor(async () => expect(await countRows('audit_records', "action = 'consent.accepted'")).toBe(1), 5_000);
   });
 
-  it('tell of the outage once in the log, and of its end', async () => {
+  it('log each outage and its end once', async () => {
     const outages = node.output.stdout.match(/the shared database is unreachable/g)?.length ?? 0;
     expect(outages).toBeGreaterThan(0);
     expect(outages).toBeLessThanOrEqual(3);
@@ -128,7 +128,7 @@ describe('nodes whose PostgreSQL is back', () => {
 });
 
 describe('nodes whose PostgreSQL stalls', () => {
-  it('wait for it until the time limit, then reject immediately, and recover automatically', async () => {
+  it('wait until the time limit, then reject immediately, and recover automatically', async () => {
     const pids = (await cluster.query("select pid from pg_stat_activity where application_name = 'parley'")).map(({ pid }) =>
       Number(pid),
     );
@@ -140,8 +140,11 @@ describe('nodes whose PostgreSQL stalls', () => {
       expect((await node.chat('free', { messages: hello })).status).toBe(200);
       expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set([503]));
       await until(node, ['database_away']);
-      const again = await get(node, '/v1/consent');
-      expect([again.status, again.error.message]).toEqual([503, expect.stringContaining('the database cannot be reached')]);
+      const rejection = await get(node, '/v1/consent');
+      expect([rejection.status, rejection.error.message]).toEqual([
+        503,
+        expect.stringContaining('the database cannot be reached'),
+      ]);
     } finally {
       for (const pid of [parent, ...pids]) process.kill(pid, 'SIGCONT');
     }
@@ -150,13 +153,13 @@ describe('nodes whose PostgreSQL stalls', () => {
   });
 });
 
-describe('an orderly stop', () => {
+describe('node that shuts down normally', () => {
   it('writes the pending records', async () => {
-    const leaving = await cluster.start();
-    const before = await rowsOf('usage_records', demoCalls);
-    await Promise.all(Array.from({ length: 20 }, () => leaving.chat('demo', { messages: hello })));
-    leaving.kill('SIGTERM');
-    expect((await leaving.ended).code).toBe(0);
-    expect(await rowsOf('usage_records', demoCalls)).toBe(before + 20);
+    const stoppingNode = await cluster.start();
+    const before = await countRows('usage_records', demoCalls);
+    await Promise.all(Array.from({ length: 20 }, () => stoppingNode.chat('demo', { messages: hello })));
+    stoppingNode.kill('SIGTERM');
+    expect((await stoppingNode.ended).code).toBe(0);
+    expect(await countRows('usage_records', demoCalls)).toBe(before + 20);
   });
 });

@@ -2,8 +2,8 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
-import { type Cluster, get, healthOf, nodeOf, startCluster, toConfiguration } from './cluster.ts';
-import { chatAt, errand } from './host.ts';
+import { type Cluster, get, getHealth, getNode, startCluster, toConfiguration } from './cluster.ts';
+import { chatAt, createTask } from './host.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -13,20 +13,20 @@ let allowing: TestProcess;
 
 beforeAll(async () => {
   cluster = await startCluster(2);
-  [refusing, allowing] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+  [refusing, allowing] = [getNode(cluster, 0), getNode(cluster, 1)];
 });
 
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-function untilBack(node: TestProcess): Promise<void> {
-  return vi.waitFor(async () => expect(await healthOf(node)).toMatchObject({ status: 'ok', codes: [] }), {
+function waitUntilAvailable(node: TestProcess): Promise<void> {
+  return vi.waitFor(async () => expect(await getHealth(node)).toMatchObject({ status: 'ok', codes: [] }), {
     timeout: 10_000,
     interval: 100,
   });
 }
 
-function isUnavailable(node: TestProcess): Promise<void> {
-  return vi.waitFor(async () => expect((await healthOf(node)).codes).toEqual(['redis_away']), { timeout: 5_000, interval: 50 });
+function waitUntilUnavailable(node: TestProcess): Promise<void> {
+  return vi.waitFor(async () => expect((await getHealth(node)).codes).toEqual(['redis_away']), { timeout: 5_000, interval: 50 });
 }
 
 describe('nodes whose Redis stalls', () => {
@@ -43,7 +43,7 @@ describe('nodes whose Redis stalls', () => {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await untilBack(refusing);
+    await waitUntilAvailable(refusing);
     const isServed = async () => expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
     await vi.waitFor(isServed, { timeout: 5_000, interval: 100 });
   });
@@ -52,10 +52,10 @@ describe('nodes whose Redis stalls', () => {
 describe('nodes whose Redis is stopped', () => {
   beforeAll(async () => {
     await cluster.redis.stop();
-    await Promise.all([isUnavailable(refusing), isUnavailable(allowing)]);
+    await Promise.all([waitUntilUnavailable(refusing), waitUntilUnavailable(allowing)]);
     return async () => {
       await cluster.redis.start();
-      await Promise.all([untilBack(refusing), untilBack(allowing)]);
+      await Promise.all([waitUntilAvailable(refusing), waitUntilAvailable(allowing)]);
     };
   });
 
@@ -68,13 +68,13 @@ describe('nodes whose Redis is stopped', () => {
     expect((await refusing.chat('free', { messages: hello })).status).toBe(200);
     const { content, isDone } = await (await refusing.stream('free', { messages: hello })).readRest();
     expect([content(), isDone]).toEqual(['xx', true]);
-    expect((await healthOf(refusing)).ready).toBe(200);
+    expect((await getHealth(refusing)).ready).toBe(200);
     expect((await refusing.chat('weather', { messages: [{ role: 'user', content: 'Count to 1' }] })).status).toBe(200);
   });
 
-  it('refuse calls that reach applications, which would need a key, with 503', async () => {
+  it('reject calls to applications with 503, because they cannot create per-request keys', async () => {
     const before = cluster.host.requests.length;
-    const value = await refusing.chat('app', { messages: errand(chatAt(refusing, 'free')) });
+    const value = await refusing.chat('app', { messages: createTask(chatAt(refusing, 'free')) });
     expect([value.status, value.error.code, value.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
     expect(cluster.host.requests).toHaveLength(before);
     const key = `parley-${'a'.repeat(16)}-${'b'.repeat(43)}`;
@@ -93,40 +93,40 @@ describe('nodes whose Redis is stopped', () => {
   });
 });
 
-describe('nodes whose Redis is back', () => {
-  it('have the configuration that one of them got meanwhile', async () => {
+describe('nodes whose Redis is available again', () => {
+  it('apply the configuration that another node received during the outage', async () => {
     await vi.waitFor(async () => {
       await refusing.untilOutput(/applied the configuration of another node/);
     });
     await cluster.redis.stop();
-    await isUnavailable(refusing);
+    await waitUntilUnavailable(refusing);
     expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
     await cluster.redis.start();
-    await Promise.all([untilBack(refusing), untilBack(allowing)]);
+    await Promise.all([waitUntilAvailable(refusing), waitUntilAvailable(allowing)]);
   });
 
-  it('count, and create keys that the other node accepts, immediately', async () => {
+  it('count calls and create keys that the other node accepts', async () => {
     expect((await refusing.chat('bounded', { messages: hello })).headers).toHaveProperty('x-ratelimit-remaining-requests');
-    const { completion } = await refusing.chat('app', { messages: errand(chatAt(allowing, 'free')) });
+    const { completion } = await refusing.chat('app', { messages: createTask(chatAt(allowing, 'free')) });
     expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
   });
 
   it('accept the keys of calls that were in progress during the outage', async () => {
-    const goOn = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
     const index = cluster.host.requests.length;
     cluster.host.script(async ({ response }) => {
-      await goOn.promise;
+      await resume.promise;
       response.end('{}');
     });
-    const calling = refusing.chat('app', { messages: hello });
+    const call = refusing.chat('app', { messages: hello });
     const { headers } = await cluster.host.request(index);
     await cluster.redis.stop();
-    await isUnavailable(allowing);
+    await waitUntilUnavailable(allowing);
     await cluster.redis.start();
     const key = String(headers['api-key']);
     await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(200), 10_000);
-    goOn.resolve();
-    await calling;
+    resume.resolve();
+    await call;
     await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(401), 8_000);
   });
 });

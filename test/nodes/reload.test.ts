@@ -3,7 +3,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { finish, hello, text } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
-import { type Cluster, get, healthOf, nodeOf, secret, startCluster, toConfiguration } from './cluster.ts';
+import { type Cluster, get, getHealth, getNode, secret, startCluster, toConfiguration } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -13,13 +13,13 @@ let others: readonly TestProcess[];
 
 beforeAll(async () => {
   cluster = await startCluster(3);
-  changed = nodeOf(cluster, 0);
+  changed = getNode(cluster, 0);
   others = cluster.nodes.slice(1);
 });
 
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-async function modelsOf(node: TestProcess): Promise<readonly string[]> {
+async function listModels(node: TestProcess): Promise<readonly string[]> {
   const { data } = (await get(node, '/v1/models')).json as { data: { id: string }[] };
   return data.map(({ id }) => id);
 }
@@ -30,55 +30,55 @@ function withModel(id: string): object {
   return { ...configuration, models: { ...configuration.models, [id]: { upstreams } } };
 }
 
-describe('a configuration that changes on one node', () => {
-  it('is in force on all nodes, although each has its own files', async () => {
+describe('configuration that changes on one node', () => {
+  it('applies to all nodes, although each has its own files', async () => {
     await changed.configure(withModel('added'));
     for (const node of cluster.nodes)
-      await vi.waitFor(async () => expect(await modelsOf(node)).toContain('added'), { timeout: 10_000, interval: 50 });
+      await vi.waitFor(async () => expect(await listModels(node)).toContain('added'), { timeout: 10_000, interval: 50 });
     for (const node of others) expect((await node.chat('added', { messages: hello })).status).toBe(200);
     expect(cluster.host.requests.at(-1)?.headers.authorization).toBe('Bearer canary-of-the-upstream');
   });
 
-  it('is rejected with an error by that node only, and changes no node', async () => {
+  it('is rejected by that node alone if it is invalid, and changes no node', async () => {
     await changed.configure({ modles: {} });
-    await vi.waitFor(async () => expect((await healthOf(changed)).codes).toEqual(['configuration_refused']), {
+    await vi.waitFor(async () => expect((await getHealth(changed)).codes).toEqual(['configuration_refused']), {
       timeout: 10_000,
       interval: 50,
     });
-    for (const node of others) expect(await healthOf(node)).toMatchObject({ status: 'ok' });
-    for (const node of cluster.nodes) expect(await modelsOf(node)).toContain('added');
+    for (const node of others) expect(await getHealth(node)).toMatchObject({ status: 'ok' });
+    for (const node of cluster.nodes) expect(await listModels(node)).toContain('added');
   });
 
   it('does not end streams on other nodes', async () => {
     const [other = expect.unreachable()] = others;
-    const goOn = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
     cluster.host.script(async (answering) => {
       answering.head();
       await answering.events(text('x'));
-      await goOn.promise;
+      await resume.promise;
       await answering.events(...Array(99).fill(text('x')), finish());
       answering.done();
     });
     const reader = await other.stream('added', { messages: hello });
     await reader.next();
     await changed.configure(withModel('other'));
-    await vi.waitFor(async () => expect(await modelsOf(other)).not.toContain('added'), { timeout: 10_000, interval: 50 });
-    goOn.resolve();
+    await vi.waitFor(async () => expect(await listModels(other)).not.toContain('added'), { timeout: 10_000, interval: 50 });
+    resume.resolve();
     const { content, isDone } = await reader.readRest();
     expect([content(), isDone]).toEqual(['x'.repeat(100), true]);
   });
 
-  it('and has settings that another does not know is refused there, with every reason in its log', async () => {
+  it('is rejected by other nodes if they do not know a setting, with all reasons in their logs', async () => {
     const { Redis } = await import('ioredis');
     const redis = new Redis(cluster.redis.url);
-    const odd = { ...withModel('odd'), modles: {}, telemtry: 'canary-in-a-setting' };
-    const text = new Seal([new Secret(secret)]).seal(JSON.stringify(odd), 'configuration notice');
+    const unknownSettings = { ...withModel('odd'), modles: {}, telemtry: 'canary-in-a-setting' };
+    const text = new Seal([new Secret(secret)]).seal(JSON.stringify(unknownSettings), 'configuration notice');
     await redis.publish('parley:notices', JSON.stringify({ from: 'a newer node', id: 1, topic: 'configuration', text }));
     redis.disconnect();
     for (const node of cluster.nodes) {
       await node.untilOutput(/"level":"error".*rejected the configuration of another node: modles: is not a known key/);
       await node.untilOutput(/"level":"error".*rejected the configuration of another node: telemtry: is not a known key/);
-      expect(await modelsOf(node)).not.toContain('odd');
+      expect(await listModels(node)).not.toContain('odd');
     }
   });
 

@@ -4,8 +4,8 @@ import { hello } from '#test/chunks.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
-import { type Cluster, demoQuickApp, get, nodeOf, startCluster } from './cluster.ts';
-import { chatAt, type Errand, errand, type Told } from './host.ts';
+import { type Cluster, demoQuickApp, get, getNode, startCluster } from './cluster.ts';
+import { chatAt, createTask, type InnerResult, type Task } from './host.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -16,7 +16,7 @@ let third: TestProcess;
 
 beforeAll(async () => {
   cluster = await startCluster(3);
-  [first, second, third] = [nodeOf(cluster, 0), nodeOf(cluster, 1), nodeOf(cluster, 2)];
+  [first, second, third] = [getNode(cluster, 0), getNode(cluster, 1), getNode(cluster, 2)];
 });
 
 afterAll(() => cluster[Symbol.asyncDispose]());
@@ -27,15 +27,18 @@ function chat(node: TestProcess, deployment: string, key = callerKey): Promise<T
 
 type Stats = Record<string, { total: number | null; used: number }>;
 
-async function usedOf(node: TestProcess, deployment: string, window: string, key = callerKey): Promise<number | undefined> {
+async function getUsed(node: TestProcess, deployment: string, window: string, key = callerKey): Promise<number | undefined> {
   return ((await get(node, `/v1/deployments/${deployment}/limits`, key)).json as Stats)[window]?.used;
 }
 
-/** Sends the application on an errand over one node; gives what it was told, and the answer itself. */
-async function sendOut(node: TestProcess, ...requests: Errand['ask']): Promise<{ told: readonly Told[]; answer: TestResponse }> {
-  const answer = await node.chat('app', { messages: errand(...requests) });
+/** Sends a task to the application through a node. Returns the results of the task and the answer. */
+async function runApplicationTask(
+  node: TestProcess,
+  ...requests: Task['ask']
+): Promise<{ results: readonly InnerResult[]; answer: TestResponse }> {
+  const answer = await node.chat('app', { messages: createTask(...requests) });
   expect(answer.status).toBe(200);
-  return { told: JSON.parse(String(answer.completion.choices[0]?.message.content)) as Told[], answer };
+  return { results: JSON.parse(String(answer.completion.choices[0]?.message.content)) as InnerResult[], answer };
 }
 
 function del(node: TestProcess, path: string, key = callerKey): Promise<TestResponse> {
@@ -51,55 +54,55 @@ function put(
   return sendRequest(node.url, { method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
 }
 
-describe('a limit on three nodes', () => {
+describe('limit on three nodes', () => {
   it('of N requests admits exactly N concurrent calls, and each node reports the same usage', async () => {
-    const calls = Array.from({ length: 90 }, (_, index) => chat(nodeOf(cluster, index % 3), 'bounded'));
+    const calls = Array.from({ length: 90 }, (_, index) => chat(getNode(cluster, index % 3), 'bounded'));
     const answers = await Promise.all(calls);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(new Set(refused.map(({ status, error }) => `${status} ${error.code}`))).toEqual(
+    const rejections = answers.filter(({ status }) => status !== 200);
+    expect(new Set(rejections.map(({ status, error }) => `${status} ${error.code}`))).toEqual(
       new Set(['429 request_limit_exceeded']),
     );
-    for (const { headers, error } of refused) {
+    for (const { headers, error } of rejections) {
       expect(Number(headers['retry-after'])).toBeGreaterThan(0);
       expect(headers['x-ratelimit-remaining-requests']).toBe('0');
       expect(error.message).toContain('(30 of 30)');
     }
-    for (const node of cluster.nodes) expect(await usedOf(node, 'bounded', 'dayRequestStats')).toBe(30);
+    for (const node of cluster.nodes) expect(await getUsed(node, 'bounded', 'dayRequestStats')).toBe(30);
     expect((await chat(second, 'bounded', 'other')).status).toBe(200);
   });
 
-  it('of tokens is one limit, also for a call whose caller left', async () => {
+  it('of tokens applies to all nodes, including calls whose client disconnected', async () => {
     for (let call = 1; call <= 8; call += 1) {
-      expect((await chat(nodeOf(cluster, call % 3), 'counted')).status).toBe(200);
-      await vi.waitFor(async () => expect(await usedOf(first, 'counted', 'dayTokenStats')).toBe(call * 12), 8_000);
+      expect((await chat(getNode(cluster, call % 3), 'counted')).status).toBe(200);
+      await vi.waitFor(async () => expect(await getUsed(first, 'counted', 'dayTokenStats')).toBe(call * 12), 8_000);
     }
     const reader = await second.stream('counted', { messages: [{ role: 'user', content: '1000' }] });
     await reader.next();
     await reader.next();
     reader.disconnect();
-    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(96), 8_000);
+    await vi.waitFor(async () => expect(await getUsed(third, 'counted', 'dayTokenStats')).toBeGreaterThan(96), 8_000);
     expect((await chat(third, 'counted')).status).toBe(200);
-    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(108), 8_000);
+    await vi.waitFor(async () => expect(await getUsed(third, 'counted', 'dayTokenStats')).toBeGreaterThan(108), 8_000);
     for (const node of cluster.nodes) expect((await chat(node, 'counted')).error.code).toBe('token_limit_exceeded');
   });
 
-  it('of money is one limit', async () => {
+  it('of cost applies to all nodes', async () => {
     for (let call = 1; call <= 6; call += 1) {
-      expect((await chat(nodeOf(cluster, call % 3), 'priced', 'spender')).status).toBe(200);
-      const spent = () => usedOf(first, 'priced', 'dayCostStats', 'spender');
-      await vi.waitFor(async () => expect(await spent()).toBeCloseTo(call * 0.017, 6), 8_000);
+      expect((await chat(getNode(cluster, call % 3), 'priced', 'spender')).status).toBe(200);
+      const getCost = () => getUsed(first, 'priced', 'dayCostStats', 'spender');
+      await vi.waitFor(async () => expect(await getCost()).toBeCloseTo(call * 0.017, 6), 8_000);
     }
     for (const node of cluster.nodes) expect((await chat(node, 'priced', 'spender')).error.code).toBe('cost_limit_exceeded');
   });
 });
 
-describe('a consent', () => {
+describe('consent', () => {
   const path = '/v1/consent/app';
 
   it('applies on all nodes immediately, and so does its withdrawal', async () => {
     const guarded = async (via: TestProcess, target: TestProcess) =>
-      (await sendOut(via, chatAt(target, 'guarded'))).told[0]?.status;
+      (await runApplicationTask(via, chatAt(target, 'guarded'))).results[0]?.status;
     for (const [giver, taker] of [
       [first, second],
       [second, third],
@@ -115,18 +118,23 @@ describe('a consent', () => {
     }
   });
 
-  it('is the user’s: it is refused to the application on every node', async () => {
+  it('cannot be given by the application on any node', async () => {
     const { consent } = (await get(first, path)).json as { consent: ConsentForm };
     const requests = cluster.nodes.map(({ url }) => ({ url, path, body: { consent } }));
-    expect((await sendOut(first, ...requests)).told.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await runApplicationTask(first, ...requests)).results.map(({ status }) => status)).toEqual([403, 403, 403]);
     expect((await get(second, path)).json).toMatchObject({ accepted: false });
   });
 });
 
-describe('a per-request key', () => {
+describe('per-request key', () => {
   it('works on all nodes, and its usage is reported to the first node and charged once', async () => {
-    const { told, answer } = await sendOut(first, chatAt(second, 'free'), chatAt(third, 'free'), chatAt(first, 'free'));
-    expect(told.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const { results, answer } = await runApplicationTask(
+      first,
+      chatAt(second, 'free'),
+      chatAt(third, 'free'),
+      chatAt(first, 'free'),
+    );
+    expect(results.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(answer.completion.statistics?.usage_per_model).toMatchObject([
       { model: 'free', prompt_tokens: 21, completion_tokens: 15, total_tokens: 36 },
     ]);
@@ -134,7 +142,7 @@ describe('a per-request key', () => {
   });
 
   it('is rejected by every node after its call has ended', async () => {
-    await sendOut(second, chatAt(third, 'free'));
+    await runApplicationTask(second, chatAt(third, 'free'));
     const { headers } = cluster.host.requests.findLast(({ path }) => path === '/app') ?? expect.unreachable();
     for (const node of cluster.nodes) {
       const { status, error } = await chat(node, 'free', String(headers['api-key']));
@@ -144,7 +152,7 @@ describe('a per-request key', () => {
 });
 
 describe('stored data', () => {
-  it('of a file is read, replaced, and deleted on other nodes, and available to applications on all', async () => {
+  it('of a file is read, replaced, and deleted on other nodes, and is available to applications on all nodes', async () => {
     const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
     expect((await get(second, '/v1/bucket')).json).toEqual({ bucket });
     const path = `/v1/files/${bucket}/notes/one.txt`;
@@ -153,7 +161,10 @@ describe('stored data', () => {
     expect((await put(second, path, 'two', { 'content-type': 'text/plain' })).status).toBe(200);
     expect((await get(third, path)).text).toBe('two');
     const attachments = [{ type: 'text/plain', url: `files/${bucket}/notes/one.txt` }];
-    const [message] = errand({ url: third.url, method: 'GET', path }, { url: second.url, method: 'GET', path: `${path}.other` });
+    const [message] = createTask(
+      { url: third.url, method: 'GET', path },
+      { url: second.url, method: 'GET', path: `${path}.other` },
+    );
     const { completion } = await first.chat('app', { messages: [{ ...message, custom_content: { attachments } }] });
     expect(JSON.parse(String(completion.choices[0]?.message.content))).toMatchObject([
       { status: 200, text: 'two' },
@@ -171,7 +182,7 @@ describe('stored data', () => {
     expect((await put(first, `/v1/${own}`, entry)).status).toBe(201);
     expect((await put(second, `/v1/${quick}`, demoQuickApp)).status).toBe(201);
     expect((await get(third, `/v1/${own}`)).json).toMatchObject({ id: own, displayName: 'Own' });
-    const answer = await third.chat(own, { messages: errand(chatAt(first, 'free')) });
+    const answer = await third.chat(own, { messages: createTask(chatAt(first, 'free')) });
     expect(answer.completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
     expect(
       (await first.chat(quick, { messages: [{ role: 'user', content: 'Count to 1' }] })).completion.choices[0]?.finish_reason,
@@ -183,16 +194,16 @@ describe('stored data', () => {
     expect((await chat(second, quick)).status).toBe(404);
   });
 
-  it('in a signed state is accepted by other nodes unless it was changed', async () => {
+  it('in a signed state is accepted by other nodes unless it was modified', async () => {
     const question = { role: 'user', content: 'What is the weather in Paris?' };
-    const asked = await first.chat('weather', { messages: [question] });
-    expect(asked.completion.choices[0]?.finish_reason).toBe('function_call');
-    const message = asked.completion.choices[0]?.message ?? expect.unreachable();
+    const firstAnswer = await first.chat('weather', { messages: [question] });
+    expect(firstAnswer.completion.choices[0]?.finish_reason).toBe('function_call');
+    const message = firstAnswer.completion.choices[0]?.message ?? expect.unreachable();
     const result = { role: 'function', name: 'get_weather', content: 'Sunny, 23 degrees' };
-    const goOn = (given: unknown) => second.chat('weather', { messages: [question, given, result] });
-    expect((await goOn(message)).completion.choices[0]?.finish_reason).toBe('stop');
+    const continueWith = (stateMessage: unknown) => second.chat('weather', { messages: [question, stateMessage, result] });
+    expect((await continueWith(message)).completion.choices[0]?.finish_reason).toBe('stop');
     const changed: unknown = JSON.parse(JSON.stringify(message).replace(/("parley_run":")./, '$1_'));
     expect(changed).not.toEqual(message);
-    expect((await goOn(changed)).status).toBe(400);
+    expect((await continueWith(changed)).status).toBe(400);
   });
 });

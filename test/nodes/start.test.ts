@@ -8,7 +8,7 @@ import { runCommand, startProcess } from '#test/start-process.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { demoQuickApp, get, healthOf, secret } from './cluster.ts';
+import { demoQuickApp, get, getHealth, secret } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -25,18 +25,18 @@ beforeAll(async () => {
 
 afterAll(() => postgres[Symbol.asyncDispose]());
 
-describe('a node that starts without PostgreSQL', () => {
+describe('node that starts without PostgreSQL', () => {
   it('listens, serves other calls, reports why it is not ready, and becomes ready automatically', async () => {
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
     await node.untilOutput(/the shared database is unreachable/);
-    expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503, hindrances: ['database_away'] });
+    expect(await getHealth(node)).toMatchObject({ codes: ['database_away'], ready: 503, hindrances: ['database_away'] });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
-    const refused = await get(node, '/v1/consent');
-    expect([refused.status, refused.error.code]).toEqual([503, 'overloaded']);
+    const rejection = await get(node, '/v1/consent');
+    expect([rejection.status, rejection.error.code]).toEqual([503, 'overloaded']);
     await postgres.start();
-    await vi.waitFor(async () => expect(await healthOf(node)).toMatchObject({ status: 'ok', ready: 200 }), {
+    await vi.waitFor(async () => expect(await getHealth(node)).toMatchObject({ status: 'ok', ready: 200 }), {
       timeout: 15_000,
       interval: 100,
     });
@@ -45,7 +45,7 @@ describe('a node that starts without PostgreSQL', () => {
     await vi.waitFor(
       async () => {
         await get(node, '/v1/consent');
-        expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 200 });
+        expect(await getHealth(node)).toMatchObject({ codes: ['database_away'], ready: 200 });
       },
       { timeout: 15_000, interval: 100 },
     );
@@ -53,8 +53,8 @@ describe('a node that starts without PostgreSQL', () => {
   });
 });
 
-describe('a node that finds PostgreSQL later, but made by a later version', () => {
-  it('reports it, and is not ready', async () => {
+describe('node that starts before a PostgreSQL with a newer schema', () => {
+  it('reports the version and is not ready', async () => {
     await queryPostgres(postgres.url, 'create database later');
     const { href: url } = new URL('/later', postgres.url);
     await createTables(url);
@@ -64,21 +64,21 @@ describe('a node that finds PostgreSQL later, but made by a later version', () =
     await using node = await startProcess({ configuration, environment });
     await postgres.start();
     await node.untilOutput(/the database has schema version 1000/);
-    expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503 });
+    expect(await getHealth(node)).toMatchObject({ codes: ['database_away'], ready: 503 });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
   });
 });
 
-describe('a node that starts without Redis', () => {
+describe('node that starts without Redis', () => {
   it('listens, reports why it is not ready, and becomes ready automatically', async () => {
     const port = await freePort();
     const environment = { PARLEY_REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
     await node.untilOutput(/Redis is unavailable/);
-    expect(await healthOf(node)).toMatchObject({ codes: ['redis_away'], ready: 503, hindrances: ['redis_away'] });
+    expect(await getHealth(node)).toMatchObject({ codes: ['redis_away'], ready: 503, hindrances: ['redis_away'] });
     expect((await node.chat('demo', { messages: hello })).status).toBe(503);
     await using _redis = await startRedis('--port', String(port));
-    await vi.waitFor(async () => expect(await healthOf(node)).toMatchObject({ status: 'ok', ready: 200 }), {
+    await vi.waitFor(async () => expect(await getHealth(node)).toMatchObject({ status: 'ok', ready: 200 }), {
       timeout: 15_000,
       interval: 100,
     });
@@ -86,14 +86,14 @@ describe('a node that starts without Redis', () => {
   });
 });
 
-describe('a node ends with a reason', () => {
-  it('if PostgreSQL rejects it permanently: its password, its database', async () => {
+describe('node', () => {
+  it('ends with the reason if PostgreSQL rejects the password or the database', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const wrong = new URL(postgres.url);
     wrong.password = 'canary-password';
     const elsewhere = new URL('/no_such_database', postgres.url);
-    for (const [url, told] of [
+    for (const [url, message] of [
       [wrong, /password authentication failed/],
       [elsewhere, /no_such_database/],
     ] as const) {
@@ -103,14 +103,14 @@ describe('a node ends with a reason', () => {
       });
       expect(code).toBe(1);
       expect(stderr).toMatch(/^parley: the database of PARLEY_DATABASE_URL cannot be opened: /m);
-      expect(stderr).toMatch(told);
+      expect(stderr).toMatch(message);
       expect(stderr + stdout).not.toContain('canary');
     }
   });
 });
 
-describe('a secret that is changed', () => {
-  it('encrypts applications again at the next start, after which the old secret can be removed', async () => {
+describe('secret that is replaced', () => {
+  it('encrypts applications again at the next start, so that the old secret can be removed', async () => {
     await using temporary = await openFolder();
     const { path: data } = temporary;
     const [older, newer] = ['older secret of some length, 1234', 'newer secret of some length, 5678'];
@@ -131,14 +131,14 @@ describe('a secret that is changed', () => {
       await using node = await start(newer);
       expect((await get(node, path)).json).toMatchObject({ displayName: demoQuickApp.displayName });
     }
-    await using lost = await start(older);
-    await lost.untilOutput(/not all applications could be sealed/);
-    expect((await get(lost, path)).status).toBe(503);
+    await using nodeWithOldSecret = await start(older);
+    await nodeWithOldSecret.untilOutput(/not all applications could be sealed/);
+    expect((await get(nodeWithOldSecret, path)).status).toBe(503);
   });
 });
 
-describe('the log of a node that starts', () => {
-  it('reports a short secret, and the state that it does not share', async () => {
+describe('log of a node that starts', () => {
+  it('reports a short secret and state that is not shared', async () => {
     await using redis = await startRedis();
     const environment = { PARLEY_REDIS_URL: redis.url, PARLEY_SECRET: 'canary-short' };
     await using node = await startProcess({ configuration, environment });

@@ -20,7 +20,7 @@ async function putFile(node: TestProcess, name: string): Promise<string> {
   return path;
 }
 
-describe('a node that starts', () => {
+describe('node that starts', () => {
   it('deletes only old contents that no file uses', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;

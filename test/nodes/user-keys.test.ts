@@ -46,34 +46,34 @@ afterAll(async () => {
   for (const server of [database, redis]) await server[Symbol.asyncDispose]();
 });
 
-it('A key that a user makes on one node is known on the other, and refused there once it is deleted', async () => {
-  const made = await makeKey(one, token);
-  await vi.waitFor(async () => expect(await chat(two, made.key, 'demo')).toBe('200'), soon);
-  await askWith(one, token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
-  await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), soon);
+it('a key that a user creates on one node is accepted by the other, and rejected there after its deletion', async () => {
+  const createdKey = await makeKey(one, token);
+  await vi.waitFor(async () => expect(await chat(two, createdKey.key, 'demo')).toBe('200'), soon);
+  await askWith(one, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
+  await vi.waitFor(async () => expect(await knows(two, createdKey.key)).toBe('401 invalid_api_key'), soon);
 });
 
-it('a call that an application makes on another node ends with the user key of its chain', async () => {
-  const made = await makeKey(one, token);
-  let lent = '';
+it('a call that an application makes on another node ends when the user key of its call chain is deleted', async () => {
+  const createdKey = await makeKey(one, token);
+  let perRequestKey = '';
   let inner: Promise<string | undefined> | undefined;
   const body = { messages: [{ role: 'user', content: 'Hello' }], stream: true };
   host.script(async (answering) => {
     if (!answering.received.path.startsWith('/app')) return talkOn(answering);
-    lent = String(answering.received.headers['api-key']);
-    const headers = { 'api-key': lent, 'content-type': 'application/json' };
+    perRequestKey = String(answering.received.headers['api-key']);
+    const headers = { 'api-key': perRequestKey, 'content-type': 'application/json' };
     const reading = await openStream(two.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'm' } });
     inner = reading.readRest().then(({ error }) => error?.code ?? undefined);
     return talkOn(answering);
   });
-  const headers = { 'api-key': made.key, 'content-type': 'application/json' };
+  const headers = { 'api-key': createdKey.key, 'content-type': 'application/json' };
   const outer = (
     await openStream(one.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'app' } })
   ).readRest();
   await vi.waitFor(() => expect(inner).toBeDefined(), soon);
-  expect(await knows(two, lent)).toBe('ada');
-  await askWith(two, token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });
+  expect(await knows(two, perRequestKey)).toBe('ada');
+  await askWith(two, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
   expect((await outer).error?.code).toBe('invalid_api_key');
   expect(await inner).toBe('invalid_api_key');
-  await vi.waitFor(async () => expect(await knows(two, lent)).toBe('401 invalid_api_key'), soon);
+  await vi.waitFor(async () => expect(await knows(two, perRequestKey)).toBe('401 invalid_api_key'), soon);
 });

@@ -44,21 +44,21 @@ function sendForm(model: string, file: Part): Promise<TestResponse> {
   return service.sendRequest({ path: '/v1/audio/transcriptions', headers, body: form });
 }
 
-/** Refuses before, or after, the request has come. */
-const refuses =
+/** Returns an error before or after it reads the request. */
+const createRejection =
   (status: number, isEarly = false): Answer =>
   async (request, response) => {
     if (!isEarly) await text(request);
     sendJson(response, { error: { message: 'not now' } }, status);
   };
 
-/** Says what it was sent, in a form that every one of the APIs answers in. */
-const tells: Answer = async (request, response) => {
+/** Returns the request body and the key in a form that all tested APIs accept. */
+const echoRequest: Answer = async (request, response) => {
   const body = JSON.parse(await text(request)) as unknown;
   sendJson(response, { results: [], choices: [], sent: body, key: request.headers.authorization });
 };
 
-const tellsForm: Answer = async (request, response) => {
+const echoForm: Answer = async (request, response) => {
   const form = await readForm(request);
   const file = form.get('file') as File;
   sendJson(response, {
@@ -69,49 +69,49 @@ const tellsForm: Answer = async (request, response) => {
 
 const large: Part = { ...sound, value: Buffer.alloc(3 * 1024 ** 2, 'sound ') };
 
-describe.each([429, 502, 503, 504])('where the first upstream answers %i', (status) => {
-  it('JSON goes to the second, with the name and the key that it has there', async () => {
-    [failing, answering] = [refuses(status), tells];
+describe.each([429, 502, 503, 504])('pass-through call whose first upstream answers %i', (status) => {
+  it('sends JSON to the second upstream with the model name and the key of that upstream', async () => {
+    [failing, answering] = [createRejection(status), echoRequest];
     const body = { query: 'a', documents: ['b'] };
     const { json, headers } = await post('rerank', body);
     expect(json).toMatchObject({ sent: { model: 'second', ...body }, key: 'Bearer second-key' });
     expect(headers['x-upstream-attempts']).toBe('2');
   });
 
-  it('a form that is held goes to the second, byte for byte', async () => {
-    [failing, answering] = [refuses(status), tellsForm];
+  it('sends a buffered form to the second upstream, byte by byte', async () => {
+    [failing, answering] = [createRejection(status), echoForm];
     const file: Part = { ...sound, value: Buffer.alloc(500_000, 'sound ') };
     const { json, headers } = await sendForm('two', file);
-    const told = { model: 'second', prompt: 'A name', key: 'Bearer second-key', bytes: file.value.toString('latin1') };
-    expect(json).toMatchObject(told);
+    const expected = { model: 'second', prompt: 'A name', key: 'Bearer second-key', bytes: file.value.toString('latin1') };
+    expect(json).toMatchObject(expected);
     expect(headers['x-upstream-attempts']).toBe('2');
   });
 
-  it.each([false, true])('a form that is on its way is not sent again, whether or not the first read it: %s', async (isEarly) => {
-    [failing, answering] = [refuses(status, isEarly), tellsForm];
-    const before = second.asked;
+  it.each([false, true])('does not resend a form that is being streamed (first upstream answers early: %s)', async (isEarly) => {
+    [failing, answering] = [createRejection(status, isEarly), echoForm];
+    const before = second.requestCount;
     const { headers, error } = await sendForm('two', large);
     expect([headers['x-upstream-attempts'], error.code]).toEqual([
       '1',
       status === 429 ? 'upstream_rate_limited' : 'upstream_unavailable',
     ]);
-    expect(second.asked).toBe(before);
+    expect(second.requestCount).toBe(before);
   });
 });
 
-describe('where the first upstream is gone', () => {
+describe('pass-through call whose first upstream is unreachable', () => {
   it.each([
     ['small', { ...sound, value: 'RIFF' }],
     ['large', large],
-  ])('a %s form goes to the second as a whole', async (_size, file) => {
-    answering = tellsForm;
+  ])('sends a complete %s form to the second upstream', async (_size, file) => {
+    answering = echoForm;
     const { status, json, headers } = await sendForm('gone', file);
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
     expect(json).toMatchObject({ model: 'second', bytes: file.value.toString('latin1') });
   });
 
-  it('JSON, sound and streams come from the second', async () => {
-    answering = tells;
+  it('returns JSON, audio, and streams from the second upstream', async () => {
+    answering = echoRequest;
     expect((await post('rerank', { model: 'gone', query: 'a', documents: ['b'] })).status).toBe(200);
     answering = (_request, response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('sound');
     expect((await post('audio/speech', { model: 'gone', input: 'a', voice: 'b' })).text).toBe('sound');
@@ -121,28 +121,28 @@ describe('where the first upstream is gone', () => {
   });
 });
 
-it('an upstream that resets before it answers gives way; one that broke off its answer does not', async () => {
-  [failing, answering] = [(request) => void request.socket.resetAndDestroy(), tells];
+it('an upstream that resets before it answers is replaced, but not one that aborts its answer', async () => {
+  [failing, answering] = [(request) => void request.socket.resetAndDestroy(), echoRequest];
   expect((await post('rerank', { query: 'a', documents: ['b'] })).headers['x-upstream-attempts']).toBe('2');
   failing = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"choices":[{"text":"a"}]}\n\n');
     setImmediate(() => response.destroy());
   };
   service.forgetFailures();
-  const before = second.asked;
+  const before = second.requestCount;
   expect((await post('completions', { prompt: 'a', stream: true })).text).toContain('"code":"upstream_failed"');
-  expect(second.asked).toBe(before);
+  expect(second.requestCount).toBe(before);
 });
 
-it.each([400, 401, 413, 422, 500])('an upstream that answers %i is the last', async (status) => {
-  [failing, answering] = [refuses(status), tells];
-  const before = second.asked;
+it.each([400, 401, 413, 422, 500])('an upstream that answers %i is not followed by another', async (status) => {
+  [failing, answering] = [createRejection(status), echoRequest];
+  const before = second.requestCount;
   const { headers } = await post('rerank', { query: 'a', documents: ['b'] });
-  expect([headers['x-upstream-attempts'], second.asked]).toEqual(['1', before]);
+  expect([headers['x-upstream-attempts'], second.requestCount]).toEqual(['1', before]);
 });
 
-it('an upstream that is rate limited is passed over by the next call', async () => {
-  [failing, answering] = [refuses(429), tells];
+it('a rate-limited upstream is skipped by the next call', async () => {
+  [failing, answering] = [createRejection(429), echoRequest];
   await post('rerank', { query: 'a', documents: ['b'] });
   const { headers } = await post('rerank', { query: 'a', documents: ['b'] });
   expect(headers['x-upstream-attempts']).toBe('1');

@@ -36,9 +36,9 @@ beforeAll(async () => {
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 
-const stock = () => new OpenAI({ apiKey: callerKey, baseURL: `${mocked.service.url}/v1`, maxRetries: 0 });
+const createOpenAI = () => new OpenAI({ apiKey: callerKey, baseURL: `${mocked.service.url}/v1`, maxRetries: 0 });
 const clients = [
-  ['OpenAI', stock],
+  ['OpenAI', createOpenAI],
   ['OpenAI at the alias', () => new OpenAI({ apiKey: callerKey, baseURL: `${mocked.service.url}/openai/v1`, maxRetries: 0 })],
   [
     'AzureOpenAI',
@@ -48,58 +48,58 @@ const clients = [
 const sound = () => toFile(Buffer.alloc(70_000, 7), 'speech “1”.wav', { type: 'audio/wav' });
 
 describe.each(clients)('%s', (_name, client) => {
-  it('gets pictures', async () => {
-    const made = await client().images.generate({ model: 'painter', prompt: 'a cat', response_format: 'b64_json' });
-    expect(made.data?.[0]?.b64_json).toBe(picture);
+  it('generates images', async () => {
+    const response = await client().images.generate({ model: 'painter', prompt: 'a cat', response_format: 'b64_json' });
+    expect(response.data?.[0]?.b64_json).toBe(picture);
   });
 
-  it('has a picture edited', async () => {
+  it('edits an image', async () => {
     const image = await toFile(Buffer.alloc(20_000, 1), 'cat.png', { type: 'image/png' });
-    const made = await client().images.edit({ image, model: 'painter', prompt: 'a cat with a hat' });
-    expect(made.data?.[0]?.b64_json).toBe(picture);
+    const response = await client().images.edit({ image, model: 'painter', prompt: 'a cat with a hat' });
+    expect(response.data?.[0]?.b64_json).toBe(picture);
   });
 
-  it('has a text spoken', async () => {
+  it('generates speech', async () => {
     const answer = await client().audio.speech.create({ model: 'speaker', input: 'Hello.', voice: 'alloy' });
     expect(answer.headers.get('content-type')).toContain('audio/mpeg');
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(spoken);
   });
 
-  it('has a recording written down, the file ahead of the model', async () => {
-    const heard = await client().audio.transcriptions.create({ file: await sound(), model: 'listener' });
-    expect(heard.text).toBe('What was said.');
+  it('transcribes a recording with the file before the model', async () => {
+    const transcription = await client().audio.transcriptions.create({ file: await sound(), model: 'listener' });
+    expect(transcription.text).toBe('What was said.');
   });
 
-  it('has a recording translated, the model ahead of the file', async () => {
-    const heard = await client().audio.translations.create({ model: 'listener', file: await sound() });
-    expect(heard.text).toBe('What was meant.');
+  it('translates a recording with the model before the file', async () => {
+    const transcription = await client().audio.translations.create({ model: 'listener', file: await sound() });
+    expect(transcription.text).toBe('What was meant.');
   });
 });
 
-it('texts are moderated', async () => {
-  const { results } = await stock().moderations.create({ model: 'judge', input: ['one', 'two'] });
+it('an OpenAI client can moderate texts', async () => {
+  const { results } = await createOpenAI().moderations.create({ model: 'judge', input: ['one', 'two'] });
   expect(results[0]).toMatchObject({ flagged: false });
 });
 
-it('documents are put in order', async () => {
+it('an OpenAI client can rerank documents', async () => {
   const body = { model: 'sorter', query: 'cats', documents: ['dogs', 'cats'], top_n: 2 };
-  const answer = await stock().post<{ results: unknown[] }>('/rerank', { body });
+  const answer = await createOpenAI().post<{ results: unknown[] }>('/rerank', { body });
   expect(answer.results).toMatchObject([
     { index: 1, relevance_score: 0.9 },
     { index: 0, relevance_score: 0.1 },
   ]);
 });
 
-it('a model without chat says where it is asked', async () => {
-  const asked = stock().chat.completions.create({ model: 'speaker', messages: [{ role: 'user', content: 'hi' }] });
-  await expect(asked).rejects.toMatchObject({
+it('a model without chat names its endpoint in the error for a chat request', async () => {
+  const completion = createOpenAI().chat.completions.create({ model: 'speaker', messages: [{ role: 'user', content: 'hi' }] });
+  await expect(completion).rejects.toMatchObject({
     status: 400,
     code: 'operation_not_supported',
     message: expect.stringContaining('speaker does not support this operation: use /v1/audio/speech.'),
   });
 });
 
-it('listings say what a model answers', async () => {
+it('the model listing contains the supported APIs', async () => {
   const { json } = await mocked.service.sendRequest({
     method: 'GET',
     path: '/openai/models/listener',

@@ -54,7 +54,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const stock = () => new OpenAI({ apiKey: callerKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
+const createOpenAI = () => new OpenAI({ apiKey: callerKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
 
 function post(api: string, body: object, key = callerKey): Promise<TestResponse> {
   return service.sendRequest({ path: `/v1/${api}`, headers: withKey(key), body: { model: 'all', ...body } });
@@ -62,34 +62,34 @@ function post(api: string, body: object, key = callerKey): Promise<TestResponse>
 
 const text = (content: string) => ({ choices: [{ index: 0, text: content, finish_reason: null }] });
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-const spoken = { input: 'Hello.', voice: 'alloy' };
+const speechRequest = { input: 'Hello.', voice: 'alloy' };
 
-describe('completions', () => {
-  it('come as JSON as they were, with the name and the defaults of the deployment', async () => {
+describe('text completions', () => {
+  it('return the JSON of the upstream, and send the model name and the defaults of the deployment', async () => {
     upstream.script(jsonReply({ id: 'cmpl-1', ...text('hi'), usage, further: 1 }));
     const { json } = await post('completions', { model: 'tempered', prompt: ['a', 'b'], suffix: null, echo: true });
     expect(json).toEqual({ id: 'cmpl-1', ...text('hi'), usage, further: 1 });
     expect(upstream.requests.at(-1)?.body).toEqual({ temperature: 0.5, model: 'own', prompt: ['a', 'b'], echo: true });
   });
 
-  it('stream to a stock client, and the usage is counted that it did not ask for', async () => {
+  it('stream to an OpenAI client, and count usage that the client did not request', async () => {
     upstream.script(eventsReply(text('he'), text('llo'), { choices: [], usage }));
-    let said = '';
-    for await (const chunk of await stock().completions.create({ model: 'all', prompt: 'hi', stream: true }))
-      said += chunk.choices[0]?.text;
-    expect(said).toBe('hello');
+    let content = '';
+    for await (const chunk of await createOpenAI().completions.create({ model: 'all', prompt: 'hi', stream: true }))
+      content += chunk.choices[0]?.text;
+    expect(content).toBe('hello');
     expect(upstream.requests.at(-1)?.body).toMatchObject({ stream_options: { include_usage: true } });
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'ok', promptTokens: 3, completionTokens: 2 });
   });
 
-  it('tell a caller the usage that asks for it', async () => {
+  it('return the usage to a client that requests it', async () => {
     upstream.script(eventsReply(text('hi'), { choices: [], usage }));
     const { text: events } = await post('completions', { prompt: 'hi', stream: true, stream_options: { include_usage: true } });
     expect(events).toBe(`${toEvent(text('hi'))}${toEvent({ choices: [], usage })}data: [DONE]\n\n`);
   });
 
-  it('go to the upstreams that have them, and chat to the others', async () => {
+  it('use the upstreams that support them, and chat uses the other upstreams', async () => {
     upstream.script(jsonReply(text('hi')));
     for (let call = 0; call < 4; call += 1) await post('completions', { model: 'both', prompt: 'hi' });
     expect(upstream.requests.slice(-4).map(({ body }) => body.model)).toEqual(Array(4).fill('completes'));
@@ -99,8 +99,8 @@ describe('completions', () => {
   });
 });
 
-describe('a stream', () => {
-  it('of speech ends with its last event, and tells its tokens', async () => {
+describe('stream', () => {
+  it('of speech ends with its last event and records its tokens', async () => {
     const events = [
       { type: 'speech.audio.delta', audio: 'AAAA' },
       { type: 'speech.audio.done', usage: { input_tokens: 7, output_tokens: 9, total_tokens: 16 } },
@@ -109,13 +109,13 @@ describe('a stream', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(events.map(toEvent).join(''));
     });
-    const { status, text: got } = await post('audio/speech', { ...spoken, stream_format: 'sse' });
-    expect([status, got]).toEqual([200, events.map(toEvent).join('')]);
+    const { status, text: body } = await post('audio/speech', { ...speechRequest, stream_format: 'sse' });
+    expect([status, body]).toEqual([200, events.map(toEvent).join('')]);
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'ok', promptTokens: 7, completionTokens: 9 });
   });
 
-  it('of pictures gives each picture', async () => {
+  it('of images contains each image', async () => {
     const picture = { type: 'image_generation.completed', b64_json: 'AAAA' };
     upstream.script(async (answering: Answering) => {
       answering.head();
@@ -125,33 +125,33 @@ describe('a stream', () => {
       answering.response.end();
     });
     const types: string[] = [];
-    const stream = await stock().images.generate({ model: 'all', prompt: 'a cat', stream: true });
+    const stream = await createOpenAI().images.generate({ model: 'all', prompt: 'a cat', stream: true });
     for await (const { type } of stream) types.push(type);
     expect(types).toEqual(['image_generation.partial_image', picture.type, picture.type]);
   });
 
   it.each([
-    ['without its end', async (answering: Answering) => answering.response.end()],
+    ['without its end event', async (answering: Answering) => answering.response.end()],
     ['in the middle', (answering: Answering) => answering.destroyConnection()],
-    ['with an error', (answering: Answering) => answering.events({ error: { message: 'no more' } })],
-  ])('that breaks off %s ends with an error', async (_how, breakOff) => {
+    ['with an error event', (answering: Answering) => answering.events({ error: { message: 'no more' } })],
+  ])('that ends %s is closed with an error', async (_how, breakOff) => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(text('he'));
       await breakOff(answering);
     });
-    const { text: got } = await post('completions', { prompt: 'hi', stream: true });
-    expect(got).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*"code":"upstream_failed".*\}\n\ndata: \[DONE\]\n\n$/s);
+    const { text: body } = await post('completions', { prompt: 'hi', stream: true });
+    expect(body).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*"code":"upstream_failed".*\}\n\ndata: \[DONE\]\n\n$/s);
   });
 });
 
-describe('sound', () => {
-  it('comes as it was, byte for byte', async () => {
+describe('audio reply', () => {
+  it('is returned byte by byte', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     upstream.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'audio/opus', 'set-cookie': 'a=b' }).end(bytes);
     });
-    const answer = await stock().audio.speech.create({ model: 'all', ...spoken });
+    const answer = await createOpenAI().audio.speech.create({ model: 'all', ...speechRequest });
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
     expect(answer.headers.get('content-type')).toBe('audio/opus');
     expect(answer.headers.get('set-cookie')).toBeNull();
@@ -160,16 +160,16 @@ describe('sound', () => {
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'ok', promptTokens: 2, completionTokens: 0 });
   });
 
-  it('that breaks off breaks off for the caller too', async () => {
+  it('is aborted for the client if the upstream aborts it', async () => {
     upstream.script(async (answering) => {
       answering.head(200, { 'content-type': 'audio/mpeg' });
       await answering.bytes('begun');
       answering.destroyConnection();
     });
-    await expect(post('audio/speech', spoken)).rejects.toThrow();
+    await expect(post('audio/speech', speechRequest)).rejects.toThrow();
   });
 
-  it('waits for a slow reader', async () => {
+  it('is sent at the rate of a slow client', async () => {
     const size = 100 * 1024 ** 2;
     let sent = 0;
     upstream.script(async ({ response }) => {
@@ -181,19 +181,19 @@ describe('sound', () => {
       }
       response.end();
     });
-    const answer = await stock().audio.speech.create({ model: 'all', ...spoken });
+    const answer = await createOpenAI().audio.speech.create({ model: 'all', ...speechRequest });
     await untilStill(() => sent);
     expect(sent).toBeLessThan(24 * 1024 ** 2);
     expect((await answer.arrayBuffer()).byteLength).toBe(size);
   });
 
-  it('is left with its caller', async () => {
+  it('is canceled at the upstream if the client disconnects', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const caller = sendAndDisconnect(service.url, {
       path: '/v1/audio/speech',
       headers: withKey(),
-      body: { model: 'all', ...spoken },
+      body: { model: 'all', ...speechRequest },
     });
     const received = await upstream.request(index);
     await expectClosedOnDisconnect(received, () => caller.disconnect());
@@ -202,27 +202,27 @@ describe('sound', () => {
   });
 });
 
-describe('an upstream', () => {
+describe('upstream of a pass-through call', () => {
   it.each([
     [400, 400, 'upstream_failed'],
     [401, 500, 'upstream_failed'],
     [422, 400, 'upstream_failed'],
     [503, 503, 'upstream_unavailable'],
-  ])('that answers %d', async (from, to) => {
+  ])('that answers %d causes the status %d', async (from, to) => {
     upstream.script(refusal(from));
     expect((await post('moderations', { input: 'x' })).status).toBe(to);
   });
 
   it.each([
-    ['a page', ({ response }: Answering) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['HTML', ({ response }: Answering) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
     ['an error', jsonReply({ error: { message: 'no' } })],
-    ['something else', jsonReply({ object: 'list' })],
-  ])('that answers %s with status 200 has failed', async (_what, reply) => {
+    ['JSON of another API', jsonReply({ object: 'list' })],
+  ])('that answers %s with status 200 causes a 500', async (_what, reply) => {
     upstream.script(reply as Parameters<ScriptedUpstream['script']>[0]);
     expect((await post('rerank', { query: 'a', documents: ['b'] })).status).toBe(500);
   });
 
-  it('that fails is asked again', async () => {
+  it('that fails is retried', async () => {
     upstream.script(refusal(503), jsonReply({ results: [{ index: 0, relevance_score: 1 }] }));
     const { status, headers } = await post('rerank', { query: 'a', documents: ['b'] });
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
@@ -230,7 +230,7 @@ describe('an upstream', () => {
 });
 
 describe('limits', () => {
-  it('count a call as they count a chat', async () => {
+  it('count a pass-through call like a chat', async () => {
     upstream.script(jsonReply({ results: [] }));
     expect((await post('moderations', { input: 'x' }, 'little')).status).toBe(200);
     const { status, error, headers } = await post('moderations', { input: 'x' }, 'little');
@@ -238,7 +238,7 @@ describe('limits', () => {
     expect(headers['retry-after']).toBeDefined();
   });
 
-  it('of cost know a price of each call', async () => {
+  it('of cost apply the price for each request', async () => {
     upstream.script(jsonReply({ results: [] }));
     const statuses: number[] = [];
     for (let call = 0; call < 4; call += 1) statuses.push((await post('moderations', { input: 'x' }, 'poor')).status);
@@ -257,7 +257,7 @@ it.each([
   ['audio/speech', { input: 'a' }, 'voice'],
   ['rerank', { query: 'a', documents: [] }, 'documents'],
   ['rerank', { query: 'a', documents: ['b'], top_n: 0 }, 'top_n'],
-])('%s with %o is refused', async (api, body, param) => {
+])('%s with the body %o is rejected', async (api, body, param) => {
   const before = upstream.requests.length;
   const { status, error } = await post(api, body);
   expect([status, error.param]).toEqual([400, param]);

@@ -10,11 +10,11 @@ export const formType = `multipart/form-data; boundary=${boundary}`;
 export interface Part {
   readonly name: string;
   readonly value: string | Buffer;
-  /** With it the part is a file. */
+  /** If set, the part is a file. */
   readonly filename?: string;
 }
 
-/** A form as clients write it. */
+/** Encodes a multipart form as clients do. */
 export function toForm(...parts: readonly Part[]): Buffer {
   return Buffer.concat([...parts.map(toPart), Buffer.from(`--${boundary}--\r\n`)]);
 }
@@ -29,25 +29,25 @@ export const sound: Part = { name: 'file', filename: 'a.wav', value: 'RIFF' };
 
 export interface RawUpstream extends AsyncDisposable {
   readonly endpoint: string;
-  /** How many requests have come. */
-  readonly asked: number;
+  /** Number of received requests. */
+  readonly requestCount: number;
 }
 
-/** An upstream that is given the request as it comes. */
+/** Starts an upstream that passes each request on before its body is read. */
 export async function startRawUpstream(
   answer: (request: IncomingMessage, response: ServerResponse, index: number) => void | Promise<void>,
 ): Promise<RawUpstream> {
-  let asked = 0;
+  let requestCount = 0;
   const server = createServer((request, response) => {
     request.on('error', () => undefined);
-    void answer(request, response, asked++);
+    void answer(request, response, requestCount++);
   });
   server.listen(0, '127.0.0.1');
   await listeningAt(server);
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    get asked() {
-      return asked;
+    get requestCount() {
+      return requestCount;
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -56,7 +56,7 @@ export async function startRawUpstream(
   };
 }
 
-/** A form as a standard parser reads it. */
+/** Parses a form with a standard parser. */
 export async function readForm(request: IncomingMessage): Promise<FormData> {
   const body = await buffer(request);
   return new Response(body, { headers: { 'content-type': request.headers['content-type'] ?? '' } }).formData();

@@ -11,12 +11,12 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { clientOf } from './support.ts';
+import { createClient } from './support.ts';
 
 upstreamsAreOdd();
 
 const tool = (name: string) => ({ type: 'function' as const, name, parameters: { type: 'object' }, strict: false });
-/** The models call `find`, which is not in the list. */
+/** The models call `find`, which the list does not contain. */
 const request = {
   input: 'Go.',
   tools: [tool('find'), tool('book')],
@@ -25,7 +25,7 @@ const request = {
 const call = (index: number, name: string) =>
   delta({ tool_calls: [{ index, id: `call_${index}`, type: 'function', function: { name, arguments: '{}' } }] } as never);
 
-/** A reply of an upstream of the dialect that calls `find`. */
+/** Returns a reply of an upstream with the Responses API that calls `find`. */
 function nativeCall(): Reply {
   const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'find', arguments: '{}', status: 'completed' };
   const head = { id: 'resp_up', object: 'response', created_at: 1, model: 'up', status: 'in_progress', output: [], error: null };
@@ -55,12 +55,12 @@ describe('tool_choice of the type allowed_tools', () => {
   beforeAll(async () => {
     stored = await openResponses('SQLite');
     upstream = await startScriptedUpstream();
-    const to = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
+    const upstreamFields = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
     service = await startService(
       {
         models: {
-          native: { upstreams: [{ ...to, api: 'responses' }], maxRetryAttempts: 1 },
-          chat: { upstreams: [to], maxRetryAttempts: 1 },
+          native: { upstreams: [{ ...upstreamFields, api: 'responses' }], maxRetryAttempts: 1 },
+          chat: { upstreams: [upstreamFields], maxRetryAttempts: 1 },
         },
         keys: { [callerKey]: { project: 'p' } },
       },
@@ -74,18 +74,18 @@ describe('tool_choice of the type allowed_tools', () => {
     await stored[Symbol.asyncDispose]();
   });
 
-  /** The items that the client receives, and the error that ends the response. */
+  /** Returns the items that the client receives, and the error that ends the response. */
   async function respond(body: object, isStreamed: boolean): Promise<{ items: string[]; error?: string }> {
-    const client = clientOf(service);
+    const client = createClient(service);
     const items: string[] = [];
-    const note = (item: object): void =>
+    const addItem = (item: object): void =>
       void items.push('name' in item ? String(item.name) : String((item as { type: string }).type));
-    const asked = { ...request, ...body } as never;
+    const createBody = { ...request, ...body } as never;
     try {
       if (isStreamed) {
-        for await (const event of client.responses.stream(asked))
-          if (event.type === 'response.output_item.added') note(event.item);
-      } else ((await client.responses.create(asked)) as { output: object[] }).output.forEach(note);
+        for await (const event of client.responses.stream(createBody))
+          if (event.type === 'response.output_item.added') addItem(event.item);
+      } else ((await client.responses.create(createBody)) as { output: object[] }).output.forEach(addItem);
       return { items };
     } catch (error) {
       return { items, error: (error as Error).message };
@@ -106,7 +106,7 @@ describe('tool_choice of the type allowed_tools', () => {
     });
 
     it.each([
-      ['as it comes', { store: false }],
+      ['unchanged', { store: false }],
       ['and stored', {}],
     ])('fails a response that is relayed %s', async (_way, body) => {
       upstream.script(nativeCall());

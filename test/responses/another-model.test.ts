@@ -5,7 +5,7 @@ import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { nativeReply } from './native-reply.ts';
-import { clientOf } from './support.ts';
+import { createClient } from './support.ts';
 
 const ring = { client_toolset: [{ name: 'ring', description: 'Rings a bell.', parameters: [] }] };
 
@@ -17,12 +17,12 @@ describe('a stored conversation that continues with another model', () => {
   beforeAll(async () => {
     stored = await openResponses('SQLite');
     upstream = await startScriptedUpstream();
-    const to = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
+    const upstreamFields = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
     service = await startService(
       {
         models: {
-          native: { upstreams: [{ ...to, api: 'responses' }], maxRetryAttempts: 1 },
-          chat: { upstreams: [to], maxRetryAttempts: 1 },
+          native: { upstreams: [{ ...upstreamFields, api: 'responses' }], maxRetryAttempts: 1 },
+          chat: { upstreams: [upstreamFields], maxRetryAttempts: 1 },
         },
         applications: {
           one: quickApp({ ...ring, model: 'chat' }),
@@ -40,46 +40,51 @@ describe('a stored conversation that continues with another model', () => {
     await stored[Symbol.asyncDispose]();
   });
 
-  const client = () => clientOf(service);
+  const client = () => createClient(service);
   const output = { type: 'function_call_output' as const, call_id: 'call_1', output: 'found' };
-  const sentTo = async () => (await upstream.request(upstream.requests.length - 1)).body;
+  const readLastBody = async () => (await upstream.request(upstream.requests.length - 1)).body;
 
-  it.each([false, true])('omits sealed reasoning of another kind and names it (conversation: %s)', async (hasConversation) => {
-    const conversation = hasConversation ? (await client().conversations.create()).id : undefined;
-    upstream.script(nativeReply(), eventsReply(...plainReply('Done')), nativeReply());
-    const first = await client().responses.create({
-      model: 'native',
-      input: 'Hi',
-      ...(conversation !== undefined && { conversation }),
-    });
-    const continuing = (id: string) => (conversation === undefined ? { previous_response_id: id } : { conversation });
-    const { data: second, response } = await client()
-      .responses.create({ model: 'chat', input: [output], ...continuing(first.id) })
-      .withResponse();
-    expect(second.output_text).toBe('Done');
-    expect(response.headers.get('parley-ignored')).toBe('reasoning.encrypted_content');
-    const third = await client()
-      .responses.create({ model: 'native', input: 'And?', ...continuing(second.id) })
-      .withResponse();
-    expect(third.data.status).toBe('completed');
-    expect((await sentTo()).input).toContainEqual(expect.objectContaining({ type: 'reasoning', encrypted_content: 'sealed' }));
-  });
+  it.each([false, true])(
+    'omits sealed reasoning of another upstream API and lists it in Parley-Ignored (conversation: %s)',
+    async (hasConversation) => {
+      const conversation = hasConversation ? (await client().conversations.create()).id : undefined;
+      upstream.script(nativeReply(), eventsReply(...plainReply('Done')), nativeReply());
+      const first = await client().responses.create({
+        model: 'native',
+        input: 'Hi',
+        ...(conversation !== undefined && { conversation }),
+      });
+      const toContinuation = (id: string) => (conversation === undefined ? { previous_response_id: id } : { conversation });
+      const { data: second, response } = await client()
+        .responses.create({ model: 'chat', input: [output], ...toContinuation(first.id) })
+        .withResponse();
+      expect(second.output_text).toBe('Done');
+      expect(response.headers.get('parley-ignored')).toBe('reasoning.encrypted_content');
+      const third = await client()
+        .responses.create({ model: 'native', input: 'And?', ...toContinuation(second.id) })
+        .withResponse();
+      expect(third.data.status).toBe('completed');
+      expect((await readLastBody()).input).toContainEqual(
+        expect.objectContaining({ type: 'reasoning', encrypted_content: 'sealed' }),
+      );
+    },
+  );
 
-  it('omits the state of another application and names it', async () => {
+  it('omits the state of another application and lists it in Parley-Ignored', async () => {
     const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'ring', arguments: '{}' } };
     upstream.script(
       eventsReply(delta({ role: 'assistant', tool_calls: [call] } as never), finish('tool_calls')),
       eventsReply(...plainReply('Done')),
     );
     const first = await client().responses.create({ model: 'one', input: 'Ring.' });
-    const [called] = first.output;
-    const { call_id } = called as { call_id: string };
+    const [callItem] = first.output;
+    const { call_id } = callItem as { call_id: string };
     const input = [{ ...output, call_id }];
     for (const model of ['other', 'remote']) {
       const { data, response } = await client().responses.create({ model, input, previous_response_id: first.id }).withResponse();
       expect(data.output_text).toBe('Done');
       expect(response.headers.get('parley-ignored')).toBe('state');
-      expect(JSON.stringify(await sentTo())).not.toContain('parley_run');
+      expect(JSON.stringify(await readLastBody())).not.toContain('parley_run');
     }
   });
 

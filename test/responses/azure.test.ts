@@ -20,8 +20,8 @@ afterAll(async () => {
   await stored[Symbol.asyncDispose]();
 });
 
-/** The stock client as Azure's users set it up, with or without a deployment in its address. */
-function clientOf(deployment?: string): AzureOpenAI {
+/** Creates an Azure client with or without a deployment in its base URL. */
+function createAzureClient(deployment?: string): AzureOpenAI {
   const { url } = mocked.service;
   const address = deployment === undefined ? { endpoint: url } : { baseURL: `${url}/openai/deployments/${deployment}` };
   return new AzureOpenAI({ apiKey: callerKey, apiVersion: '2025-03-01-preview', maxRetries: 0, ...address });
@@ -30,14 +30,14 @@ function clientOf(deployment?: string): AzureOpenAI {
 describe.each([
   ['the path', 'gpt', 'ignored'],
   ['the body', undefined, 'gpt'],
-])('AzureOpenAI.responses, with the deployment in %s', (_where, deployment, model) => {
+])('AzureOpenAI.responses with the deployment in %s', (_where, deployment, model) => {
   it('creates a response', async () => {
-    const response = await clientOf(deployment).responses.create({ model, input: 'Hello', store: false });
+    const response = await createAzureClient(deployment).responses.create({ model, input: 'Hello', store: false });
     expect([response.output_text, response.model, response.status]).toEqual([hello, 'gpt', 'completed']);
   });
 
   it('streams a response', async () => {
-    const stream = clientOf(deployment).responses.stream({ model, input: 'Hello', store: false });
+    const stream = createAzureClient(deployment).responses.stream({ model, input: 'Hello', store: false });
     const response = await stream.finalResponse();
     expect([response.output_text, response.model]).toEqual([hello, 'gpt']);
   });
@@ -45,17 +45,17 @@ describe.each([
 
 describe('AzureOpenAI.responses', () => {
   it('counts the tokens of a request', async () => {
-    const { input_tokens } = await clientOf().responses.inputTokens.count({ model: 'gpt', input: 'Hello' });
+    const { input_tokens } = await createAzureClient().responses.inputTokens.count({ model: 'gpt', input: 'Hello' });
     expect(input_tokens).toBeGreaterThan(0);
   });
 
-  it('reports a deployment that does not exist as Azure does', async () => {
-    const asking = clientOf('none').responses.create({ model: 'gpt', input: 'Hello' });
-    await expect(asking).rejects.toMatchObject({ status: 404, code: 'DeploymentNotFound' });
+  it('reports an unknown deployment like Azure', async () => {
+    const request = createAzureClient('none').responses.create({ model: 'gpt', input: 'Hello' });
+    await expect(request).rejects.toMatchObject({ status: 404, code: 'DeploymentNotFound' });
   });
 
   it('retrieves and deletes a stored response', async () => {
-    const client = clientOf();
+    const client = createAzureClient();
     const { id } = await client.responses.create({ model: 'gpt', input: 'Hello' });
     expect((await client.responses.retrieve(id)).output_text).toBe(hello);
     await client.responses.delete(id);
@@ -64,11 +64,11 @@ describe('AzureOpenAI.responses', () => {
 });
 
 describe('/compat/deployments/{id}/responses', () => {
-  it('needs a version, as other calls there do', async () => {
+  it('requires a version like other calls on these paths', async () => {
     const body = { input: 'Hello', store: false };
     const path = '/compat/deployments/gpt/responses';
     const without = await mocked.service.sendRequest({ path, headers: withKey(), body });
-    const having = await mocked.service.sendRequest({ path: `${path}/2024-10-21`, headers: withKey(), body });
-    expect([without.status, without.error.code, having.status]).toEqual([400, 'invalid_api_version', 200]);
+    const withVersion = await mocked.service.sendRequest({ path: `${path}/2024-10-21`, headers: withKey(), body });
+    expect([without.status, without.error.code, withVersion.status]).toEqual([400, 'invalid_api_version', 200]);
   });
 });

@@ -5,24 +5,24 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { countSlowly } from './count-slowly.ts';
-import { clientOf, post } from './support.ts';
+import { createClient, post } from './support.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (engine) => {
   let stored: ResponseDatabase;
   let upstream: ScriptedUpstream;
   let nodes: readonly TestService[];
-  const client = (node = 0) => clientOf(nodes[node] as TestService);
+  const client = (node = 0) => createClient(nodes[node] as TestService);
   const create = (input: string, fields: object = {}) =>
     client().responses.create({ model: 'slow', input, background: true, ...fields, stream: false });
-  const ended = (id: string, node = 0) =>
+  const waitForEnd = (id: string, node = 0) =>
     vi.waitFor(async () => {
       const response = await client(node).responses.retrieve(id);
       expect(['queued', 'in_progress']).not.toContain(response.status);
       return response;
     }, 10_000);
-  const asked = (words: string) =>
+  const findRequest = (words: string) =>
     vi.waitFor(() => {
       const found = upstream.requests.find(({ text }) => text.includes(words));
       if (found === undefined) throw new Error('it was not asked yet');
@@ -54,14 +54,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     await stored[Symbol.asyncDispose]();
   });
 
-  it('is listed for its user, the latest first, page by page, on every node', async () => {
+  it('is listed for its user page by page on every node', async () => {
     const ids: string[] = [];
     for (const words of ['count to 2, first', 'count to 2, then', 'count to 2, last']) ids.push((await create(words)).id);
-    for (const id of ids) await ended(id);
+    for (const id of ids) await waitForEnd(id);
     await client().responses.create({ model: 'slow', input: 'count to 1, in front' });
     const list = async (query: string, key = callerKey) => {
-      const asked = { method: 'GET', path: `/v1/user/responses${query}`, headers: { 'api-key': key } };
-      const { status, json } = await (nodes[1] as TestService).sendRequest(asked);
+      const findRequest = { method: 'GET', path: `/v1/user/responses${query}`, headers: { 'api-key': key } };
+      const { status, json } = await (nodes[1] as TestService).sendRequest(findRequest);
       return { status, ...(json as { data: Record<string, unknown>[]; has_more: boolean; last_id: string; error: object }) };
     };
     const first = await list('?limit=2');
@@ -69,21 +69,23 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const listed = [...first.data, ...rest.data];
     expect([first.has_more, rest.has_more]).toEqual([true, false]);
     expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(ids));
-    const told = { object: 'response', status: 'completed', model: 'slow', background: true, error: null };
-    expect(listed).toEqual(expect.arrayContaining([expect.objectContaining({ ...told, id: ids[2], asked: 'count to 2, last' })]));
+    const expected = { object: 'response', status: 'completed', model: 'slow', background: true, error: null };
+    expect(listed).toEqual(
+      expect.arrayContaining([expect.objectContaining({ ...expected, id: ids[2], asked: 'count to 2, last' })]),
+    );
     expect((await list('', 'other-key')).data).toEqual([]);
     for (const query of [`?after=${'x'.repeat(2000)}`, '?after=resp_none', '?limit=0', '?limit=x'])
       expect(await list(query)).toMatchObject({ status: 400, error: { code: 'invalid_request' } });
   });
 
-  it('waits, is answered, and is read on every node', async () => {
+  it('is queued, completed, and readable on every node', async () => {
     const queued = await create('count to 5');
     expect(queued).toMatchObject({ status: 'queued', background: true, output: [] });
-    const response = await ended(queued.id, 1);
+    const response = await waitForEnd(queued.id, 1);
     expect(response).toMatchObject({ status: 'completed', usage: { output_tokens: 5 } });
     expect(response.output_text).toBe('1 2 3 4 5 ');
     const next = await create('count to 2', { previous_response_id: queued.id });
-    expect((await ended(next.id)).output_text).toBe('1 2 ');
+    expect((await waitForEnd(next.id)).output_text).toBe('1 2 ');
   });
 
   it('continues when its client disconnects, and streams from any event on every node', async () => {
@@ -96,12 +98,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const id = live[0]?.type === 'response.created' ? live[0].response.id : '';
     const after = live.at(-1)?.sequence_number ?? 0;
     const [here, there] = await Promise.all([follow(id, { after }), follow(id, { node: 1, after })]);
-    const whole = await follow(id, { node: 1 });
-    expect(whole.map(({ sequence_number }) => sequence_number)).toEqual(whole.map((_event, nth) => nth));
-    expect(whole.slice(0, 3).map(({ type }) => type)).toEqual(['response.created', 'response.queued', 'response.in_progress']);
-    expect(whole.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
-    expect(whole.slice(0, after + 1)).toEqual(live);
-    expect(here).toEqual(whole.slice(after + 1));
+    const allEvents = await follow(id, { node: 1 });
+    expect(allEvents.map(({ sequence_number }) => sequence_number)).toEqual(allEvents.map((_event, nth) => nth));
+    expect(allEvents.slice(0, 3).map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.queued',
+      'response.in_progress',
+    ]);
+    expect(allEvents.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
+    expect(allEvents.slice(0, after + 1)).toEqual(live);
+    expect(here).toEqual(allEvents.slice(after + 1));
     expect(there).toEqual(here);
   });
 
@@ -110,12 +116,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const stores = stored.stores();
     const { runs } = stores.responses;
     const isUnderWay = vi.spyOn(runs, 'isInProgress').mockRejectedValueOnce(createStoreError('it is away'));
-    const eventsAfter = vi.spyOn(runs, 'readEventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
+    const readEventsAfter = vi.spyOn(runs, 'readEventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
     const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
     await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
     const events: ResponseStreamEvent[] = [];
-    for await (const event of await clientOf(reader).responses.retrieve(queued.id, { stream: true })) events.push(event);
-    for (const asked of [isUnderWay, eventsAfter]) expect(asked.mock.settledResults[0]?.type).toBe('rejected');
+    for await (const event of await createClient(reader).responses.retrieve(queued.id, { stream: true })) events.push(event);
+    for (const findRequest of [isUnderWay, readEventsAfter]) expect(findRequest.mock.settledResults[0]?.type).toBe('rejected');
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_event, nth) => nth));
     expect(events.at(-1)?.type).toBe('response.completed');
   });
@@ -123,7 +129,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
   it.each([0, 1])('is canceled from node %i with its upstream call, and stays canceled', async (node) => {
     const words = `count to ${10_000 + node}`;
     const queued = await create(words);
-    const { closed } = await asked(words);
+    const { closed } = await findRequest(words);
     const following = follow(queued.id, { node: 1 - node });
     expect((await client(node).responses.cancel(queued.id)).status).toBe('cancelled');
     expect(await closed).toMatchObject({ early: true });
@@ -136,22 +142,22 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
   it.each([0, 1])('is deleted from node %i in progress with its upstream call', async (node) => {
     const words = `count to ${20_000 + node}`;
     const queued = await create(words);
-    const { closed } = await asked(words);
+    const { closed } = await findRequest(words);
     await client(node).responses.delete(queued.id);
     expect(await closed).toMatchObject({ early: true });
     for (const each of [0, 1]) await expect(client(each).responses.retrieve(queued.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('is refused where it would leave the limits of its caller, and fails where its upstream does', async () => {
+  it('is rejected beyond the limits of its caller, and fails if its upstream fails', async () => {
     expect((await create('count to 1', { model: 'bounded' })).status).toBe('queued');
     await expect(create('count to 1', { model: 'bounded' })).rejects.toMatchObject({ status: 429 });
     const queued = await create('break off');
-    const failed = await ended(queued.id);
+    const failed = await waitForEnd(queued.id);
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
     await expect(follow(queued.id)).rejects.toThrow('The upstream broke off its answer.');
   });
 
-  it.each([false, true])('names fields that its deployment ignores (stream: %s)', async (stream) => {
+  it.each([false, true])('lists fields that its deployment ignores in Parley-Ignored (stream: %s)', async (stream) => {
     const tools = [{ type: 'web_search' }];
     const body = { model: 'slow', input: 'count to 1', background: true, tools, stream };
     const { status, headers } = await post(nodes[0] as TestService, body);

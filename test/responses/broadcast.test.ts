@@ -4,7 +4,7 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { clientOf } from './support.ts';
+import { createClient } from './support.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -13,7 +13,7 @@ let stored: ResponseDatabase;
 let upstream: ScriptedUpstream;
 let redis: TestRedis;
 let nodes: readonly TestService[];
-let hearing: () => Promise<unknown>;
+let countListeners: () => Promise<unknown>;
 
 beforeAll(async () => {
   stored = await openResponses('PostgreSQL');
@@ -23,9 +23,9 @@ beforeAll(async () => {
   const configuration = { models: { slow }, keys: { [callerKey]: { project: 'clients' } } };
   const start = async (): Promise<TestService> => {
     const { broadcast, countSubscribers, close } = await openBroadcast(redis.url);
-    // Not shared: neither looks whether others ended what it answers; and as nothing comes, there is nothing to keep of it.
+    // Not shared, so that no node polls for responses that other nodes ended. The upstream sends no data, so no data is stored.
     const service = await startService(configuration, { responses: { ...stored.stores(), isShared: false }, broadcast });
-    hearing = countSubscribers;
+    countListeners = countSubscribers;
     closing.push(async () => {
       await service.close();
       close();
@@ -33,7 +33,7 @@ beforeAll(async () => {
     return service;
   };
   nodes = [await start(), await start()];
-  await vi.waitFor(async () => expect(await hearing()).toEqual(['parley:notices:passing', 2]), 10_000);
+  await vi.waitFor(async () => expect(await countListeners()).toEqual(['parley:notices:passing', 2]), 10_000);
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -43,15 +43,15 @@ afterAll(async () => {
 });
 
 it.each(['cancel', 'delete'] as const)('a node is notified of a %s of its run on another node', async (how) => {
-  const [here, there] = nodes.map((node) => clientOf(node).responses);
+  const [here, there] = nodes.map((node) => createClient(node).responses);
   const words = `to ${how}`;
   const { id } = (await here?.create({ model: 'slow', input: words, background: true, stream: false })) ?? { id: '' };
-  const asked = await vi.waitFor(() => {
+  const request = await vi.waitFor(() => {
     const found = upstream.requests.find(({ text }) => text.includes(words));
     if (found === undefined) throw new Error('it was not asked yet');
     return found;
   }, 10_000);
   await there?.[how](id);
-  expect(await asked.closed).toMatchObject({ early: true });
+  expect(await request.closed).toMatchObject({ early: true });
   await vi.waitFor(() => expect(nodes[0]?.inFlightCalls.size).toBe(0), 10_000);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finish, plainReply, text } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { clientOf, post, responseOf } from './support.ts';
+import { createClient, post, readResponse } from './support.ts';
 
 /** 12,800 characters, about 3,200 tokens. */
 const args = JSON.stringify({ text: 'x'.repeat(12_789) });
@@ -39,13 +39,13 @@ describe('arguments of tool calls', () => {
     await upstream.close();
   });
 
-  it('count in input_tokens', async () => {
-    const { input_tokens } = await clientOf(service).responses.inputTokens.count({ model: 'm', input });
+  it('are included in input_tokens', async () => {
+    const { input_tokens } = await createClient(service).responses.inputTokens.count({ model: 'm', input });
     expect(input_tokens).toBeGreaterThan(3000);
     expect(input_tokens).toBeLessThan(3500);
   });
 
-  it('count in /tokenize', async () => {
+  it('are included in /tokenize', async () => {
     const path = '/v1/deployments/m/tokenize';
     const answered = await service.sendRequest({
       path,
@@ -55,17 +55,17 @@ describe('arguments of tool calls', () => {
     expect(JSON.parse(answered.text).outputs[0].token_count).toBeGreaterThan(3000);
   });
 
-  it('count in truncation', async () => {
-    const refused = await post(service, { model: 'small', input });
-    expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, 'context_length_exceeded']);
+  it('are included in the prompt size for truncation', async () => {
+    const rejection = await post(service, { model: 'small', input });
+    expect([rejection.status, JSON.parse(rejection.text).error.code]).toEqual([400, 'context_length_exceeded']);
     upstream.script(eventsReply(...plainReply('Fine.')));
-    responseOf(await post(service, { model: 'small', input, truncation: 'auto' }));
+    readResponse(await post(service, { model: 'small', input, truncation: 'auto' }));
     expect((await upstream.request(upstream.requests.length - 1)).body.messages).toEqual([{ role: 'user', content: 'Go on.' }]);
   });
 
-  it('count in the usage that limits are charged with if the upstream reports none', async () => {
+  it('are included in the estimated usage if the upstream reports none', async () => {
     upstream.script(eventsReply(text('Fine.'), finish()));
-    const { usage } = responseOf(await post(service, { model: 'm', input }));
+    const { usage } = readResponse(await post(service, { model: 'm', input }));
     expect(usage.input_tokens).toBeGreaterThan(3000);
   });
 });
@@ -75,7 +75,10 @@ describe('input_tokens', () => {
     await using upstream = await startScriptedUpstream();
     const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'up' }];
     await using service = await startService({ models: { small: { upstreams, limits: { maxPromptTokens: 1000 } } } });
-    const { input_tokens } = await clientOf(service).responses.inputTokens.count({ model: 'small', input: 'x'.repeat(40_000) });
+    const { input_tokens } = await createClient(service).responses.inputTokens.count({
+      model: 'small',
+      input: 'x'.repeat(40_000),
+    });
     expect(input_tokens).toBe(10_000);
   });
 });

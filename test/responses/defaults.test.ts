@@ -14,14 +14,14 @@ describe('defaults of a deployment', () => {
 
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
-    const to = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
+    const upstreamFields = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
     const defaults = { temperature: 0.5, max_tokens: 300, reasoning_effort: 'low', verbosity: 'low', top_p: 0.9 };
     service = await startService({
       models: {
-        native: { upstreams: [{ ...to, api: 'responses' }], defaults },
-        both: { upstreams: [{ ...to, api: 'both' }], defaults },
-        chat: { upstreams: [to], defaults: { max_tokens: 300 } },
-        newer: { upstreams: [to], defaults: { max_completion_tokens: 300 } },
+        native: { upstreams: [{ ...upstreamFields, api: 'responses' }], defaults },
+        both: { upstreams: [{ ...upstreamFields, api: 'both' }], defaults },
+        chat: { upstreams: [upstreamFields], defaults: { max_tokens: 300 } },
+        newer: { upstreams: [upstreamFields], defaults: { max_completion_tokens: 300 } },
       },
       keys: { [callerKey]: { project: 'p' } },
     });
@@ -31,12 +31,12 @@ describe('defaults of a deployment', () => {
     await upstream.close();
   });
 
-  const sent = async () => (await upstream.request(upstream.requests.length - 1)).body;
+  const readLastBody = async () => (await upstream.request(upstream.requests.length - 1)).body;
 
   it.each(['native', 'both'])('apply to a relayed call if the request has no value (%s)', async (model) => {
     upstream.script(nativeReply());
     await post(service, { model, input: 'Hi', store: false, top_p: 0.1, temperature: null, text: { format: { type: 'text' } } });
-    expect(await sent()).toMatchObject({
+    expect(await readLastBody()).toMatchObject({
       ...{ temperature: 0.5, top_p: 0.1, max_output_tokens: 300, reasoning: { effort: 'low' } },
       text: { format: { type: 'text' }, verbosity: 'low' },
     });
@@ -53,19 +53,19 @@ describe('defaults of a deployment', () => {
     const body = { input: 'Hi', store: false, ...values };
     upstream.script(nativeReply());
     await post(service, { model: 'native', ...body });
-    expect(await sent()).toEqual({ model: 'up', ...body });
+    expect(await readLastBody()).toEqual({ model: 'up', ...body });
   });
 
   it('do not add a second token limit to a request that has one', async () => {
     upstream.script(eventsReply(...plainReply('Fine.')));
     const messages = [{ role: 'user', content: 'Hi' }];
     await service.chat('chat', { messages, max_completion_tokens: 50 });
-    expect([(await sent()).max_tokens, (await sent()).max_completion_tokens]).toEqual([undefined, 50]);
+    expect([(await readLastBody()).max_tokens, (await readLastBody()).max_completion_tokens]).toEqual([undefined, 50]);
     await service.chat('newer', { messages, max_tokens: 50 });
-    expect([(await sent()).max_tokens, (await sent()).max_completion_tokens]).toEqual([50, undefined]);
+    expect([(await readLastBody()).max_tokens, (await readLastBody()).max_completion_tokens]).toEqual([50, undefined]);
     await service.chat('newer', { messages });
-    expect((await sent()).max_completion_tokens).toBe(300);
+    expect((await readLastBody()).max_completion_tokens).toBe(300);
     await post(service, { model: 'chat', input: 'Hi', reasoning: { effort: 'low' }, max_output_tokens: 50 });
-    expect([(await sent()).max_tokens, (await sent()).max_completion_tokens]).toEqual([undefined, 50]);
+    expect([(await readLastBody()).max_tokens, (await readLastBody()).max_completion_tokens]).toEqual([undefined, 50]);
   });
 });

@@ -3,7 +3,7 @@ import { delta, finish, text, usage } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { clientOf, eventsOf, post, responseOf } from './support.ts';
+import { createClient, post, readEvents, readResponse } from './support.ts';
 
 let stored: ResponseDatabase;
 let upstream: ScriptedUpstream;
@@ -51,27 +51,27 @@ describe('extension items', () => {
       (answering.received.body.stream === true ? eventsReply(...chunks) : jsonReply(completion))(answering),
     );
   const types = (output: { type: string }[]): string[] => output.map(({ type }) => type);
-  const wanted = ['parley:stage', 'message', 'parley:attachment', 'parley:control'];
+  const expectedTypes = ['parley:stage', 'message', 'parley:attachment', 'parley:control'];
 
   it('have the same order and a status in JSON and in a stream', async () => {
     script();
-    const whole = responseOf(await post(service, { model: 'app', input: 'Go.', include, store: false }));
-    const events = await eventsOf(service, { model: 'app', input: 'Go.', include });
+    const completeResponse = readResponse(await post(service, { model: 'app', input: 'Go.', include, store: false }));
+    const events = await readEvents(service, { model: 'app', input: 'Go.', include });
     const { output } = (events.at(-1) as unknown as { response: { output: { type: string; status: string }[] } }).response;
-    expect([types(whole.output), types(output)]).toEqual([wanted, wanted]);
-    for (const items of [whole.output, output])
-      expect(items.map(({ status }: { status: string }) => status)).toEqual(wanted.map(() => 'completed'));
+    expect([types(completeResponse.output), types(output)]).toEqual([expectedTypes, expectedTypes]);
+    for (const items of [completeResponse.output, output])
+      expect(items.map(({ status }: { status: string }) => status)).toEqual(expectedTypes.map(() => 'completed'));
   });
 
   it('are part of a stored response only if the request includes them', async () => {
     script();
-    const { id } = responseOf(await post(service, { model: 'app', input: 'Go.', include }));
+    const { id } = readResponse(await post(service, { model: 'app', input: 'Go.', include }));
     const read = async (query = '') =>
-      responseOf(await service.sendRequest({ method: 'GET', path: `/v1/responses/${id}${query}`, headers: withKey() }));
+      readResponse(await service.sendRequest({ method: 'GET', path: `/v1/responses/${id}${query}`, headers: withKey() }));
     const plain = await read();
     expect([types(plain.output), plain.parley]).toEqual([['message'], undefined]);
     const all = await read(`?${include.map((name) => `include[]=${name}`).join('&')}`);
-    expect([types(all.output), all.parley.statistics.usage_per_model]).toEqual([wanted, expect.any(Array)]);
+    expect([types(all.output), all.parley.statistics.usage_per_model]).toEqual([expectedTypes, expect.any(Array)]);
     expect(types((await read('?include[]=parley:stages')).output)).toEqual(['parley:stage', 'message']);
   });
 
@@ -81,50 +81,57 @@ describe('extension items', () => {
     const create = { path: '/v1/conversations', headers: withKey(), body: {} };
     const { id: conversation } = (await service.sendRequest(create)).json as { id: string };
     script();
-    const { id } = responseOf(await post(service, { model: 'app', input: 'Go.', include, conversation }));
+    const { id } = readResponse(await post(service, { model: 'app', input: 'Go.', include, conversation }));
     script();
     const second = { model: 'app', input: 'Again.', include, previous_response_id: id };
-    const { id: next } = responseOf(await post(service, second));
+    const { id: next } = readResponse(await post(service, second));
     const all = include.map((name) => `include[]=${name}`).join('&');
     const items = `/v1/conversations/${conversation}/items`;
     for (const list of [items, `/v1/responses/${next}/input_items`]) {
       const isLast = list !== items;
       const plain = isLast ? ['message', 'message', 'message'] : ['message', 'message'];
       expect(types((await get(`${list}?order=asc`)).data)).toEqual(plain);
-      expect(types((await get(`${list}?order=asc&${all}`)).data).slice(0, wanted.length + 1)).toEqual(['message', ...wanted]);
+      expect(types((await get(`${list}?order=asc&${all}`)).data).slice(0, expectedTypes.length + 1)).toEqual([
+        'message',
+        ...expectedTypes,
+      ]);
     }
     const { data } = await get(`${items}?${all}`);
     const stage = data.find(({ type }) => type === 'parley:stage')?.id;
-    const ask = (query: string) => service.sendRequest({ method: 'GET', path: `${items}/${stage}${query}`, headers: withKey() });
-    expect([(await ask('')).status, (await ask(`?${all}`)).status]).toEqual([404, 200]);
+    const getItem = (query: string) =>
+      service.sendRequest({ method: 'GET', path: `${items}/${stage}${query}`, headers: withKey() });
+    expect([(await getItem('')).status, (await getItem(`?${all}`)).status]).toEqual([404, 200]);
   });
 
-  it('leave no page of listed items empty', async () => {
+  it('do not cause empty pages of listed items', async () => {
     const create = { path: '/v1/conversations', headers: withKey(), body: {} };
     const { id: conversation } = (await service.sendRequest(create)).json as { id: string };
     script();
     await post(service, { model: 'app', input: 'Go.', include, conversation });
-    const items = await clientOf(service).conversations.items.list(conversation, { limit: 1, order: 'asc' });
+    const items = await createClient(service).conversations.items.list(conversation, { limit: 1, order: 'asc' });
     const found: string[] = [];
     for await (const { type } of items) found.push(type);
     expect(found).toEqual(['message', 'message']);
   });
 });
 
-describe('a request', () => {
+describe('request', () => {
   it.each([
     ['a name of 65 characters', { ['a'.repeat(65)]: 'b' }, `metadata.${'a'.repeat(64)}`],
     ['a value of 513 characters', { a: 'b'.repeat(513) }, 'metadata.a'],
     ['17 names', Object.fromEntries(Array.from({ length: 17 }, (_each, nth) => [`k${nth}`, 'v'])), 'metadata'],
   ])('is rejected if its metadata has %s', async (_what, metadata, param) => {
-    const creating = clientOf(service).responses.create({ model: 'm', input: 'Hi', metadata });
+    const creating = createClient(service).responses.create({ model: 'm', input: 'Hi', metadata });
     await expect(creating).rejects.toMatchObject({ status: 400, param });
   });
 
-  it.each(['input_image', 'input_file'])('is rejected if a message of the assistant has an %s', async (type) => {
+  it.each(['input_image', 'input_file'])('is rejected if an assistant message has an %s', async (type) => {
     const part = { type, image_url: 'data:image/png;base64,iVBORw0KGgo=', file_data: 'YQ==', filename: 'a.pdf' };
-    const said = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here.' }, part] };
-    const { status, text: answer } = await post(service, { model: 'm', input: [said, { role: 'user', content: 'And?' }] });
+    const assistantMessage = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Here.' }, part] };
+    const { status, text: answer } = await post(service, {
+      model: 'm',
+      input: [assistantMessage, { role: 'user', content: 'And?' }],
+    });
     expect([status, JSON.parse(answer).error.param]).toEqual([400, 'input[0].content[1].type']);
   });
 });

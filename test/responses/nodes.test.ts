@@ -33,14 +33,14 @@ async function begin(node: TestProcess, fields: object = {}): Promise<string> {
   return (json as { id: string }).id;
 }
 
-async function statusOf(node: TestProcess, id: string): Promise<unknown> {
+async function getStatus(node: TestProcess, id: string): Promise<unknown> {
   const { status, error } = (await read(node, id)).json as { status: string; error: { code: string } | null };
   return [status, error?.code];
 }
 
 const failed = ['failed', 'server_error'];
 
-// Side by side: they wait for the lease of a node that is gone.
+// Concurrent, because the tests wait for the lease of a stopped node to expire.
 describe.concurrent('nodes that share a PostgreSQL', () => {
   let database: TestDatabase;
   const environment = () => ({ PARLEY_DATABASE_URL: database.url, PARLEY_SECRET: 'a secret that is long enough for a test' });
@@ -50,25 +50,25 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  it('end the responses of a killed node without losing one', async () => {
+  it('mark all responses of a killed node as failed', async () => {
     await using victim = await start(environment());
     await using other = await start(environment());
     const { id: conversation } = (await post(victim, {}, '/v1/conversations')).json as { id: string };
     const ids = [await begin(victim, { conversation })];
     for (let count = 0; count < 200; count += 20)
       ids.push(...(await Promise.all(Array.from({ length: 20 }, () => begin(victim)))));
-    const kept = await begin(other);
-    await vi.waitFor(async () => expect(await statusOf(other, ids[0] ?? '')).toEqual(['in_progress', undefined]));
+    const otherRun = await begin(other);
+    await vi.waitFor(async () => expect(await getStatus(other, ids[0] ?? '')).toEqual(['in_progress', undefined]));
     expect((await post(other, { model: 'slow', input: 'count to 1', conversation })).status).toBe(409);
     victim.kill('SIGKILL');
     await victim.ended;
     await vi.waitFor(
       async () => {
-        for (const id of ids) expect(await statusOf(other, id)).toEqual(failed);
+        for (const id of ids) expect(await getStatus(other, id)).toEqual(failed);
       },
       { timeout: 45_000, interval: 500 },
     );
-    expect(await statusOf(other, kept)).toEqual(['in_progress', undefined]);
+    expect(await getStatus(other, otherRun)).toEqual(['in_progress', undefined]);
     const events = await sendRequest(other.url, {
       ...{ method: 'GET', path: `/v1/responses/${ids[0]}?stream=true`, headers: { 'api-key': callerKey } },
     });
@@ -76,7 +76,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
     expect((await post(other, { model: 'slow', input: 'count to 1', conversation })).status).toBe(200);
   });
 
-  it('let a run end whose node stops, or say that it failed', async () => {
+  it('let a run finish on shutdown, or mark it as failed after the drain time', async () => {
     await using other = await start(environment());
     for (const [drainMs, input, outcome] of [
       ['20000', 'count to 60', ['completed', undefined]],
@@ -86,11 +86,11 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
       const id = await begin(stopping, { input });
       stopping.kill('SIGTERM');
       await stopping.ended;
-      expect(await statusOf(other, id)).toEqual(outcome);
+      expect(await getStatus(other, id)).toEqual(outcome);
     }
   });
 
-  it('delete a response permanently that another node streams', async () => {
+  it('delete a response permanently even if another node streams it', async () => {
     await using streaming = await start(environment());
     await using other = await start(environment());
     const response = await fetch(`${streaming.url}/v1/responses`, {
@@ -110,14 +110,14 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
       });
     }
     const last = /event: response.completed\ndata: (.*)\n/.exec(text)?.[1] ?? '{}';
-    const { response: told } = JSON.parse(last) as { response: { id: string; store: boolean } };
-    expect(told.store).toBe(false);
-    expect((await read(other, told.id)).status).toBe(404);
-    expect((await read(streaming, told.id)).status).toBe(404);
+    const { response: lastResponse } = JSON.parse(last) as { response: { id: string; store: boolean } };
+    expect(lastResponse.store).toBe(false);
+    expect((await read(other, lastResponse.id)).status).toBe(404);
+    expect((await read(streaming, lastResponse.id)).status).toBe(404);
   });
 });
 
-describe.concurrent('a single node', () => {
+describe.concurrent('single node', () => {
   let folder: TemporaryFolder;
 
   beforeAll(async () => {
@@ -130,17 +130,17 @@ describe.concurrent('a single node', () => {
     const crashed = await start({}, flags);
     const ids = await Promise.all(Array.from({ length: 20 }, () => begin(crashed)));
     const done = await begin(crashed, { input: 'count to 1' });
-    await vi.waitFor(async () => expect(await statusOf(crashed, done)).toEqual(['completed', undefined]), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await getStatus(crashed, done)).toEqual(['completed', undefined]), { timeout: 10_000 });
     crashed.kill('SIGKILL');
     await crashed.ended;
-    await using again = await start({}, flags);
+    await using restarted = await start({}, flags);
     await vi.waitFor(
       async () => {
-        for (const id of ids) expect(await statusOf(again, id)).toEqual(failed);
+        for (const id of ids) expect(await getStatus(restarted, id)).toEqual(failed);
       },
       { timeout: 30_000, interval: 200 },
     );
-    expect(await statusOf(again, done)).toEqual(['completed', undefined]);
+    expect(await getStatus(restarted, done)).toEqual(['completed', undefined]);
     await crashed[Symbol.asyncDispose]();
   });
 });

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
-import { clientOf, eventsOf, hello, post, responseOf, startResponsesService } from './support.ts';
+import { createClient, hello, post, readEvents, readResponse, startResponsesService } from './support.ts';
 
 let mocked: MockedService;
 
@@ -24,31 +24,31 @@ const weather: OpenAI.Responses.FunctionTool = {
   strict: false,
 };
 
-describe.each(everywhere)('the OpenAI SDK on %s, with %s', (base, model) => {
-  const client = (): OpenAI => clientOf(mocked.service, base);
+describe.each(everywhere)('OpenAI SDK on %s with %s', (base, model) => {
+  const client = (): OpenAI => createClient(mocked.service, base);
 
-  it('gets a response', async () => {
+  it('receives a response', async () => {
     const response = await client().responses.create({ model, input: 'Hello', store: false });
     expect(response.output_text).toBe(hello);
     expect(response).toMatchObject({ status: 'completed', model, object: 'response', store: false });
     expect(response.usage?.output_tokens).toBeGreaterThan(0);
   });
 
-  it('streams the same response, piece by piece', async () => {
+  it('streams the same response in pieces', async () => {
     const stream = client().responses.stream({ model, input: 'Hello', store: false });
-    const heard: string[] = [];
-    stream.on('response.output_text.delta', ({ delta }) => heard.push(delta));
+    const textPieces: string[] = [];
+    stream.on('response.output_text.delta', ({ delta }) => textPieces.push(delta));
     const response = await stream.finalResponse();
-    expect(heard.join('')).toBe(hello);
-    expect(heard.length).toBeGreaterThan(3);
+    expect(textPieces.join('')).toBe(hello);
+    expect(textPieces.length).toBeGreaterThan(3);
     expect(response.output_text).toBe(hello);
     expect(response.status).toBe('completed');
   });
 
   it.each([false, true])('calls tools in parallel and returns their results (streamed: %s)', async (streamed) => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'How is the weather?' }];
-    const ask = { model, input, tools: [weather], store: false };
-    const response = streamed ? await client().responses.stream(ask).finalResponse() : await client().responses.create(ask);
+    const body = { model, input, tools: [weather], store: false };
+    const response = streamed ? await client().responses.stream(body).finalResponse() : await client().responses.create(body);
     const calls = response.output.filter(({ type }) => type === 'function_call') as OpenAI.Responses.ResponseFunctionToolCall[];
     expect(calls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
       ['get_weather', { city: 'Paris' }],
@@ -57,13 +57,13 @@ describe.each(everywhere)('the OpenAI SDK on %s, with %s', (base, model) => {
     expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(2);
     const outputs = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'fine' }));
     const next = await client().responses.create({
-      ...ask,
+      ...body,
       input: [...input, ...(response.output as OpenAI.Responses.ResponseInput), ...outputs],
     });
     expect(next.output_text).toBe('It is sunny in Paris and rainy in Oslo.');
   });
 
-  it('parses an answer of a schema', async () => {
+  it('parses an answer with a schema', async () => {
     const format = {
       type: 'json_schema',
       name: 'person',
@@ -87,9 +87,9 @@ describe.each(everywhere)('the OpenAI SDK on %s, with %s', (base, model) => {
   });
 });
 
-describe('a response', () => {
-  it('has the events that the specification asks for, in their order', async () => {
-    const events = await eventsOf(mocked.service, { model: 'gpt', input: 'Hello' });
+describe('response', () => {
+  it('has the events of the specification in order', async () => {
+    const events = await readEvents(mocked.service, { model: 'gpt', input: 'Hello' });
     const types = events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);
     expect(types).toEqual([
       'response.created',
@@ -105,13 +105,13 @@ describe('a response', () => {
   });
 
   it.each(['gpt', 'claude', 'gemini', 'app', 'demo', 'quick'])(
-    'is the same in one piece and as the end of a stream (%s)',
+    'is equal as JSON and at the end of a stream (%s)',
     async (model) => {
       for (const input of ['Hello', 'How is the weather?', 'Please think about it']) {
         const body = { model, input, store: false, ...(input.includes('weather') && { tools: [weather] }) };
-        const whole = responseOf(await post(mocked.service, body));
-        const events = await eventsOf(mocked.service, body);
-        expect(withoutIds(events.at(-1)?.response)).toEqual(withoutIds(whole));
+        const completeResponse = readResponse(await post(mocked.service, body));
+        const events = await readEvents(mocked.service, body);
+        expect(withoutIds(events.at(-1)?.response)).toEqual(withoutIds(completeResponse));
       }
     },
   );
@@ -125,7 +125,7 @@ describe('a response', () => {
       temperature: 0.5,
       max_output_tokens: 100,
     };
-    const response = responseOf(await post(mocked.service, body));
+    const response = readResponse(await post(mocked.service, body));
     expect(response).toMatchObject({
       instructions: 'Be brief.',
       metadata: { a: 'b' },

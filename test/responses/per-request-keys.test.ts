@@ -4,22 +4,22 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { clientOf } from './support.ts';
+import { createClient } from './support.ts';
 
-describe('the per-request key of an application', () => {
+describe('per-request key of an application', () => {
   let stored: ResponseDatabase;
   let model: ScriptedUpstream;
-  let program: ScriptedUpstream;
+  let application: ScriptedUpstream;
   let service: TestService;
 
   beforeAll(async () => {
     stored = await openResponses('SQLite');
     model = await startScriptedUpstream(jsonReply(plainCompletion('Hi')));
-    program = await startScriptedUpstream();
+    application = await startScriptedUpstream();
     service = await startService(
       {
         models: { m: { upstreams: [{ endpoint: model.endpoint }] } },
-        applications: { app: { endpoint: `${program.url}/chat` } },
+        applications: { app: { endpoint: `${application.url}/chat` } },
         keys: { [callerKey]: { project: 'p' } },
       },
       { responses: stored.stores() },
@@ -27,15 +27,15 @@ describe('the per-request key of an application', () => {
   });
   afterAll(async () => {
     await service.close();
-    await program.close();
+    await application.close();
     await model.close();
     await stored[Symbol.asyncDispose]();
   });
 
   /** Calls the application, which sends one request with its per-request key. Returns the answer that it received. */
-  async function askAsProgram(method: string, path: string, body?: object): Promise<TestResponse> {
+  async function sendAsApplication(method: string, path: string, body?: object): Promise<TestResponse> {
     let answer: TestResponse | undefined;
-    program.script(async (answering) => {
+    application.script(async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
       answer = await sendRequest(service.url, { method, path, headers, ...(body && { body }) });
       await jsonReply(plainCompletion('done'))(answering);
@@ -47,7 +47,7 @@ describe('the per-request key of an application', () => {
   }
 
   it('cannot read or delete stored responses and conversations of the user', async () => {
-    const client = clientOf(service);
+    const client = createClient(service);
     const { id: conversation } = await client.conversations.create();
     const { id } = await client.responses.create({ model: 'm', input: 'My diary' });
     const requests = [
@@ -60,25 +60,25 @@ describe('the per-request key of an application', () => {
       ['DELETE', `/v1/conversations/${conversation}`],
     ] as const;
     for (const [method, path] of requests) {
-      const { status, error } = await askAsProgram(method, path);
+      const { status, error } = await sendAsApplication(method, path);
       expect([method, path, status, error.code]).toEqual([method, path, 403, 'access_denied']);
     }
-    const created = await askAsProgram('POST', '/v1/conversations', {});
+    const created = await sendAsApplication('POST', '/v1/conversations', {});
     expect([created.status, created.error.code]).toEqual([403, 'access_denied']);
     expect((await client.responses.retrieve(id)).id).toBe(id);
   });
 
   it('cannot continue stored responses and conversations, and does not store responses of the user', async () => {
-    const client = clientOf(service);
+    const client = createClient(service);
     const { id: conversation } = await client.conversations.create();
     const { id } = await client.responses.create({ model: 'm', input: 'My diary' });
-    const continued = await askAsProgram('POST', '/v1/responses', { model: 'm', input: 'Hi', previous_response_id: id });
+    const continued = await sendAsApplication('POST', '/v1/responses', { model: 'm', input: 'Hi', previous_response_id: id });
     expect([continued.status, continued.error.code]).toEqual([400, 'previous_response_not_found']);
-    const added = await askAsProgram('POST', '/v1/responses', { model: 'm', input: 'Hi', conversation });
+    const added = await sendAsApplication('POST', '/v1/responses', { model: 'm', input: 'Hi', conversation });
     expect([added.status, added.error.code]).toEqual([400, 'conversation_not_found']);
     const input = [{ type: 'item_reference', id: 'msg_1' }];
-    expect((await askAsProgram('POST', '/v1/responses', { model: 'm', input })).status).toBe(400);
-    const answer = await askAsProgram('POST', '/v1/responses', { model: 'm', input: 'Hi' });
+    expect((await sendAsApplication('POST', '/v1/responses', { model: 'm', input })).status).toBe(400);
+    const answer = await sendAsApplication('POST', '/v1/responses', { model: 'm', input: 'Hi' });
     const response = answer.json as { id: string; store: boolean };
     expect([answer.status, response.store]).toEqual([200, false]);
     await expect(client.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });

@@ -3,7 +3,7 @@ import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { clientOf } from './support.ts';
+import { createClient } from './support.ts';
 
 upstreamsAreOdd();
 
@@ -30,7 +30,7 @@ const ending = [
   { type: 'response.completed', sequence_number: 3, response: { ...head, status: 'completed', output: [message], usage } },
 ];
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('background responses on %s', (engine) => {
   let upstream: ScriptedUpstream;
   let stored: ResponseDatabase;
   let service: TestService;
@@ -52,14 +52,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
     await stored[Symbol.asyncDispose]();
   });
 
-  describe('a background run of an upstream that speaks the dialect', () => {
-    it('is a stream of that upstream, which does not store it, and is stored with its events in Parley', async () => {
+  describe('run with an upstream of the Responses API', () => {
+    it('streams from the upstream without its storage, and is stored with its events in Parley', async () => {
       upstream.script(async (answering: Answering) => {
         answering.head();
         await answering.events(...opening, ...ending);
         answering.done();
       });
-      const client = clientOf(service);
+      const client = createClient(service);
       const queued = await client.responses.create({ model: 'm', input: 'Hi', background: true });
       expect(queued).toMatchObject({ status: 'queued', background: true });
       const { body } = await upstream.request(0);
@@ -90,15 +90,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
       ]);
     });
 
-    it('is left by its cancel, and is cancelled then', async () => {
-      const asked = upstream.requests.length;
+    it('cancels the upstream request when it is canceled', async () => {
+      const requestIndex = upstream.requests.length;
       upstream.script(async (answering: Answering) => {
         answering.head();
         await answering.events(...opening);
       });
-      const client = clientOf(service);
+      const client = createClient(service);
       const { id } = await client.responses.create({ model: 'm', input: 'Hi', background: true });
-      const { closed } = await upstream.request(asked);
+      const { closed } = await upstream.request(requestIndex);
       expect((await client.responses.cancel(id)).status).toBe('cancelled');
       expect((await closed).early).toBe(true);
       expect((await client.responses.retrieve(id)).status).toBe('cancelled');

@@ -12,7 +12,7 @@ import {
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { nativeReply } from './native-reply.ts';
-import { clientOf, eventsOf, post, requireOrder, type Told } from './support.ts';
+import { createClient, post, type ResponseEvent, readEvents, requireOrder } from './support.ts';
 
 upstreamsAreOdd();
 
@@ -65,15 +65,15 @@ const reasoning = {
   summary: [{ type: 'summary_text', text: 'Hm.' }],
   encrypted_content: 'gAAAA-upstream',
 };
-const said = { type: 'output_text', text: 'Grüße 😀', annotations: [], logprobs: [] };
-const message = { type: 'message', id: 'msg_up', status: 'completed', role: 'assistant', content: [said] };
+const textPart = { type: 'output_text', text: 'Grüße 😀', annotations: [], logprobs: [] };
+const message = { type: 'message', id: 'msg_up', status: 'completed', role: 'assistant', content: [textPart] };
 const call = { type: 'function_call', id: 'fc_up', call_id: 'call_1', name: 'f', arguments: '{"a":1}', status: 'completed' };
 
 function toBytes(events: readonly { type: string }[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-describe('parley-ignored', () => {
+describe('Parley-Ignored', () => {
   const hosted = { input: 'Hi', tools: [{ type: 'web_search' }], top_k: 5, include: ['web_search_call.results'] };
   const names = 'top_k, include.web_search_call.results';
 
@@ -82,14 +82,14 @@ describe('parley-ignored', () => {
     [false, { store: false }],
     [true, {}],
     [true, { store: false }],
-  ])('does not name relayed fields (streamed: %s, %j)', async (stream, more) => {
+  ])('does not list relayed fields (streamed: %s, %j)', async (stream, more) => {
     native.script(nativeReply());
     const { status, headers } = await post(service, { model: 'm', ...hosted, ...more, stream });
     expect([status, headers['parley-ignored']]).toEqual([200, undefined]);
     expect((await native.request(native.requests.length - 1)).body).toMatchObject({ tools: hosted.tools, top_k: 5 });
   });
 
-  it('names fields that the responding upstream did not receive', async () => {
+  it('lists fields that the responding upstream did not receive', async () => {
     native.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Hello.')));
     const { status, headers } = await post(service, { model: 'mixed', ...hosted });
@@ -97,45 +97,62 @@ describe('parley-ignored', () => {
   });
 });
 
-/** An item that has nothing in it yet. */
-function begun(item: object): object {
+/** Returns an item without content, as at its start. */
+function toStarted(item: object): object {
   const empty = { summary: [], content: [], arguments: '' };
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, empty[key as keyof typeof empty] ?? value]));
 }
 
-function streamOf(items: readonly (typeof reasoning | typeof message | typeof call)[]): { type: string }[] {
+function createStream(items: readonly (typeof reasoning | typeof message | typeof call)[]): { type: string }[] {
   const events: { type: string }[] = [
     { type: 'response.created', response: head } as never,
     { type: 'response.in_progress', response: head } as never,
   ];
   items.forEach((item, output_index) => {
-    const place = { item_id: item.id, output_index };
-    events.push({ type: 'response.output_item.added', output_index, item: begun(item) } as never);
+    const location = { item_id: item.id, output_index };
+    events.push({ type: 'response.output_item.added', output_index, item: toStarted(item) } as never);
     if (item.type === 'reasoning') {
       events.push({
         type: 'response.reasoning_summary_part.added',
-        ...place,
+        ...location,
         summary_index: 0,
         part: { type: 'summary_text', text: '' },
       } as never);
-      events.push({ type: 'response.reasoning_summary_text.delta', ...place, summary_index: 0, delta: 'Hm.' } as never);
-      events.push({ type: 'response.reasoning_summary_text.done', ...place, summary_index: 0, text: 'Hm.' } as never);
+      events.push({ type: 'response.reasoning_summary_text.delta', ...location, summary_index: 0, delta: 'Hm.' } as never);
+      events.push({ type: 'response.reasoning_summary_text.done', ...location, summary_index: 0, text: 'Hm.' } as never);
       events.push({
         type: 'response.reasoning_summary_part.done',
-        ...place,
+        ...location,
         summary_index: 0,
         part: { type: 'summary_text', text: 'Hm.' },
       } as never);
     }
     if (item.type === 'message') {
-      events.push({ type: 'response.content_part.added', ...place, content_index: 0, part: { ...said, text: '' } } as never);
-      events.push({ type: 'response.output_text.delta', ...place, content_index: 0, delta: said.text, logprobs: [] } as never);
-      events.push({ type: 'response.output_text.done', ...place, content_index: 0, text: said.text, logprobs: [] } as never);
-      events.push({ type: 'response.content_part.done', ...place, content_index: 0, part: said } as never);
+      events.push({
+        type: 'response.content_part.added',
+        ...location,
+        content_index: 0,
+        part: { ...textPart, text: '' },
+      } as never);
+      events.push({
+        type: 'response.output_text.delta',
+        ...location,
+        content_index: 0,
+        delta: textPart.text,
+        logprobs: [],
+      } as never);
+      events.push({
+        type: 'response.output_text.done',
+        ...location,
+        content_index: 0,
+        text: textPart.text,
+        logprobs: [],
+      } as never);
+      events.push({ type: 'response.content_part.done', ...location, content_index: 0, part: textPart } as never);
     }
     if (item.type === 'function_call') {
-      events.push({ type: 'response.function_call_arguments.delta', ...place, delta: '{"a":1}' } as never);
-      events.push({ type: 'response.function_call_arguments.done', ...place, arguments: '{"a":1}' } as never);
+      events.push({ type: 'response.function_call_arguments.delta', ...location, delta: '{"a":1}' } as never);
+      events.push({ type: 'response.function_call_arguments.done', ...location, arguments: '{"a":1}' } as never);
     }
     events.push({ type: 'response.output_item.done', output_index, item } as never);
   });
@@ -143,40 +160,40 @@ function streamOf(items: readonly (typeof reasoning | typeof message | typeof ca
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
 }
 
-/** Valid, and as odd as can be: comments, unknown events and fields, escapes, four-byte characters, no mark at the end. */
-const odd = `: hi\n\n${toBytes(streamOf([reasoning, message]).flatMap((event) => (event.type === 'response.output_text.delta' ? [event, { type: 'response.odd' }] : [event])))}`;
-const whole = { ...head, status: 'completed', output: [reasoning, message], usage };
-const ask = { model: 'm', input: 'Hello', store: false };
+/** A valid stream with comments, unknown events and fields, escapes, 4-byte characters, and no end mark. */
+const unusualStream = `: hi\n\n${toBytes(createStream([reasoning, message]).flatMap((event) => (event.type === 'response.output_text.delta' ? [event, { type: 'response.odd' }] : [event])))}`;
+const completeResponse = { ...head, status: 'completed', output: [reasoning, message], usage };
+const request = { model: 'm', input: 'Hello', store: false };
 
-async function bodyOf(index: number): Promise<Record<string, unknown>> {
+async function readBody(index: number): Promise<Record<string, unknown>> {
   return (await native.request(index)).body;
 }
 
 async function lastBody(): Promise<Record<string, unknown>> {
-  return bodyOf(native.requests.length - 1);
+  return readBody(native.requests.length - 1);
 }
 
-describe('a caller of an upstream that speaks the dialect', () => {
-  it('is relayed byte for byte, however the bytes are cut', async () => {
-    native.script(piecesReply(odd.slice(0, 90), odd.slice(90, 700), odd.slice(700)));
-    const { status, text } = await post(service, { ...ask, stream: true });
+describe('Responses client of an upstream with the Responses API', () => {
+  it('is relayed byte by byte, regardless of the split', async () => {
+    native.script(piecesReply(unusualStream.slice(0, 90), unusualStream.slice(90, 700), unusualStream.slice(700)));
+    const { status, text } = await post(service, { ...request, stream: true });
     expect(status).toBe(200);
-    expect(Buffer.from(text)).toEqual(Buffer.from(odd));
+    expect(Buffer.from(text)).toEqual(Buffer.from(unusualStream));
   });
 
   it('receives a JSON response unchanged', async () => {
-    const bytes = `{ "odd": 1e2, ${JSON.stringify(whole).slice(1)}`;
+    const bytes = `{ "odd": 1e2, ${JSON.stringify(completeResponse).slice(1)}`;
     native.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(bytes);
     });
-    expect((await post(service, ask)).text).toBe(bytes);
+    expect((await post(service, request)).text).toBe(bytes);
   });
 
   it('has its request sent unchanged with the model name and key of the upstream', async () => {
-    native.script(jsonReply(whole));
+    native.script(jsonReply(completeResponse));
     const body = {
-      ...ask,
+      ...request,
       tools: [{ type: 'web_search', odd: 1 }],
       prompt: { id: 'pmpt' },
       input: [{ type: 'web_search_call', id: 'ws_1' }],
@@ -188,10 +205,10 @@ describe('a caller of an upstream that speaks the dialect', () => {
     expect(headers.authorization).toBe('Bearer upstream-key');
   });
 
-  it('receives the status of an error, also of one in a stream before its first event', async () => {
+  it('receives the status of an error, even if the error is the first event of a stream', async () => {
     native.script(refusal(400, {}, { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' }));
-    const refused = await post(service, { ...ask, stream: true });
-    expect([refused.status, JSON.parse(refused.text).error]).toEqual([
+    const rejection = await post(service, { ...request, stream: true });
+    expect([rejection.status, JSON.parse(rejection.text).error]).toEqual([
       400,
       { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' },
     ]);
@@ -201,32 +218,34 @@ describe('a caller of an upstream that speaks the dialect', () => {
         toBytes([{ type: 'response.created', response: head } as never, { type: 'response.failed', response: failed } as never]),
       ),
     );
-    expect((await post(service, { ...ask, stream: true })).status).toBe(429);
+    expect((await post(service, { ...request, stream: true })).status).toBe(429);
   });
 
-  it('receives an error event with the next number if the reply breaks off', async () => {
-    const begun = streamOf([message]).slice(0, 5);
+  it('receives an error event with the next number if the reply is aborted', async () => {
+    const toStarted = createStream([message]).slice(0, 5);
     native.script(async (answering: Answering) => {
       answering.head();
-      await answering.bytes(toBytes(begun));
+      await answering.bytes(toBytes(toStarted));
       answering.destroyConnection();
     });
-    const { text } = await post(service, { ...ask, stream: true });
-    expect(text.startsWith(toBytes(begun))).toBe(true);
+    const { text } = await post(service, { ...request, stream: true });
+    expect(text.startsWith(toBytes(toStarted))).toBe(true);
     const rest = text
-      .slice(toBytes(begun).length)
+      .slice(toBytes(toStarted).length)
       .split('\n\n')
       .filter((block) => block !== '');
-    const [error, failed] = rest.slice(0, 2).map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)) as Told);
+    const [error, failed] = rest
+      .slice(0, 2)
+      .map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)) as ResponseEvent);
     expect(error).toMatchObject({ type: 'error', sequence_number: 5, error: { code: 'upstream_failed' } });
     expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 6, response: { id: 'resp_up', status: 'failed' } });
     expect(rest.at(-1)).toBe('data: [DONE]');
   });
 
-  it('has another upstream asked in its own dialect if this one fails', async () => {
+  it('is answered by another upstream with its own API if this upstream fails', async () => {
     native.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Hello from elsewhere')));
-    const events = await eventsOf(service, { ...ask, model: 'mixed' });
+    const events = await readEvents(service, { ...request, model: 'mixed' });
     expect(events.at(-1)).toMatchObject({
       response: {
         output: [
@@ -239,9 +258,9 @@ describe('a caller of an upstream that speaks the dialect', () => {
   });
 });
 
-describe('a response that Parley stores', () => {
+describe('response that Parley stores', () => {
   it('has its own ID and event numbers', async () => {
-    native.script(piecesReply(toBytes(streamOf([reasoning, message]))));
+    native.script(piecesReply(toBytes(createStream([reasoning, message]))));
     const { text } = await post(service, { model: 'm', input: 'Hello', stream: true, include: [] });
     const events = requireOrder(text, false);
     const { response } = events.at(-1) as unknown as { response: { id: string; output: object[]; model: string } };
@@ -253,34 +272,36 @@ describe('a response that Parley stores', () => {
   });
 
   it('encrypts the encrypted content of the upstream for its client, and returns it unchanged to the upstream', async () => {
-    const client = clientOf(service);
-    const asked = { model: 'm', store: false, include: ['reasoning.encrypted_content' as const] };
+    const client = createClient(service);
+    const fields = { model: 'm', store: false, include: ['reasoning.encrypted_content' as const] };
     for (const streamed of [false, true]) {
       native.script(
-        streamed ? piecesReply(toBytes(streamOf([reasoning, call]))) : jsonReply({ ...whole, output: [reasoning, call] }),
+        streamed
+          ? piecesReply(toBytes(createStream([reasoning, call])))
+          : jsonReply({ ...completeResponse, output: [reasoning, call] }),
       );
       const response = streamed
-        ? await client.responses.stream({ ...asked, input: 'Hello' }).finalResponse()
-        : await client.responses.create({ ...asked, input: 'Hello' });
+        ? await client.responses.stream({ ...fields, input: 'Hello' }).finalResponse()
+        : await client.responses.create({ ...fields, input: 'Hello' });
       const sealed = (response.output[0] as { encrypted_content: string }).encrypted_content;
       expect(sealed).not.toContain('gAAAA');
-      native.script(jsonReply(whole));
+      native.script(jsonReply(completeResponse));
       const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'fine' };
       const input = [...(response.output as never[]), result];
-      expect((await post(service, { ...asked, input })).status).toBe(200);
+      expect((await post(service, { ...fields, input })).status).toBe(200);
       const { input: sent } = (await lastBody()) as { input: object[] };
       expect(sent[0]).toMatchObject({ type: 'reasoning', encrypted_content: 'gAAAA-upstream' });
       expect(sent[1]).toMatchObject({ type: 'function_call', call_id: 'call_1' });
-      const foreign = await service.sendRequest({ path: '/v1/responses', headers: withKey('other'), body: { ...asked, input } });
+      const foreign = await service.sendRequest({ path: '/v1/responses', headers: withKey('other'), body: { ...fields, input } });
       expect([foreign.status, JSON.parse(foreign.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
     }
   });
 });
 
-describe('a caller of another dialect', () => {
-  it.each(['m', 'both'])('is answered by an upstream that speaks this one (%s)', async (model) => {
+describe('client of another API', () => {
+  it.each(['m', 'both'])('is answered by an upstream with the Responses API (%s)', async (model) => {
     if (model === 'both') native.script(eventsReply(...plainReply('Hello')));
-    else native.script(piecesReply(odd));
+    else native.script(piecesReply(unusualStream));
     const { text } = await service.chat(model, { stream: true, messages: [{ role: 'user', content: 'Hello' }] });
     expect(text).toContain(model === 'both' ? 'Hello' : 'Grüße 😀');
     expect(text).toContain('"finish_reason":"stop"');
@@ -289,8 +310,8 @@ describe('a caller of another dialect', () => {
     );
   });
 
-  it('has its conversation, tools and settings translated', async () => {
-    native.script(jsonReply({ ...whole, output: [reasoning, call] }));
+  it('has its conversation, tools, and settings translated', async () => {
+    native.script(jsonReply({ ...completeResponse, output: [reasoning, call] }));
     const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
     const toolCalls = [{ id: 'call_0', type: 'function', function: { name: 'f', arguments: '{}' } }];
     const { status, text } = await service.chat('m', {
@@ -351,12 +372,12 @@ describe('a caller of another dialect', () => {
   it('has custom tools and log probabilities, in JSON and streams', async () => {
     const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply', input: 'a patch' };
     const logprobs = [{ token: 'Hi', logprob: -0.5, bytes: [], top_logprobs: [] }];
-    const likely = { ...message, content: [{ ...said, logprobs }] };
+    const likely = { ...message, content: [{ ...textPart, logprobs }] };
     const tools = [{ type: 'custom', custom: { name: 'apply' } }];
-    const asked = { tools, tool_choice: { type: 'custom', custom: { name: 'apply' } }, logprobs: true, top_logprobs: 1 };
+    const fields = { tools, tool_choice: { type: 'custom', custom: { name: 'apply' } }, logprobs: true, top_logprobs: 1 };
     const hello = { role: 'user', content: 'Hello' };
-    native.script(jsonReply({ ...whole, output: [likely, custom] }));
-    const { choices } = (await service.chat('m', { ...asked, messages: [hello] })).completion;
+    native.script(jsonReply({ ...completeResponse, output: [likely, custom] }));
+    const { choices } = (await service.chat('m', { ...fields, messages: [hello] })).completion;
     expect(choices[0]).toMatchObject({
       finish_reason: 'tool_calls',
       logprobs: { content: logprobs },
@@ -366,13 +387,13 @@ describe('a caller of another dialect', () => {
       ...{ tools: [{ type: 'custom', name: 'apply' }], tool_choice: { type: 'custom', name: 'apply' } },
       ...{ include: ['message.output_text.logprobs'], top_logprobs: 1 },
     });
-    const events = streamOf([message, { ...custom, call_id: 'call_2' } as never]);
+    const events = createStream([message, { ...custom, call_id: 'call_2' } as never]);
     native.script(
       piecesReply(toBytes(events.map((event) => (event.type.endsWith('_text.delta') ? { ...event, logprobs } : event)))),
     );
     const result = { role: 'tool', tool_call_id: 'call_1', content: 'done' };
     const messages = [hello, choices[0]?.message, result];
-    const { text } = await service.chat('m', { ...asked, messages, stream: true });
+    const { text } = await service.chat('m', { ...fields, messages, stream: true });
     expect(text).toContain(
       '"tool_calls":[{"index":0,"id":"call_2","type":"custom","custom":{"name":"apply","input":"a patch"}}]',
     );
@@ -385,8 +406,8 @@ describe('a caller of another dialect', () => {
     ]);
   });
 
-  it('of the Messages API is answered too, with calls of tools', async () => {
-    native.script(piecesReply(toBytes(streamOf([reasoning, message, call]))));
+  it('receives tool calls in the Messages API', async () => {
+    native.script(piecesReply(toBytes(createStream([reasoning, message, call]))));
     const body = { model: 'm', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
     const { status, text } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
     expect(status, text).toBe(200);
@@ -395,20 +416,20 @@ describe('a caller of another dialect', () => {
   });
 
   it('receives the reasoning of the model, in JSON and streams', async () => {
-    const asked = { messages: [{ role: 'user', content: 'Hello' }] };
-    const asMessages = { model: 'm', max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 }, ...asked };
+    const fields = { messages: [{ role: 'user', content: 'Hello' }] };
+    const asMessages = { model: 'm', max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 }, ...fields };
     const messages = (more: object) =>
       service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body: { ...asMessages, ...more } });
-    native.script(jsonReply({ ...whole, output: [reasoning, message] }));
-    const { choices } = (await service.chat('m', asked)).completion;
+    native.script(jsonReply({ ...completeResponse, output: [reasoning, message] }));
+    const { choices } = (await service.chat('m', fields)).completion;
     expect(choices[0]?.message).toMatchObject({ reasoning_content: 'Hm.', content: 'Grüße 😀' });
     const { content } = (await messages({})).json as { readonly content: readonly object[] };
     expect(content).toMatchObject([
       { type: 'thinking', thinking: 'Hm.' },
       { type: 'text', text: 'Grüße 😀' },
     ]);
-    native.script(piecesReply(toBytes(streamOf([reasoning, message]))));
-    const { text: chunks } = await service.chat('m', { ...asked, stream: true });
+    native.script(piecesReply(toBytes(createStream([reasoning, message]))));
+    const { text: chunks } = await service.chat('m', { ...fields, stream: true });
     expect(chunks).toContain('"reasoning_content":"Hm."');
     const { text: events } = await messages({ stream: true });
     expect(events).toContain('{"type":"thinking_delta","thinking":"Hm."}');

@@ -34,16 +34,16 @@ it('a response that expires while another continues it is deleted after that one
   const sweep = async () => {
     const before = await rows();
     vi.advanceTimersByTime(sweepMs);
-    // Whatever it deletes is deleted ahead of what is asked of the store next.
-    for (let asked = 0; asked < 20; asked += 1) await rows();
+    // The deletion happens before the next queries of the store.
+    for (let queryCount = 0; queryCount < 20; queryCount += 1) await rows();
     return [before.length, (await rows()).length];
   };
   const first = (await create()).json as { id: string };
   nowMs = start + dayMs - 5_000;
   isHeld = true;
-  const asked = upstream.requests.length;
+  const queryCount = upstream.requests.length;
   const answering = create({ previous_response_id: first.id });
-  await upstream.request(asked);
+  await upstream.request(queryCount);
   nowMs = start + dayMs + 5_000;
   expect(await sweep()).toEqual([1, 1]);
   expect((await create({ previous_response_id: first.id })).status).toBe(400);

@@ -11,24 +11,24 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { clientOf } from './support.ts';
+import { createClient } from './support.ts';
 
 upstreamsAreOdd();
 
 const head = { id: 'resp_up', object: 'response', created_at: 1, model: 'up', status: 'in_progress', output: [], error: null };
 const part = { type: 'output_text', text: 'So.', annotations: [], logprobs: [] };
 const message = { type: 'message', id: 'msg_up', status: 'completed', role: 'assistant', content: [part] };
-const place = { item_id: 'msg_up', output_index: 0, content_index: 0 };
+const location = { item_id: 'msg_up', output_index: 0, content_index: 0 };
 const opening = [
   { type: 'response.created', response: head },
   { type: 'response.in_progress', response: head },
 ];
 const rest = [
   { type: 'response.output_item.added', output_index: 0, item: { ...message, status: 'in_progress', content: [] } },
-  { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
-  { type: 'response.output_text.delta', ...place, delta: 'So.', logprobs: [] },
-  { type: 'response.output_text.done', ...place, text: 'So.', logprobs: [] },
-  { type: 'response.content_part.done', ...place, part },
+  { type: 'response.content_part.added', ...location, part: { ...part, text: '' } },
+  { type: 'response.output_text.delta', ...location, delta: 'So.', logprobs: [] },
+  { type: 'response.output_text.done', ...location, text: 'So.', logprobs: [] },
+  { type: 'response.content_part.done', ...location, part },
   { type: 'response.output_item.done', output_index: 0, item: message },
   { type: 'response.completed', response: { ...head, status: 'completed', output: [message] } },
 ];
@@ -44,11 +44,11 @@ describe('response.created', () => {
 
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
-    const to = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
+    const upstreamFields = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
     service = await startService({
       models: {
-        native: { upstreams: [{ ...to, api: 'responses' }], maxRetryAttempts: 1 },
-        chat: { upstreams: [to], maxRetryAttempts: 1 },
+        native: { upstreams: [{ ...upstreamFields, api: 'responses' }], maxRetryAttempts: 1 },
+        chat: { upstreams: [upstreamFields], maxRetryAttempts: 1 },
       },
       keys: { [callerKey]: { project: 'p' } },
     });
@@ -59,8 +59,8 @@ describe('response.created', () => {
     await upstream.close();
   });
 
-  /** A reply that waits until the test lets it go. */
-  function held(reply: Reply, before?: string): () => void {
+  /** Scripts a reply that waits until the returned function is called. */
+  function scriptHeld(reply: Reply, before?: string): () => void {
     const gate = Promise.withResolvers<void>();
     upstream.script((answering) => {
       if (before !== undefined) {
@@ -74,7 +74,7 @@ describe('response.created', () => {
 
   async function open(model: string, more: object = {}) {
     const request = { model, input: 'Hi', stream: true, store: false, ...more } as OpenAI.Responses.ResponseCreateParamsStreaming;
-    const stream = await clientOf(service).responses.create(request);
+    const stream = await createClient(service).responses.create(request);
     const events = stream[Symbol.asyncIterator]();
     const next = async () => (await events.next()).value as OpenAI.Responses.ResponseStreamEvent | undefined;
     const first = await next();
@@ -89,7 +89,7 @@ describe('response.created', () => {
   }
 
   it.each([
-    ['of the chat dialect', 'chat', {}, eventsReply(...plainReply('So.')), undefined],
+    ['with the chat API', 'chat', {}, eventsReply(...plainReply('So.')), undefined],
     ['that is relayed', 'native', {}, piecesReply(toBytes([...opening, ...rest])), undefined],
     [
       'that is relayed and stalls after its first events',
@@ -99,20 +99,20 @@ describe('response.created', () => {
       toBytes(opening),
     ],
     [
-      'whose reasoning is sealed',
+      'with sealed reasoning',
       'native',
       { include: ['reasoning.encrypted_content'] },
       piecesReply(toBytes([...opening, ...rest])),
       undefined,
     ],
   ] satisfies [string, string, object, Reply, string | undefined][])(
-    'comes before the first output of a slow upstream %s',
+    'is sent before the first output of a slow upstream %s',
     async (_what, model, more, reply, before) => {
-      const release = held(reply, before);
-      const { first, rest: others } = await open(model, more);
+      const release = scriptHeld(reply, before);
+      const { first, rest: readRest } = await open(model, more);
       expect(first?.type).toBe('response.created');
       release();
-      const events = await others();
+      const events = await readRest();
       expect(events.map((event) => event?.sequence_number)).toEqual(events.map((_event, nth) => nth));
       expect(events.slice(0, 3).map((event) => event?.type)).toEqual([
         'response.created',
@@ -126,14 +126,14 @@ describe('response.created', () => {
   );
 
   it('is followed by the error of a slow upstream', async () => {
-    const release = held(refusal(400));
-    const { first, rest: others } = await open('chat');
+    const release = scriptHeld(refusal(400));
+    const { first, rest: readRest } = await open('chat');
     expect(first?.type).toBe('response.created');
     release();
-    await expect(others()).rejects.toThrow('upstream says 400');
+    await expect(readRest()).rejects.toThrow('upstream says 400');
   });
 
-  it('does not come ahead of an error that is there within the second', async () => {
+  it('is not sent before an error that arrives within 1 s', async () => {
     upstream.script(refusal(400));
     await expect(open('chat')).rejects.toMatchObject({ status: 400 });
   });

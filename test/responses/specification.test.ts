@@ -15,14 +15,14 @@ import {
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, text as said, startStateless } from '../mcp/servers.ts';
 import { nativeReply } from './native-reply.ts';
-import type { Told } from './support.ts';
+import type { ResponseEvent } from './support.ts';
 
-// Asks for everything that a service can answer, until each schema of the specification, and each of our differences, was seen.
+// Requests all kinds of answers of the service, until each schema of the specification and each extension of Parley occurred.
 
 upstreamsAreOdd();
 
-/** What nothing that is asked here brings, since Parley never says it. */
-const neverTold = ['TextContent', 'InputVideoContent', 'CompactionBody.created_by', 'ErrorPayload.headers', 'ParleyShown.cost'];
+/** Schemas that no answer uses, because Parley never sends them. */
+const neverSent = ['TextContent', 'InputVideoContent', 'CompactionBody.created_by', 'ErrorPayload.headers', 'ParleyShown.cost'];
 
 const mayBeAbsent = ['user', 'logprobs'];
 
@@ -35,22 +35,22 @@ const find = { type: 'function', name: 'find', parameters: { type: 'object' } };
 const patch = { type: 'custom', name: 'patch' };
 const space = { type: 'namespace', name: 'crm', tools: [find] };
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('the responses of two nodes with %s', (engine) => {
-  const held = new Specification();
+describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s', (engine) => {
+  const specification = new Specification();
   let upstream: ScriptedUpstream;
   let stored: ResponseDatabase;
   let nodes: readonly TestService[];
-  let asked = 0;
+  let requestCount = 0;
 
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
     stored = await openResponses(engine);
-    const to = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
+    const upstreamFields = { endpoint: upstream.endpoint, key: 'k', model: 'up' };
     const configuration = {
       models: {
-        m: { upstreams: [to], maxRetryAttempts: 1 },
-        native: { upstreams: [{ ...to, api: 'responses' }], maxRetryAttempts: 1 },
-        agreed: { upstreams: [to], features: { consentRequired: true } },
+        m: { upstreams: [upstreamFields], maxRetryAttempts: 1 },
+        native: { upstreams: [{ ...upstreamFields, api: 'responses' }], maxRetryAttempts: 1 },
+        agreed: { upstreams: [upstreamFields], features: { consentRequired: true } },
       },
       applications: { app: { endpoint: `${upstream.endpoint}/chat/completions` } },
       keys: { [callerKey]: { project: 'clients' } },
@@ -67,43 +67,43 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the responses of two nodes wit
     await stored[Symbol.asyncDispose]();
   });
 
-  /** Asks the nodes in turn, and holds what they say. */
-  async function tell(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
-    asked += 1;
-    const node = nodes[asked % nodes.length] as TestService;
+  /** Sends a request to the nodes in turn and validates the answer. */
+  async function sendChecked(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
+    requestCount += 1;
+    const node = nodes[requestCount % nodes.length] as TestService;
     node.forgetFailures();
     const answered = await node.sendRequest({ method, path: `/v1/${path}`, headers: withKey(callerKey), body });
     const { status, headers } = answered;
     const type = headers['content-type']?.split(';', 1)[0] ?? '';
     const answer = { method, path: `/v1/${path.split('?', 1)[0]}`, status, type, text: answered.text, isWhole: true };
-    expect(held.findAnswerErrors(answer)).toEqual([]);
+    expect(specification.findAnswerErrors(answer)).toEqual([]);
     return answered;
   }
 
-  /** The same question as one text and as a stream, to an upstream that says the same to both; then all that is stored of it. */
-  async function askBoth(body: object, ...replies: readonly Reply[]): Promise<string> {
+  /** Sends a request as JSON and as a stream with equal upstream replies, then reads the stored response. */
+  async function sendBoth(body: object, ...replies: readonly Reply[]): Promise<string> {
     let id = '';
     for (const stream of [false, true]) {
       if (replies.length > 0) upstream.script(...replies);
-      const { status, text: bytes } = await tell('POST', 'responses', { model: 'm', input: 'Hi', stream, ...body });
+      const { status, text: bytes } = await sendChecked('POST', 'responses', { model: 'm', input: 'Hi', stream, ...body });
       expect(status, bytes).toBe(200);
       id = /"id":"(resp_\w+)"/.exec(bytes)?.[1] ?? '';
       if ('store' in body) continue;
-      await tell('GET', `responses/${id}?include[]=reasoning.encrypted_content`);
-      const { text: items } = await tell('GET', `responses/${id}/input_items`);
+      await sendChecked('GET', `responses/${id}?include[]=reasoning.encrypted_content`);
+      const { text: items } = await sendChecked('GET', `responses/${id}/input_items`);
       expect(JSON.parse(items)).toMatchObject({ object: 'list', has_more: false });
     }
     return id;
   }
 
-  it('to a plain text is of the specification', async () => {
-    await askBoth({}, eventsReply(...plainReply('Hel', 'lo')));
-    await askBoth({ text: { format: { type: 'json_object' }, verbosity: 'low' } }, eventsReply(...plainReply('{}')));
+  it('with plain text match the specification', async () => {
+    await sendBoth({}, eventsReply(...plainReply('Hel', 'lo')));
+    await sendBoth({ text: { format: { type: 'json_object' }, verbosity: 'low' } }, eventsReply(...plainReply('{}')));
     const format = { type: 'json_schema', name: 'p', schema: { type: 'object' } };
-    await askBoth({ text: { format }, reasoning: { effort: 'minimal' }, user: 'u' }, eventsReply(...plainReply('{}')));
+    await sendBoth({ text: { format }, reasoning: { effort: 'minimal' }, user: 'u' }, eventsReply(...plainReply('{}')));
   });
 
-  it('to an input of every kind of item and content is of the specification', async () => {
+  it('to every kind of input item and content match the specification', async () => {
     const linked = { type: 'input_file', file_url: 'https://a.example/b.pdf' };
     const file = { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' };
     const content = [{ type: 'input_text', text: 'Look' }, { type: 'input_image', image_url: picture }, file, linked];
@@ -119,33 +119,33 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the responses of two nodes wit
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
       { role: 'user', content: 'Why?' },
     ];
-    await askBoth({ input, tools: [find, patch] }, eventsReply(...plainReply('So.')));
+    await sendBoth({ input, tools: [find, patch] }, eventsReply(...plainReply('So.')));
   });
 
-  it('with calls is of the specification', async () => {
+  it('with calls match the specification', async () => {
     const tools = [find, patch, space];
-    const made = [call(0, 'a', 'find', '{}'), call(1, 'b', 'patch', '{"input":"x"}'), call(2, 'c', 'crm__find', '{}')];
-    await askBoth({ tools }, eventsReply(...made, finish('tool_calls'), usage(1, 1)));
+    const createdText = [call(0, 'a', 'find', '{}'), call(1, 'b', 'patch', '{"input":"x"}'), call(2, 'c', 'crm__find', '{}')];
+    await sendBoth({ tools }, eventsReply(...createdText, finish('tool_calls'), usage(1, 1)));
     const tool = { type: 'function', name: 'find' };
     const allowed = { type: 'allowed_tools', mode: 'auto', tools: [tool] };
     for (const tool_choice of ['required', tool, allowed])
-      await askBoth({ tools, tool_choice }, eventsReply(...made.slice(0, 1), finish('tool_calls')));
+      await sendBoth({ tools, tool_choice }, eventsReply(...createdText.slice(0, 1), finish('tool_calls')));
   });
 
-  it('with thoughts, a refusal and citations is of the specification', async () => {
+  it('with reasoning, a refusal, and citations match the specification', async () => {
     const thought = delta({ reasoning_content: 'Hm.' } as never);
-    await askBoth({ reasoning: { summary: 'auto' } }, eventsReply(thought, text('So.'), finish(), usage(1, 1)));
-    await askBoth({}, eventsReply(delta({ refusal: 'No.' }), finish()));
+    await sendBoth({ reasoning: { summary: 'auto' } }, eventsReply(thought, text('So.'), finish(), usage(1, 1)));
+    await sendBoth({}, eventsReply(delta({ refusal: 'No.' }), finish()));
     const url_citation = { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 };
-    await askBoth({}, eventsReply(text('So.'), delta({ annotations: [{ type: 'url_citation', url_citation }] }), finish()));
+    await sendBoth({}, eventsReply(text('So.'), delta({ annotations: [{ type: 'url_citation', url_citation }] }), finish()));
   });
 
-  it('as an upstream of the dialect said it is of the specification', async () => {
+  it('of an upstream with the Responses API match the specification', async () => {
     const include = ['message.output_text.logprobs', 'reasoning.encrypted_content'];
-    await askBoth({ model: 'native', tools: [find], include, top_logprobs: 1 }, nativeReply());
+    await sendBoth({ model: 'native', tools: [find], include, top_logprobs: 1 }, nativeReply());
   });
 
-  it('with stages and attachments of applications follow our schemas', async () => {
+  it('with stages and attachments of applications match the schemas of Parley', async () => {
     const include = [
       'parley:stages',
       'parley:attachments',
@@ -153,86 +153,89 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the responses of two nodes wit
       'parley:statistics',
       'reasoning.encrypted_content',
     ];
-    const shown = [
+    const customChunks = [
       custom({ stages: [{ index: 0, name: 'Look', content: 'found', status: 'completed' }] }),
       custom({ attachments: [{ index: 0, title: 'One', data: 'a' }] }),
       custom({ controls: [{ index: 0, label: 'Yes', schema: { type: 'object' } }], state: { kept: 1 } }),
     ];
-    await askBoth({ model: 'app', include }, eventsReply(text('So.'), ...shown, finish()));
-    await askBoth({ model: 'app', include, store: false }, eventsReply(text('So.'), ...shown, finish()));
+    await sendBoth({ model: 'app', include }, eventsReply(text('So.'), ...customChunks, finish()));
+    await sendBoth({ model: 'app', include, store: false }, eventsReply(text('So.'), ...customChunks, finish()));
   });
 
-  it('that fails or ends early is of the specification', async () => {
-    await askBoth({}, eventsReply(text('Half'), finish('length'), usage(3, 2)));
-    const odd = jsonReply({ error: { message: 'No.', type: 'x', code: 'y', param: null, display_message: 'Later.' } }, 400);
-    upstream.script(odd);
+  it('that fail or end early match the specification', async () => {
+    await sendBoth({}, eventsReply(text('Half'), finish('length'), usage(3, 2)));
+    const errorReply = jsonReply(
+      { error: { message: 'No.', type: 'x', code: 'y', param: null, display_message: 'Later.' } },
+      400,
+    );
+    upstream.script(errorReply);
     for (const body of [{ model: 'm' }, { model: 'gone' }, { model: 'agreed' }, { model: 'm', tools: 1 }, {}])
-      expect((await tell('POST', 'responses', { input: 'Hi', ...body })).status).toBeGreaterThanOrEqual(400);
+      expect((await sendChecked('POST', 'responses', { input: 'Hi', ...body })).status).toBeGreaterThanOrEqual(400);
     upstream.script(async (answering: Answering) => {
       answering.head();
       await answering.events(text('Half'));
       answering.destroyConnection();
     });
-    const { text: bytes } = await tell('POST', 'responses', { model: 'm', input: 'Hi', stream: true });
+    const { text: bytes } = await sendChecked('POST', 'responses', { model: 'm', input: 'Hi', stream: true });
     expect(bytes).toContain('event: response.failed');
   });
 
-  it('in the background is of the specification', async () => {
-    const id = await askBoth({ background: true }, eventsReply(...plainReply('Hello')));
-    await tell('GET', `responses/${id}?stream=true`);
+  it('in the background match the specification', async () => {
+    const id = await sendBoth({ background: true }, eventsReply(...plainReply('Hello')));
+    await sendChecked('GET', `responses/${id}?stream=true`);
     upstream.script(() => undefined);
-    const { text: waiting } = await tell('POST', 'responses', { model: 'm', input: 'Hi', background: true });
-    const cancelled = await tell('POST', `responses/${(JSON.parse(waiting) as { id: string }).id}/cancel`);
+    const { text: waiting } = await sendChecked('POST', 'responses', { model: 'm', input: 'Hi', background: true });
+    const cancelled = await sendChecked('POST', `responses/${(JSON.parse(waiting) as { id: string }).id}/cancel`);
     expect(JSON.parse(cancelled.text)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('of conversations and compactions is of the specification', async () => {
+  it('of conversations and compactions match the specification', async () => {
     upstream.script(eventsReply(...plainReply('Sum.')));
-    const compacted = await tell('POST', 'responses/compact', { model: 'm', input: 'I live in Oslo.' });
+    const compacted = await sendChecked('POST', 'responses/compact', { model: 'm', input: 'I live in Oslo.' });
     const { output } = JSON.parse(compacted.text) as { output: object[] };
-    await askBoth({ input: [...output, { role: 'user', content: 'Where?' }] }, eventsReply(...plainReply('Oslo')));
-    const { text: made } = await tell('POST', 'conversations', { items: [{ role: 'user', content: 'Hi' }] });
-    const { id } = JSON.parse(made) as { id: string };
-    await askBoth({ conversation: id });
-    const added = await tell('POST', `conversations/${id}/items`, { items: [{ role: 'user', content: 'Ho' }] });
+    await sendBoth({ input: [...output, { role: 'user', content: 'Where?' }] }, eventsReply(...plainReply('Oslo')));
+    const { text: createdText } = await sendChecked('POST', 'conversations', { items: [{ role: 'user', content: 'Hi' }] });
+    const { id } = JSON.parse(createdText) as { id: string };
+    await sendBoth({ conversation: id });
+    const added = await sendChecked('POST', `conversations/${id}/items`, { items: [{ role: 'user', content: 'Ho' }] });
     const { first_id } = JSON.parse(added.text) as { first_id: string };
-    await tell('GET', `conversations/${id}/items/${first_id}`);
-    await tell('GET', `conversations/${id}/items`);
+    await sendChecked('GET', `conversations/${id}/items/${first_id}`);
+    await sendChecked('GET', `conversations/${id}/items`);
   });
 
-  it('with tools of remote servers is of ours', async () => {
+  it('with tools of remote servers match the schemas of Parley', async () => {
     const { url } = await startStateless([echo, broken]);
     const server = { type: 'mcp', server_label: 'dice', server_url: url, require_approval: { always: { tool_names: ['echo'] } } };
     const free = { ...server, require_approval: 'never' };
     const failing = call(1, 'b', 'dice__broken', '{}');
     const both = eventsReply(call(0, 'a', 'dice__echo', '{"text":"a"}'), failing, finish('tool_calls'), usage(1, 1));
-    await askBoth({ tools: [free] }, both, eventsReply(...plainReply('Done')));
+    await sendBoth({ tools: [free] }, both, eventsReply(...plainReply('Done')));
     const tool_choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'mcp', server_label: 'dice', name: 'echo' }] };
-    await askBoth({ tools: [free], tool_choice }, eventsReply(...plainReply('Done')));
-    const id = await askBoth({ tools: [server] }, both, eventsReply(...plainReply('Done')));
-    const waiting = await tell('GET', `responses/${id}`);
+    await sendBoth({ tools: [free], tool_choice }, eventsReply(...plainReply('Done')));
+    const id = await sendBoth({ tools: [server] }, both, eventsReply(...plainReply('Done')));
+    const waiting = await sendChecked('GET', `responses/${id}`);
     const approval_request_id = /mcpr_\w+/.exec(waiting.text)?.[0];
     const input = [{ type: 'mcp_approval_response', approval_request_id, approve: false }];
-    await askBoth({ tools: [server], input, previous_response_id: id }, eventsReply(...plainReply('Fine.')));
+    await sendBoth({ tools: [server], input, previous_response_id: id }, eventsReply(...plainReply('Fine.')));
     const silent = await startStateless([echo], { before: instead('tools/list', () => new Response('no', { status: 500 })) });
-    await askBoth({ tools: [{ ...free, server_url: silent.url }] }, eventsReply(...plainReply('Without it.')));
+    await sendBoth({ tools: [{ ...free, server_url: silent.url }] }, eventsReply(...plainReply('Without it.')));
   });
 
-  it('has every schema of the specification but those that are never told, and every difference', () => {
-    expect(held.countable.filter((name) => !held.seen.has(name))).toEqual(neverTold);
+  it('use all schemas of the specification except those that Parley never sends, and all extensions', () => {
+    expect(specification.countable.filter((name) => !specification.seen.has(name))).toEqual(neverSent);
   });
 
-  it('the check reports each missing or additional field', async () => {
+  it('are only accepted by the check without missing or additional fields', async () => {
     upstream.script(eventsReply(...plainReply('Hello')));
-    const { text: bytes } = await tell('POST', 'responses', { model: 'm', input: 'Hi', stream: true, user: 'u' });
-    const events = toValues('text/event-stream', bytes) as Told[];
+    const { text: bytes } = await sendChecked('POST', 'responses', { model: 'm', input: 'Hi', stream: true, user: 'u' });
+    const events = toValues('text/event-stream', bytes) as ResponseEvent[];
     expect(events.map(({ type }) => type)).toContain('response.completed');
     const snapshots = events.flatMap(({ response }) => (isJsonObject(response) ? [['ResponseResource', response] as const] : []));
     for (const [type, value] of [...events.map((event) => ['StreamingEvent', event] as const), ...snapshots]) {
       const without = (field: string) => Object.fromEntries(Object.entries(value).filter(([name]) => name !== field));
-      const unheard = Object.keys(value).filter((field) => held.findErrors(type, without(field)).length === 0);
-      expect(unheard.filter((field) => !mayBeAbsent.includes(field))).toEqual([]);
-      expect(held.findErrors(type, { ...value, more: 1 })).toHaveLength(1);
+      const undetected = Object.keys(value).filter((field) => specification.findErrors(type, without(field)).length === 0);
+      expect(undetected.filter((field) => !mayBeAbsent.includes(field))).toEqual([]);
+      expect(specification.findErrors(type, { ...value, more: 1 })).toHaveLength(1);
     }
   });
 });

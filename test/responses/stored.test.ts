@@ -2,13 +2,13 @@ import type { Response } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { clientOf, clientsInTurn, startResponsesService } from './support.ts';
+import { createAlternatingClients, createClient, startResponsesService } from './support.ts';
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes of %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('stored response on two nodes with %s', (engine) => {
   let stored: ResponseDatabase;
   let mocked: MockedService;
-  let client: ReturnType<typeof clientsInTurn>;
-  const asked = async (): Promise<readonly unknown[]> => {
+  let client: ReturnType<typeof createAlternatingClients>;
+  const readSentMessages = async (): Promise<readonly unknown[]> => {
     const body = mocked.mock.getRequests().at(-1)?.body as { messages: unknown[] } | undefined;
     return body?.messages ?? [];
   };
@@ -17,7 +17,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     stored = await openResponses(engine);
     const [one, other] = [0, 1].map(() => ({ responses: { ...stored.stores(), isShared: true } }));
     mocked = await startResponsesService(one, {}, other ?? {});
-    client = clientsInTurn(mocked);
+    client = createAlternatingClients(mocked);
   });
   afterAll(async () => {
     await mocked[Symbol.asyncDispose]();
@@ -25,30 +25,30 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
   });
 
   it('can be read unchanged as soon as it ends', async () => {
-    const made = await client().responses.create({ model: 'gpt', input: 'hello', metadata: { a: 'b' } });
-    expect(made).toMatchObject({ store: true });
-    expect(await client('/openai/v1').responses.retrieve(made.id)).toEqual(made);
+    const created = await client().responses.create({ model: 'gpt', input: 'hello', metadata: { a: 'b' } });
+    expect(created).toMatchObject({ store: true });
+    expect(await client('/openai/v1').responses.retrieve(created.id)).toEqual(created);
   });
 
-  it('is read as its stream told, as soon as that ends', async () => {
+  it('equals the result of its stream as soon as that ends', async () => {
     const stream = client().responses.stream({ model: 'claude', input: 'please think' });
-    let whole: Response | undefined;
-    for await (const event of stream) if (event.type === 'response.completed') whole = event.response;
-    const read = await client().responses.retrieve(whole?.id ?? '');
-    expect(read).toMatchObject({ id: whole?.id, status: 'completed', output: whole?.output });
+    let streamedResponse: Response | undefined;
+    for await (const event of stream) if (event.type === 'response.completed') streamedResponse = event.response;
+    const read = await client().responses.retrieve(streamedResponse?.id ?? '');
+    expect(read).toMatchObject({ id: streamedResponse?.id, status: 'completed', output: streamedResponse?.output });
   });
 
-  it('has encrypted reasoning only on request, for clients that can return it', async () => {
+  it('has encrypted reasoning only if the client requests it, and accepts it back', async () => {
     const input = 'please think';
-    const made = await client().responses.create({ model: 'claude', input });
-    expect(JSON.stringify(made)).not.toContain('encrypted_content');
-    expect(await client().responses.retrieve(made.id)).toEqual(made);
-    const { output } = await client().responses.retrieve(made.id, { include: ['reasoning.encrypted_content'] });
+    const created = await client().responses.create({ model: 'claude', input });
+    expect(JSON.stringify(created)).not.toContain('encrypted_content');
+    expect(await client().responses.retrieve(created.id)).toEqual(created);
+    const { output } = await client().responses.retrieve(created.id, { include: ['reasoning.encrypted_content'] });
     expect(output).toMatchObject([{ type: 'reasoning', encrypted_content: expect.stringMatching(/^s1\./) }, { type: 'message' }]);
     const again = [{ role: 'user', content: input }, ...output, { role: 'user', content: 'and then?' }];
-    const giveBack = (model: string) => client().responses.create({ model, input: again as never, store: false });
-    expect((await giveBack('claude')).status).toBe('completed');
-    expect((await giveBack('gemini')).status).toBe('completed');
+    const returnItems = (model: string) => client().responses.create({ model, input: again as never, store: false });
+    expect((await returnItems('claude')).status).toBe('completed');
+    expect((await returnItems('gemini')).status).toBe('completed');
   });
 
   it('can be continued with its input and output', async () => {
@@ -56,7 +56,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     const second = await client().responses.create({ model: 'gpt', input: 'the second', previous_response_id: first.id });
     const third = await client().responses.create({ model: 'gpt', input: 'the third', previous_response_id: second.id });
     expect(third.previous_response_id).toBe(second.id);
-    expect(await asked()).toMatchObject([
+    expect(await readSentMessages()).toMatchObject([
       { role: 'user', content: 'the first question' },
       { role: 'assistant', content: first.output_text },
       { role: 'user', content: 'the second' },
@@ -80,31 +80,31 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     const count = () =>
       stored.database.run(async (kysely) => (await kysely.selectFrom('responses').select('id').execute()).length);
     const before = await count();
-    const made = await client().responses.create({ model: 'gpt', input: 'hello', store: false });
-    expect(made).toMatchObject({ store: false });
-    await expect(client().responses.retrieve(made.id)).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+    const created = await client().responses.create({ model: 'gpt', input: 'hello', store: false });
+    expect(created).toMatchObject({ store: false });
+    await expect(client().responses.retrieve(created.id)).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
     expect(await count()).toBe(before);
   });
 
-  it('has items that requests refer to', async () => {
-    const made = await client().responses.create({ model: 'gpt', input: 'hello' });
-    const id = made.output[0]?.id ?? '';
+  it('has items that other requests can reference', async () => {
+    const created = await client().responses.create({ model: 'gpt', input: 'hello' });
+    const id = created.output[0]?.id ?? '';
     const input = [
       { type: 'item_reference' as const, id },
       { role: 'user' as const, content: 'and then?' },
     ];
     await client().responses.create({ model: 'gpt', input });
-    const [said, next] = await asked();
-    expect([said, next]).toMatchObject([{ role: 'assistant', content: made.output_text }, { content: 'and then?' }]);
-    await client().responses.create({ model: 'gpt', previous_response_id: made.id, input });
-    expect(await asked()).toHaveLength(3);
+    const [firstMessage, next] = await readSentMessages();
+    expect([firstMessage, next]).toMatchObject([{ role: 'assistant', content: created.output_text }, { content: 'and then?' }]);
+    await client().responses.create({ model: 'gpt', previous_response_id: created.id, input });
+    expect(await readSentMessages()).toHaveLength(3);
     const unknown = [{ type: 'item_reference' as const, id: 'msg_none' }];
     await expect(client().responses.create({ model: 'gpt', input: unknown })).rejects.toMatchObject({
       ...{ status: 400, param: 'input[0].id' },
     });
   });
 
-  it('is deleted once, also while its stream continues', async () => {
+  it('can be deleted once, even while its stream continues', async () => {
     const stream = await client().responses.create({ model: 'demo', input: 'Count to 1000', stream: true });
     let id = '';
     let end: unknown;
@@ -141,42 +141,42 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
       await client().responses.inputItems.list(id, { order: 'asc' }),
       await client().conversations.items.list(conversation.id, { order: 'asc' }),
     ];
-    const shown = { ...picture, detail: 'auto' };
+    const expectedImage = { ...picture, detail: 'auto' };
     for (const { data } of pages) {
       expect(data).toMatchObject([
-        { content: [{ type: 'input_text' }, shown], status: 'completed' },
+        { content: [{ type: 'input_text' }, expectedImage], status: 'completed' },
         { content: [{ type: 'output_text', text: 'I see.', annotations: [] }], status: 'completed' },
         { type: 'function_call', status: 'completed' },
-        { type: 'function_call_output', output: [shown], status: 'completed' },
+        { type: 'function_call_output', output: [expectedImage], status: 'completed' },
       ]);
     }
   });
 
   it('rejects invalid page parameters', async () => {
-    const made = await client().responses.create({ model: 'gpt', input: 'hello' });
-    const list = (query: object) => client().responses.inputItems.list(made.id, query as never);
-    const odd = { limit: [0, 101, 'many'], order: ['up'], after: ['msg_none'], before: ['msg_none'] };
-    for (const [param, values] of Object.entries(odd))
+    const created = await client().responses.create({ model: 'gpt', input: 'hello' });
+    const list = (query: object) => client().responses.inputItems.list(created.id, query as never);
+    const invalidParameters = { limit: [0, 101, 'many'], order: ['up'], after: ['msg_none'], before: ['msg_none'] };
+    for (const [param, values] of Object.entries(invalidParameters))
       for (const value of values) await expect(list({ [param]: value })).rejects.toMatchObject({ status: 400, param });
-    const read = (query: object) => client().responses.retrieve(made.id, query as never);
+    const read = (query: object) => client().responses.retrieve(created.id, query as never);
     await expect(read({ starting_after: 3 })).rejects.toMatchObject({ status: 400, param: 'starting_after' });
     await expect(read({ stream: true })).rejects.toMatchObject({ status: 400, param: 'stream' });
-    await expect(client().responses.cancel(made.id)).rejects.toMatchObject({ status: 400 });
+    await expect(client().responses.cancel(created.id)).rejects.toMatchObject({ status: 400 });
   });
 
   it('belongs to one user on every path', async () => {
     const other = client('/v1', 'other-key');
-    const made = await client().responses.create({ model: 'gpt', input: 'hello' });
+    const created = await client().responses.create({ model: 'gpt', input: 'hello' });
     const run = await client().responses.create({ model: 'gpt', input: 'hello', background: true });
     const { id: conversation_id } = await client().conversations.create({ items: [{ role: 'user', content: 'mine' }] });
     const items = await client().conversations.items.list(conversation_id);
     const item = items.data[0]?.id ?? '';
-    const asks: readonly (() => Promise<unknown>)[] = [
-      () => other.responses.retrieve(made.id),
+    const requests: readonly (() => Promise<unknown>)[] = [
+      () => other.responses.retrieve(created.id),
       () => other.responses.retrieve(run.id, { stream: true }),
-      () => other.responses.delete(made.id),
+      () => other.responses.delete(created.id),
       () => other.responses.cancel(run.id),
-      () => other.responses.inputItems.list(made.id),
+      () => other.responses.inputItems.list(created.id),
       () => other.conversations.retrieve(conversation_id),
       () => other.conversations.update(conversation_id, { metadata: { a: 'b' } }),
       () => other.conversations.delete(conversation_id),
@@ -185,15 +185,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
       () => other.conversations.items.retrieve(item, { conversation_id }),
       () => other.conversations.items.delete(item, { conversation_id }),
     ];
-    for (const ask of asks) await expect(ask()).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+    for (const sendRequest of requests)
+      await expect(sendRequest()).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
     const create = (fields: object) => other.responses.create({ model: 'gpt', input: 'x', ...fields });
-    const previous = create({ previous_response_id: made.id });
+    const previous = create({ previous_response_id: created.id });
     await expect(previous).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' });
     const inConversation = create({ conversation: conversation_id });
     await expect(inConversation).rejects.toMatchObject({ status: 400, code: 'conversation_not_found' });
     const reference = create({ input: [{ type: 'item_reference', id: item }] });
     await expect(reference).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
-    expect(await client().responses.retrieve(made.id)).toEqual(made);
+    expect(await client().responses.retrieve(created.id)).toEqual(created);
     expect((await client().conversations.items.list(conversation_id)).data).toEqual(items.data);
   });
 });
@@ -208,7 +209,7 @@ it('a response that has just started is deleted permanently while its start is b
     await begin(...response);
   };
   await using mocked = await startResponsesService({ responses: stores });
-  const client = clientOf(mocked.service);
+  const client = createClient(mocked.service);
   const stream = await client.responses.create({ model: 'demo', input: 'Count to 300', stream: true });
   let deleting: Promise<unknown> | undefined;
   let end: Response | undefined;

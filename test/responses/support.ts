@@ -9,13 +9,14 @@ import { callerKey, type ServiceOptions, type TestService, withKey } from '#test
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
 
 /**
- * The service before a third party's mock: `gpt` goes to it in the dialect of OpenAI, `claude` in that of Anthropic, `gemini` in
- * that of Google, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
+ * Starts the service with a third-party mock that supports several APIs. `gpt` calls it through the OpenAI API, `claude` through
+ * the Messages API, and `gemini` through the Gemini API. `app` is an application at the mock. `quick` is a quick app with the
+ * demo model. `staff` requires another role.
  */
 export async function startResponsesService(
   options: ServiceOptions = {},
   more: object = {},
-  ...others: ServiceOptions[]
+  ...otherOptions: ServiceOptions[]
 ): Promise<MockedService> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
   mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris and rainy in Oslo.' });
@@ -67,22 +68,24 @@ export async function startResponsesService(
     keys: { [callerKey]: { project: 'clients' }, 'other-key': { project: 'others' } },
     ...more,
   };
-  return startBefore(mock, configuration, options, ...others);
+  return startBefore(mock, configuration, options, ...otherOptions);
 }
 
-/** A stock client as its users set it up. */
-export function clientOf(service: TestService, base = '/v1', apiKey = callerKey): OpenAI {
+/** Creates an OpenAI client. */
+export function createClient(service: TestService, base = '/v1', apiKey = callerKey): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${service.url}${base}`, maxRetries: 0 });
 }
 
-/** Clients whose every request goes to another node than the one before: what one does is seen on the other at once. */
-export function clientsInTurn({ nodes }: MockedService): (base?: string, apiKey?: string) => OpenAI {
-  let asked = 0;
+/**
+ * Returns a factory for clients that send each request to the next node, so that state must be visible on all nodes immediately.
+ */
+export function createAlternatingClients({ nodes }: MockedService): (base?: string, apiKey?: string) => OpenAI {
+  let requestCount = 0;
   return (base = '/v1', apiKey = callerKey) => {
     const [first] = nodes;
     const inTurn = (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
-      asked += 1;
-      return fetch(String(address).replace(first?.url ?? '', nodes[asked % nodes.length]?.url ?? ''), init);
+      requestCount += 1;
+      return fetch(String(address).replace(first?.url ?? '', nodes[requestCount % nodes.length]?.url ?? ''), init);
     };
     return new OpenAI({ apiKey, baseURL: `${first?.url}${base}`, maxRetries: 0, fetch: inTurn });
   };
@@ -92,26 +95,26 @@ export function post(service: TestService, body: object, path = '/v1/responses')
   return service.sendRequest({ path, headers: withKey(callerKey), body });
 }
 
-export interface Told {
+export interface ResponseEvent {
   readonly type: string;
   readonly sequence_number: number;
   readonly [key: string]: unknown;
 }
 
-/** The events of a streamed answer, which must be as every stream is. */
-export async function eventsOf(service: TestService, body: object, path?: string): Promise<Told[]> {
+/** Returns the events of a streamed answer after checking the rules for all streams. */
+export async function readEvents(service: TestService, body: object, path?: string): Promise<ResponseEvent[]> {
   const { status, text } = await post(service, { stream: true, store: false, ...body }, path);
   expect(status, text).toBe(200);
   return requireOrder(text);
 }
 
-/** The events of the bytes of a stream of Parley's own. Fails for one that breaks an order. */
-export function requireOrder(text: string, isOwn = true): Told[] {
+/** Parses the events of a stream and checks their order. `isOwn` also validates them against Parley's schemas. */
+export function requireOrder(text: string, isOwn = true): ResponseEvent[] {
   const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'));
   expect(blocks.pop()).toBe('data: [DONE]');
   const events = blocks.map((block) => {
     const [, name, data = ''] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
-    const event = JSON.parse(data) as Told;
+    const event = JSON.parse(data) as ResponseEvent;
     expect(event.type).toBe(name);
     return event;
   });
@@ -125,8 +128,8 @@ export function requireOrder(text: string, isOwn = true): Told[] {
   return events;
 }
 
-/** Every item is opened once and closed once, every part within it, in the order of their indexes. */
-function requireNesting(events: readonly Told[]): void {
+/** Checks that each item is opened and closed once, with its parts inside it, in the order of the indexes. */
+function requireNesting(events: readonly ResponseEvent[]): void {
   const added = events.filter(({ type }) => type === 'response.output_item.added');
   expect(added.map(({ output_index }) => output_index)).toEqual(added.map((_event, index) => index));
   for (const { item, output_index } of added) {
@@ -149,8 +152,8 @@ function requireNesting(events: readonly Told[]): void {
 
 const specification = new Specification();
 
-/** A response in one JSON text. Fails for one that has not all that is promised, or more. */
-export function responseOf({ status, text }: TestResponse): ReturnType<typeof toAny> {
+/** Parses a JSON response and validates it against the schema. */
+export function readResponse({ status, text }: TestResponse): ReturnType<typeof toAny> {
   expect(status, text).toBe(200);
   const response: unknown = JSON.parse(text);
   expect(specification.findErrors('ResponseResource', response)).toEqual([]);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { clientOf, post, responseOf } from './support.ts';
+import { createClient, post, readResponse } from './support.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -33,26 +33,27 @@ async function messages(): Promise<{ role: string; content: unknown }[]> {
   return (await upstream.request(upstream.requests.length - 1)).body.messages as never;
 }
 
-const refusalOf = ({ status, text }: { status: number; text: string }) => [status, JSON.parse(text).error?.code];
+const getError = ({ status, text }: { status: number; text: string }) => [status, JSON.parse(text).error?.code];
 
-describe('the surface', () => {
-  it('refuses in the order of every call', async () => {
+describe('Responses API', () => {
+  it('rejects requests in the order of checks of all calls', async () => {
     const path = '/v1/responses';
     const body = { model: 'm', input: 'Hi' };
-    expect(refusalOf(await service.sendRequest({ path, body }))).toEqual([401, 'missing_credentials']);
-    expect(refusalOf(await post(service, { ...body, model: 'gone', input: 1 }))).toEqual([404, 'model_not_found']);
-    expect(refusalOf(await post(service, { ...body, model: 'staff' }))).toEqual([403, 'access_denied']);
-    expect(refusalOf(await post(service, { ...body, model: 'vectors' }))).toEqual([400, 'operation_not_supported']);
-    expect(refusalOf(await post(service, { input: 'Hi' }))).toEqual([400, 'invalid_request']);
-    expect(refusalOf(await post(service, { ...body, input: 1 }))).toEqual([400, 'invalid_request']);
+    expect(getError(await service.sendRequest({ path, body }))).toEqual([401, 'missing_credentials']);
+    expect(getError(await post(service, { ...body, model: 'gone', input: 1 }))).toEqual([404, 'model_not_found']);
+    expect(getError(await post(service, { ...body, model: 'staff' }))).toEqual([403, 'access_denied']);
+    expect(getError(await post(service, { ...body, model: 'vectors' }))).toEqual([400, 'operation_not_supported']);
+    expect(getError(await post(service, { input: 'Hi' }))).toEqual([400, 'invalid_request']);
+    expect(getError(await post(service, { ...body, input: 1 }))).toEqual([400, 'invalid_request']);
   });
 
   it('counts a call against the limits of its caller', async () => {
     upstream.script(eventsReply(...plainReply('Hi')));
-    const ask = () => service.sendRequest({ path: '/v1/responses', headers: withKey('poor'), body: { model: 'm', input: 'Hi' } });
-    const first = await ask();
+    const createAsPoor = () =>
+      service.sendRequest({ path: '/v1/responses', headers: withKey('poor'), body: { model: 'm', input: 'Hi' } });
+    const first = await createAsPoor();
     expect([first.status, first.headers['x-ratelimit-remaining-requests']]).toEqual([200, '0']);
-    expect(refusalOf(await ask())).toEqual([429, 'request_limit_exceeded']);
+    expect(getError(await createAsPoor())).toEqual([429, 'request_limit_exceeded']);
   });
 
   it('rejects WebSocket with an explanation', async () => {
@@ -67,34 +68,34 @@ describe('the surface', () => {
 
   it('adds the mode of allowed_tools if the request omits it', async () => {
     const f = { type: 'function', name: 'f' };
-    const choiceOf = async (given: object): Promise<unknown> => {
+    const getToolChoice = async (fields: object): Promise<unknown> => {
       upstream.script(eventsReply(...plainReply('Hi')));
-      const tool_choice = { type: 'allowed_tools', tools: [f], ...given };
-      return responseOf(await post(service, { model: 'm', input: 'Hi', tools: [f], tool_choice })).tool_choice;
+      const tool_choice = { type: 'allowed_tools', tools: [f], ...fields };
+      return readResponse(await post(service, { model: 'm', input: 'Hi', tools: [f], tool_choice })).tool_choice;
     };
-    expect(await choiceOf({})).toEqual({ type: 'allowed_tools', mode: 'auto', tools: [f] });
-    expect(await choiceOf({ mode: 'required' })).toEqual({ type: 'allowed_tools', mode: 'required', tools: [f] });
+    expect(await getToolChoice({})).toEqual({ type: 'allowed_tools', mode: 'auto', tools: [f] });
+    expect(await getToolChoice({ mode: 'required' })).toEqual({ type: 'allowed_tools', mode: 'required', tools: [f] });
   });
 
   it('counts the tokens of an input', async () => {
-    const counted = await clientOf(service).responses.inputTokens.count({ model: 'm', input: 'x'.repeat(400) });
+    const counted = await createClient(service).responses.inputTokens.count({ model: 'm', input: 'x'.repeat(400) });
     expect(counted).toMatchObject({ object: 'response.input_tokens', input_tokens: 100 });
   });
 });
 
-describe('an input that is too long', () => {
+describe('input that is too long', () => {
   const long = 'y'.repeat(160);
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
   const output = { type: 'function_call_output', call_id: 'c', output: long };
 
-  it('is refused', async () => {
-    const asked = upstream.requests.length;
+  it('is rejected without truncation', async () => {
+    const requestCount = upstream.requests.length;
     const { status, text } = await post(service, { model: 'small', input: long.repeat(4) });
     expect([status, JSON.parse(text).error]).toMatchObject([400, { code: 'context_length_exceeded', param: 'input' }]);
-    expect(upstream.requests).toHaveLength(asked);
+    expect(upstream.requests).toHaveLength(requestCount);
   });
 
-  it('loses its oldest items if it may, and no half of a call', async () => {
+  it('loses its oldest items with truncation auto, but no part of a call', async () => {
     upstream.script(eventsReply(...plainReply('Hi')));
     const input = [
       { role: 'developer', content: 'Be brief.' },
@@ -104,7 +105,7 @@ describe('an input that is too long', () => {
       { role: 'user', content: long },
       { role: 'user', content: 'And now?' },
     ];
-    const response = responseOf(await post(service, { model: 'small', input, truncation: 'auto' }));
+    const response = readResponse(await post(service, { model: 'small', input, truncation: 'auto' }));
     expect(response.truncation).toBe('auto');
     expect((await messages()).map(({ role, content }) => [role, content])).toEqual([
       ['system', 'Be brief.'],
@@ -117,18 +118,18 @@ describe('an input that is too long', () => {
       { role: 'user', content: 'Hi' },
       { role: 'user', content: long.repeat(4) },
     ];
-    expect(refusalOf(await post(service, { model: 'small', input, truncation: 'auto' }))).toEqual([
+    expect(getError(await post(service, { model: 'small', input, truncation: 'auto' }))).toEqual([
       400,
       'context_length_exceeded',
     ]);
   });
 });
 
-describe('a conversation that is compacted', () => {
+describe('compacted conversation', () => {
   it('is summarized by the deployment, encrypted, and replaces the earlier items', async () => {
     upstream.script(eventsReply(...plainReply('The user lives ', 'in Oslo.')));
     const input = [{ role: 'user' as const, content: 'I live in Oslo.' }];
-    const compacted = await clientOf(service).responses.compact({ model: 'm', input, instructions: 'Be kind.' });
+    const compacted = await createClient(service).responses.compact({ model: 'm', input, instructions: 'Be kind.' });
     expect(compacted).toMatchObject({ object: 'response.compaction', usage: { input_tokens: 7, output_tokens: 5 } });
     expect((await messages()).map(({ role }) => role)).toEqual(['system', 'user']);
     expect(JSON.stringify(compacted)).not.toContain('Oslo');
@@ -136,15 +137,15 @@ describe('a conversation that is compacted', () => {
     expect(item).toMatchObject({ type: 'compaction', id: expect.stringMatching(/^cmp_/) });
     upstream.script(eventsReply(...plainReply('Oslo')));
     const next = [item, { role: 'user', content: 'Where do I live?' }];
-    responseOf(await post(service, { model: 'm', input: next }));
-    const [asked] = await messages();
-    expect(asked).toMatchObject({ role: 'user', content: expect.stringContaining('The user lives in Oslo.') });
-    expect(asked).toMatchObject({ content: expect.stringMatching(/Where do I live\?$/) });
+    readResponse(await post(service, { model: 'm', input: next }));
+    const [requestCount] = await messages();
+    expect(requestCount).toMatchObject({ role: 'user', content: expect.stringContaining('The user lives in Oslo.') });
+    expect(requestCount).toMatchObject({ content: expect.stringMatching(/Where do I live\?$/) });
     const foreign = await service.sendRequest({
       path: '/v1/responses',
       headers: withKey('other'),
       body: { model: 'm', input: next },
     });
-    expect(refusalOf(foreign)).toEqual([400, 'invalid_encrypted_content']);
+    expect(getError(foreign)).toEqual([400, 'invalid_encrypted_content']);
   });
 });

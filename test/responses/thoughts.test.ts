@@ -3,7 +3,7 @@ import { delta, finish, plainReply } from '#test/chunks.ts';
 import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { toNamed } from '../messages/support.ts';
-import { eventsOf, post, responseOf, type Told } from './support.ts';
+import { post, type ResponseEvent, readEvents, readResponse } from './support.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Item = Record<string, unknown> & { type: string };
 
-function itemsOf(events: readonly Told[]): Item[] {
+function listItems(events: readonly ResponseEvent[]): Item[] {
   return (events.at(-1) as unknown as { response: { output: Item[] } }).response.output;
 }
 
@@ -46,7 +46,7 @@ const block = (index: number, content_block: object, ...deltas: object[]) => [
   ...deltas.map((each) => ({ type: 'content_block_delta', index, delta: each })),
   { type: 'content_block_stop', index },
 ];
-const claudeSays = piecesReply(
+const claudeReply = piecesReply(
   [
     {
       type: 'message_start',
@@ -80,14 +80,14 @@ const claudeSays = piecesReply(
     .join(''),
 );
 const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
-const ask = { input: 'Hi', tools, reasoning: { effort: 'low' } };
+const fields = { input: 'Hi', tools, reasoning: { effort: 'low' } };
 const result = (call_id: unknown) => ({ type: 'function_call_output', call_id, output: 'seen' });
 
-describe('the reasoning of a model', () => {
+describe('reasoning of a model', () => {
   it('is returned as a summary, and accepted with its signature', async () => {
-    upstream.script(claudeSays);
-    const events = await eventsOf(service, { model: 'claude', ...ask, include: ['reasoning.encrypted_content'] });
-    const items = itemsOf(events);
+    upstream.script(claudeReply);
+    const events = await readEvents(service, { model: 'claude', ...fields, include: ['reasoning.encrypted_content'] });
+    const items = listItems(events);
     expect(items.map(({ type }) => type)).toEqual(['reasoning', 'reasoning', 'message', 'function_call']);
     expect(items[0]).toMatchObject({
       summary: [{ type: 'summary_text', text: 'Let me see.' }],
@@ -100,9 +100,9 @@ describe('the reasoning of a model', () => {
       'response.reasoning_summary_text.done',
       'response.reasoning_summary_part.done',
     ]);
-    upstream.script(claudeSays);
+    upstream.script(claudeReply);
     const input = [{ role: 'user', content: 'Hi' }, ...items, result('toolu_1')];
-    expect((await post(service, { model: 'claude', ...ask, input })).status).toBe(200);
+    expect((await post(service, { model: 'claude', ...fields, input })).status).toBe(200);
     expect(await lastBody()).toMatchObject({
       messages: [
         { role: 'user' },
@@ -120,14 +120,14 @@ describe('the reasoning of a model', () => {
     });
   });
 
-  it('is omitted and named if the model is of another kind', async () => {
-    upstream.script(claudeSays);
-    const items = itemsOf(await eventsOf(service, { model: 'claude', ...ask, include: ['reasoning.encrypted_content'] }));
+  it('is omitted and listed in Parley-Ignored for a model of another vendor', async () => {
+    upstream.script(claudeReply);
+    const items = listItems(await readEvents(service, { model: 'claude', ...fields, include: ['reasoning.encrypted_content'] }));
     upstream.script(eventsReply(...plainReply('Done')));
     const input = [{ role: 'user', content: 'Hi' }, ...items, result('toolu_1')];
-    const elsewhere = await post(service, { model: 'plain', ...ask, input });
-    expect(responseOf(elsewhere).output[0].content[0].text).toBe('Done');
-    expect(elsewhere.headers['parley-ignored']).toBe('reasoning.encrypted_content');
+    const otherAnswer = await post(service, { model: 'plain', ...fields, input });
+    expect(readResponse(otherAnswer).output[0].content[0].text).toBe('Done');
+    expect(otherAnswer.headers['parley-ignored']).toBe('reasoning.encrypted_content');
     expect((await lastBody()).messages).toMatchObject([
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'I look.', tool_calls: [{ id: 'toolu_1', function: { name: 'look' } }] },
@@ -136,19 +136,21 @@ describe('the reasoning of a model', () => {
     expect(JSON.stringify(await lastBody())).not.toContain('c2lnbmF0dXJl');
   });
 
-  it('is not sealed for a caller who does not ask', async () => {
-    upstream.script(claudeSays);
-    expect(JSON.stringify(itemsOf(await eventsOf(service, { model: 'claude', ...ask })))).not.toContain('encrypted_content');
+  it('is not sealed for a client that does not request it', async () => {
+    upstream.script(claudeReply);
+    expect(JSON.stringify(listItems(await readEvents(service, { model: 'claude', ...fields })))).not.toContain(
+      'encrypted_content',
+    );
   });
 
-  it('is signed by Gemini in its calls, and comes back so', async () => {
+  it('is signed in the calls of Gemini, and the signature is sent back', async () => {
     const parts = [{ functionCall: { name: 'look', args: { at: 1 } }, thoughtSignature: 'Z2VtaW5p' }];
     const reply = {
       candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }],
       usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2 },
     };
     upstream.script(piecesReply(`data: ${JSON.stringify(reply)}\n\n`));
-    const items = itemsOf(await eventsOf(service, { model: 'gemini', ...ask }));
+    const items = listItems(await readEvents(service, { model: 'gemini', ...fields }));
     expect(items.map(({ type }) => type)).toEqual(['function_call', 'reasoning']);
     upstream.script(
       piecesReply(
@@ -156,15 +158,15 @@ describe('the reasoning of a model', () => {
       ),
     );
     const input = [{ role: 'user', content: 'Hi' }, ...items, result(items[0]?.call_id)];
-    responseOf(await post(service, { model: 'gemini', ...ask, input }));
+    readResponse(await post(service, { model: 'gemini', ...fields, input }));
     expect(JSON.stringify(await lastBody())).toContain('"thoughtSignature":"Z2VtaW5p"');
   });
 
-  it('returns unchanged to an upstream that sends it without a signature', async () => {
+  it('is returned unchanged to an upstream that sends it without a signature', async () => {
     upstream.script(eventsReply(delta({ role: 'assistant', reasoning_content: 'Hm.' }), delta({ content: 'So.' }), finish()));
-    const items = itemsOf(await eventsOf(service, { model: 'plain', input: 'Hi', include: ['reasoning.encrypted_content'] }));
+    const items = listItems(await readEvents(service, { model: 'plain', input: 'Hi', include: ['reasoning.encrypted_content'] }));
     upstream.script(eventsReply(...plainReply('Done')));
-    responseOf(
+    readResponse(
       await post(service, {
         model: 'plain',
         input: [{ role: 'user', content: 'Hi' }, ...items, { role: 'user', content: 'And?' }],

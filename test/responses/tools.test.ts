@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { eventsOf, post, requireOrder, responseOf, type Told } from './support.ts';
+import { post, type ResponseEvent, readEvents, readResponse, requireOrder } from './support.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -27,7 +27,7 @@ async function lastBody(): Promise<Record<string, unknown>> {
   return (await upstream.request(upstream.requests.length - 1)).body;
 }
 
-function itemsOf(events: readonly Told[]): Record<string, unknown>[] {
+function listItems(events: readonly ResponseEvent[]): Record<string, unknown>[] {
   return (events.at(-1) as unknown as { response: { output: Record<string, unknown>[] } }).response.output;
 }
 
@@ -54,7 +54,7 @@ const crm = {
 const lookUp = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
 
 describe('tools of a response', () => {
-  it('of the type custom are functions with one text, and come back under their own type', async () => {
+  it('of the type custom become functions with one string, and are returned with their own type', async () => {
     upstream.script(
       eventsReply(
         call(0, 'call_1', 'apply_patch', ''),
@@ -63,12 +63,12 @@ describe('tools of a response', () => {
         finish('tool_calls'),
       ),
     );
-    const events = await eventsOf(service, { model: 'm', input: 'Edit', tools: [patch] });
+    const events = await readEvents(service, { model: 'm', input: 'Edit', tools: [patch] });
     const { tools } = (await lastBody()) as { tools: { function: { name: string; description: string; parameters: object } }[] };
     expect(tools[0]?.function.name).toBe('apply_patch');
     expect(tools[0]?.function.description).toContain('start: "x"');
     expect(tools[0]?.function.parameters).toMatchObject({ required: ['input'] });
-    expect(itemsOf(events)).toMatchObject([
+    expect(listItems(events)).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_1', name: 'apply_patch', input: '*** Begin "x"', status: 'completed' },
     ]);
     expect(events.filter(({ type }) => type.startsWith('response.custom')).map(({ type }) => type)).toEqual([
@@ -77,10 +77,10 @@ describe('tools of a response', () => {
     ]);
     upstream.script(eventsReply(...plainReply('Done')));
     const input = [
-      ...itemsOf(events),
+      ...listItems(events),
       { type: 'custom_tool_call_output', call_id: 'call_1', output: [{ type: 'input_text', text: 'fine' }] },
     ];
-    responseOf(await post(service, { model: 'm', input, tools: [patch] }));
+    readResponse(await post(service, { model: 'm', input, tools: [patch] }));
     expect((await lastBody()).messages).toMatchObject([
       {
         role: 'assistant',
@@ -90,18 +90,18 @@ describe('tools of a response', () => {
     ]);
   });
 
-  it('of a namespace are flattened, and come back under namespace and name', async () => {
+  it('of a namespace are flattened, and are returned with namespace and name', async () => {
     upstream.script(
       eventsReply(call(0, 'a', 'mcp__crm__find', '{}'), call(1, 'b', 'mcp__crm__raw', '{"input":"x"}'), finish('tool_calls')),
     );
     const long = { ...crm, name: 'n'.repeat(60), tools: [{ type: 'function', name: 'also_long' }] };
     const twin = { type: 'function', name: 'mcp__crm__find' };
-    const events = await eventsOf(service, { model: 'm', input: 'Find', tools: [crm, long, twin] });
+    const events = await readEvents(service, { model: 'm', input: 'Find', tools: [crm, long, twin] });
     const { tools } = (await lastBody()) as { tools: { function: { name: string } }[] };
     const names = tools.map((tool) => tool.function.name);
     expect(new Set(names).size).toBe(4);
     expect(names.every((name) => /^[\w-]{1,64}$/.test(name))).toBe(true);
-    expect(itemsOf(events)).toMatchObject([
+    expect(listItems(events)).toMatchObject([
       { type: 'function_call', namespace: 'mcp__crm__', name: 'find' },
       { type: 'custom_tool_call', namespace: 'mcp__crm__', name: 'raw', input: 'x' },
     ]);
@@ -111,7 +111,7 @@ describe('tools of a response', () => {
       call_id,
       output: 'ok',
     }));
-    responseOf(await post(service, { model: 'm', input: [...itemsOf(events), ...outputs], tools: [crm] }));
+    readResponse(await post(service, { model: 'm', input: [...listItems(events), ...outputs], tools: [crm] }));
     expect((await lastBody()).messages).toMatchObject([
       { tool_calls: [{ function: { name: 'mcp__crm__find' } }, { function: { name: 'mcp__crm__raw' } }] },
       { tool_call_id: 'a' },
@@ -126,18 +126,18 @@ describe('tools of a response', () => {
       { type: 'additional_tools', role: 'developer', tools },
       { role: 'user', content: 'Hi' },
     ];
-    responseOf(await post(service, { model: 'm', input, tool_choice: { type: 'function', name: 'late' } }));
+    readResponse(await post(service, { model: 'm', input, tool_choice: { type: 'function', name: 'late' } }));
     expect(await lastBody()).toMatchObject({
       tools: [{ function: { name: 'late' } }],
       tool_choice: { function: { name: 'late' } },
     });
   });
 
-  it('that are allowed are the only ones offered', async () => {
+  it('are offered only if they are allowed', async () => {
     upstream.script(eventsReply(...plainReply('Hi')));
     const tools = ['one', 'two'].map((name) => ({ type: 'function', name }));
     const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'two' }] };
-    responseOf(await post(service, { model: 'm', input: 'Hi', tools, tool_choice }));
+    readResponse(await post(service, { model: 'm', input: 'Hi', tools, tool_choice }));
     const body = (await lastBody()) as { tools: { function: { name: string } }[]; tool_choice: string };
     expect([body.tools.map((tool) => tool.function.name), body.tool_choice]).toEqual([['two'], 'required']);
   });
@@ -146,11 +146,11 @@ describe('tools of a response', () => {
     upstream.script(
       eventsReply(call(0, 'a', 'f', '{"x"'), call(1, 'b', 'g', '{"y"'), more(0, ':1}'), more(1, ':2}'), finish('tool_calls')),
     );
-    const events = await eventsOf(service, { model: 'm', input: 'Both' });
-    expect(itemsOf(events)).toMatchObject([{ arguments: '{"x":1}' }, { arguments: '{"y":2}' }]);
+    const events = await readEvents(service, { model: 'm', input: 'Both' });
+    expect(listItems(events)).toMatchObject([{ arguments: '{"x":1}' }, { arguments: '{"y":2}' }]);
   });
 
-  it('that the deployment cannot run are left out, and named', async () => {
+  it('that the deployment cannot run are omitted and listed in Parley-Ignored', async () => {
     upstream.script(eventsReply(...plainReply('Hi')));
     const tools = [{ type: 'web_search' }, { type: 'tool_search' }, { type: 'function', name: 'f' }];
     const body = { model: 'm', input: 'Hi', tools, client_metadata: { a: 'b' }, include: ['web_search_call.results'] };
@@ -196,7 +196,7 @@ describe('tools of a response', () => {
     [{ metadata: { a: 1 } }, 'metadata.a'],
     [{ metadata: { a: 'x'.repeat(513) } }, 'metadata.a'],
     [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, nth) => [`k${nth}`, ''])) }, 'metadata'],
-  ])('that make no sense are refused with their place: %j', async (body, param) => {
+  ])('and other fields that are invalid are rejected with their path: %j', async (body, param) => {
     const { status, text: answer } = await post(service, { model: 'm', input: 'Hi', ...body });
     expect([status, JSON.parse(answer).error.param], answer).toEqual([400, param]);
     expect(answer).not.toContain('undefined');
@@ -208,28 +208,33 @@ describe('tools of a response', () => {
   });
 });
 
-describe('a response that ends early', () => {
+describe('response that ends early', () => {
   it.each([
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
-  ] as const)('is incomplete, and says why (%s)', async (reason, told) => {
+  ] as const)('is incomplete with the reason (%s)', async (reason, expectedReason) => {
     upstream.script(eventsReply(text('Half'), finish(reason), usage(3, 2)));
-    const events = await eventsOf(service, { model: 'm', input: 'Hi' });
+    const events = await readEvents(service, { model: 'm', input: 'Hi' });
     expect(events.at(-1)).toMatchObject({
       type: 'response.incomplete',
-      response: { status: 'incomplete', incomplete_details: { reason: told }, completed_at: null, usage: { total_tokens: 5 } },
+      response: {
+        status: 'incomplete',
+        incomplete_details: { reason: expectedReason },
+        completed_at: null,
+        usage: { total_tokens: 5 },
+      },
     });
-    expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Half' }] }]);
+    expect(listItems(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Half' }] }]);
   });
 
-  it('has a refusal of the model', async () => {
+  it('contains a refusal of the model', async () => {
     upstream.script(eventsReply(delta({ refusal: 'I will ' }), delta({ refusal: 'not.' }), finish('stop')));
-    const events = await eventsOf(service, { model: 'm', input: 'Hi' });
-    expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'I will not.' }] }]);
+    const events = await readEvents(service, { model: 'm', input: 'Hi' });
+    expect(listItems(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'I will not.' }] }]);
     expect(events.map(({ type }) => type)).toContain('response.refusal.done');
   });
 
-  it('has an error event in a started stream, and is failed', async () => {
+  it('has an error event in a started stream, and is marked as failed', async () => {
     upstream.script(async (answering: Answering) => {
       answering.head();
       await answering.events(call(0, 'a', 'f', '{"x":'));
@@ -248,11 +253,11 @@ describe('a response that ends early', () => {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error' } },
     });
-    expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', arguments: '{"x":' }]);
+    expect(listItems(events)).toMatchObject([{ status: 'incomplete', arguments: '{"x":' }]);
     expect(events.map(({ type }) => type)).not.toContain('response.output_item.done');
   });
 
-  it('with half a call is a fault', async () => {
+  it('with an incomplete call is an upstream failure', async () => {
     upstream.script(eventsReply(call(0, 'a', 'f', '{"x":'), finish('tool_calls')));
     const { status, text: answer } = await post(service, { model: 'm', input: 'Hi' });
     expect([status, JSON.parse(answer).error.code]).toEqual([500, 'upstream_failed']);
@@ -261,7 +266,7 @@ describe('a response that ends early', () => {
 
 describe('extension items of a response', () => {
   const custom = (custom_content: object) => delta({ custom_content });
-  const show = () =>
+  const createReply = () =>
     eventsReply(
       custom({ stages: [{ index: 0, name: 'Look', status: null }] }),
       custom({ stages: [{ index: 0, content: 'found', status: 'completed' }] }),
@@ -274,10 +279,10 @@ describe('extension items of a response', () => {
     );
 
   it('are returned on request', async () => {
-    upstream.script(show());
+    upstream.script(createReply());
     const include = ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'];
-    const events = await eventsOf(service, { model: 'app', input: 'Show', include });
-    const items = itemsOf(events);
+    const events = await readEvents(service, { model: 'app', input: 'Show', include });
+    const items = listItems(events);
     expect(items.map(({ type }) => type)).toEqual([
       'parley:stage',
       'message',
@@ -292,10 +297,10 @@ describe('extension items of a response', () => {
     expect(events.at(-1)).toMatchObject({ response: { parley: { statistics: { usage_per_model: expect.any(Array) } } } });
   });
 
-  it('is not told otherwise, but for citations at their exact places', async () => {
-    upstream.script(show());
-    const response = responseOf(await post(service, { model: 'app', input: 'Show' }));
-    expect(response.output.map(({ type }: Told) => type)).toEqual(['message', 'reasoning']);
+  it('are omitted without a request, except citations at their exact positions', async () => {
+    upstream.script(createReply());
+    const response = readResponse(await post(service, { model: 'app', input: 'Show' }));
+    expect(response.output.map(({ type }: ResponseEvent) => type)).toEqual(['message', 'reasoning']);
     const [{ text: said, annotations }] = response.output[0].content;
     expect(annotations.map(({ url }: { url: string }) => url)).toEqual(['https://one.example', 'https://two.example']);
     expect(
@@ -306,20 +311,24 @@ describe('extension items of a response', () => {
     expect(response.parley).toBeUndefined();
   });
 
-  it('comes back with the next turn: a state sealed, a control by its type', async () => {
-    upstream.script(show());
-    const { output } = responseOf(await post(service, { model: 'app', input: 'Show', include: ['parley:controls'] }));
+  it('are accepted in the next turn: a sealed state, and a control by its type', async () => {
+    upstream.script(createReply());
+    const { output } = readResponse(await post(service, { model: 'app', input: 'Show', include: ['parley:controls'] }));
     upstream.script(eventsReply(...plainReply('Done')));
     const input = [{ role: 'user', content: 'Show' }, ...output, { type: 'parley:completed_control', label: 'Yes', value: {} }];
-    responseOf(await post(service, { model: 'app', input }));
+    readResponse(await post(service, { model: 'app', input }));
     expect((await lastBody()).messages).toMatchObject([
       { role: 'user' },
       { role: 'assistant', custom_content: { state: { kept: 1 } } },
       { role: 'user', custom_content: { completed_control: { label: 'Yes', value: {} } } },
     ]);
     const sealed = output.at(-1) as { encrypted_content: string };
-    const others = await service.sendRequest({ path: '/v1/responses', headers: withKey('other'), body: { model: 'app', input } });
-    expect([others.status, JSON.parse(others.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
+    const otherUserAnswer = await service.sendRequest({
+      path: '/v1/responses',
+      headers: withKey('other'),
+      body: { model: 'app', input },
+    });
+    expect([otherUserAnswer.status, JSON.parse(otherUserAnswer.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
     const changed = { ...sealed, encrypted_content: `${sealed.encrypted_content.slice(0, -4)}AAAA` };
     const altered = await post(service, { model: 'app', input: [...input.slice(0, 1), changed] });
     expect(JSON.parse(altered.text).error).toMatchObject({
@@ -328,12 +337,12 @@ describe('extension items of a response', () => {
     });
   });
 
-  it('has citations of an upstream with its own indexes', async () => {
+  it('include citations of an upstream with its own indexes', async () => {
     const annotations = [
       { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 } },
     ];
     upstream.script(eventsReply(text('So.'), delta({ annotations }), finish()));
-    const events = await eventsOf(service, { model: 'm', input: 'Hi' });
+    const events = await readEvents(service, { model: 'm', input: 'Hi' });
     expect(events.find(({ type }) => type === 'response.output_text.annotation.added')).toMatchObject({
       annotation_index: 0,
       annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 },

@@ -36,8 +36,8 @@ afterAll(async () => {
 
 const create = (fields: object = {}) => post(service, { model: 'm', input: 'Hi', ...fields });
 const get = (path: string) => service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
-const idOf = ({ json }: { json: unknown }): string => (json as { id: string }).id;
-const refusalOf = ({ status, text }: { status: number; text: string }) => {
+const getId = ({ json }: { json: unknown }): string => (json as { id: string }).id;
+const getError = ({ status, text }: { status: number; text: string }) => {
   const { error } = JSON.parse(text);
   return [status, error?.code, error?.param];
 };
@@ -47,27 +47,27 @@ const count = () =>
     return Promise.all(tables.map(async (table) => (await kysely.selectFrom(table).select('id').execute()).length));
   });
 
-describe('with responses.store never', () => {
-  it('responses report it, requests that need storage are rejected, and older responses can be read and deleted', async () => {
-    const before = idOf(await create());
-    const conversation = idOf(await post(service, { items: [{ role: 'user', content: 'Hi' }] }, '/v1/conversations'));
-    const there = await count();
+describe('service with responses.store never', () => {
+  it('does not store responses, rejects requests that need storage, and keeps older responses readable and deletable', async () => {
+    const before = getId(await create());
+    const conversation = getId(await post(service, { items: [{ role: 'user', content: 'Hi' }] }, '/v1/conversations'));
+    const counts = await count();
     service.reload(configuration({ responses: { store: 'never' } }));
     for (const fields of [{}, { store: true }, { stream: true }, { previous_response_id: before }, { conversation }]) {
       const { status, text } = await create(fields);
       expect([status, text.includes('"store":false')], text).toEqual([200, true]);
     }
-    expect(refusalOf(await create({ background: true }))).toEqual([400, 'invalid_request', 'background']);
+    expect(getError(await create({ background: true }))).toEqual([400, 'invalid_request', 'background']);
     const items = [{ role: 'user', content: 'Hi' }];
     for (const path of ['', `/${conversation}/items`])
-      expect(refusalOf(await post(service, { items }, `/v1/conversations${path}`))).toEqual([
+      expect(getError(await post(service, { items }, `/v1/conversations${path}`))).toEqual([
         400,
         'invalid_request',
         'conversation',
       ]);
     const renamed = await post(service, { metadata: { a: 'b' } }, `/v1/conversations/${conversation}`);
-    expect(refusalOf(renamed)).toEqual([400, 'invalid_request', 'conversation']);
-    expect(await count()).toEqual(there);
+    expect(getError(renamed)).toEqual([400, 'invalid_request', 'conversation']);
+    expect(await count()).toEqual(counts);
     expect((await get(`/v1/responses/${before}`)).status).toBe(200);
     for (const path of [`/v1/responses/${before}`, `/v1/conversations/${conversation}`])
       expect((await service.sendRequest({ method: 'DELETE', path, headers: { 'api-key': callerKey } })).status).toBe(200);
@@ -75,42 +75,42 @@ describe('with responses.store never', () => {
   });
 });
 
-describe('the storage of a user', () => {
-  it('is bounded: new responses replace the oldest, and conversations are rejected', async () => {
+describe('storage of a user', () => {
+  it('is limited: new responses replace the oldest, and conversations are rejected', async () => {
     service.reload(configuration({ responses: { maxBytesPerUser: 12_000 } }));
     const ids: string[] = [];
-    for (let nth = 0; nth < 8; nth += 1) ids.push(idOf(await create()));
+    for (let nth = 0; nth < 8; nth += 1) ids.push(getId(await create()));
     const latest = ids.at(-1);
     await vi.waitFor(async () => expect((await get(`/v1/responses/${ids[0]}`)).status).toBe(404));
     expect((await get(`/v1/responses/${latest}`)).status).toBe(200);
-    const conversation = idOf(await post(service, {}, '/v1/conversations'));
+    const conversation = getId(await post(service, {}, '/v1/conversations'));
     const add = () =>
       post(service, { items: [{ role: 'user', content: 'x'.repeat(6_000) }] }, `/v1/conversations/${conversation}/items`);
     expect([(await add()).status, (await add()).status]).toEqual([200, 200]);
-    expect(refusalOf(await add())).toEqual([413, 'payload_too_large', null]);
-    expect(refusalOf(await create({ conversation }))).toEqual([413, 'payload_too_large', null]);
+    expect(getError(await add())).toEqual([413, 'payload_too_large', null]);
+    expect(getError(await create({ conversation }))).toEqual([413, 'payload_too_large', null]);
     expect((await get(`/v1/responses/${latest}`)).status).toBe(404);
     service.reload(configuration());
     expect((await create({ conversation })).status).toBe(200);
   });
 });
 
-describe('a run in the background', () => {
-  it('is not for a key that ends with its call', async () => {
-    let told: unknown;
+describe('background run', () => {
+  it('is rejected for a per-request key', async () => {
+    let rejection: unknown;
     upstream.script(async (answering: Answering) => {
       if (answering.received.path === '/app') {
         const key = String(answering.received.headers['api-key']);
         const body = { model: 'm', input: 'Hi', background: true };
-        told = refusalOf(await service.sendRequest({ path: '/v1/responses', headers: withKey(key), body }));
+        rejection = getError(await service.sendRequest({ path: '/v1/responses', headers: withKey(key), body }));
       }
       await eventsReply(...plainReply('Hi'))(answering);
     });
     expect((await post(service, { model: 'app', input: 'Hi' })).status).toBe(200);
-    expect(told).toEqual([400, 'invalid_request', 'background']);
+    expect(rejection).toEqual([400, 'invalid_request', 'background']);
   });
 
-  it('begins only with the consent that its deployment asks for', async () => {
+  it('starts only with the consent that its deployment requires', async () => {
     service.reload(configuration({ consent: { directCalls: 'require' } }));
     const before = await count();
     const { status, json } = await post(service, { model: 'agreed', input: 'Hi', background: true });
@@ -120,17 +120,17 @@ describe('a run in the background', () => {
   });
 });
 
-describe('a store whose reply is lost', () => {
+describe('store whose reply is lost', () => {
   it.each([
-    ['a whole answer', 'add', {}, 200],
-    ['a stream that begins', 'begin', { stream: true }, 200],
-    ['a run that is queued', 'begin', { background: true }, 503],
-  ] as const)('does not keep %s that was reported as not stored', async (_what, step, fields, status) => {
+    ['a complete answer', 'add', {}, 200],
+    ['a stream that starts', 'begin', { stream: true }, 200],
+    ['a queued run', 'begin', { background: true }, 503],
+  ] as const)('does not retain %s that was reported as not stored', async (_what, step, fields, status) => {
     await using fresh = await openResponses('SQLite');
     const stores = fresh.stores();
-    const write = stores.responses[step].bind(stores.responses) as (...given: unknown[]) => Promise<void>;
-    stores.responses[step] = async (...given: unknown[]) => {
-      await write(...given);
+    const write = stores.responses[step].bind(stores.responses) as (...args: unknown[]) => Promise<void>;
+    stores.responses[step] = async (...args: unknown[]) => {
+      await write(...args);
       throw createStoreError('the connection broke');
     };
     let aheadMs = 0;

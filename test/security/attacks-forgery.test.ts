@@ -9,29 +9,29 @@ import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp, save } from '../applications/support.ts';
 
-/** A server that no call may reach: it counts connections, and what it was asked. */
+/** A server that no call may reach. It counts connections and records the requested paths. */
 interface Inner {
   readonly server: Server;
   readonly port: number;
-  readonly asked: string[];
+  readonly requestedPaths: string[];
   connections: number;
 }
 
 const bucket = getBucket('key:test');
 let model: ScriptedUpstream;
-/** Listens on every address of this machine. */
+/** Listens on all addresses of this machine. */
 let inner: Inner;
 
 async function startInner(host: string, location?: () => string): Promise<Inner> {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requestedPaths.push(request.url ?? '');
     if (location === undefined) response.writeHead(200, { 'content-type': 'application/json' }).end('{"inner":"secret"}');
     else response.writeHead(307, { location: Buffer.from(location()).toString('latin1') }).end();
   });
   server.listen(0, host);
   await listeningAt(server);
-  const started: Inner = { server, port: (server.address() as AddressInfo).port, asked, connections: 0 };
+  const started: Inner = { server, port: (server.address() as AddressInfo).port, requestedPaths, connections: 0 };
   server.on('connection', () => {
     started.connections += 1;
   });
@@ -43,8 +43,8 @@ async function stop({ server }: Inner): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Calls each tool it is offered once, then says something. */
-function askTools(answering: Answering): void | Promise<void> {
+/** Calls each offered tool once, then answers with text. */
+function callTools(answering: Answering): void | Promise<void> {
   const { tools = [], messages } = answering.received.body as {
     tools?: { function: { name: string } }[];
     messages: { role: string }[];
@@ -60,7 +60,7 @@ function askTools(answering: Answering): void | Promise<void> {
 }
 
 beforeAll(async () => {
-  model = await startScriptedUpstream(askTools);
+  model = await startScriptedUpstream(callTools);
   inner = await startInner('::');
 });
 
@@ -91,20 +91,21 @@ const rest = (url: string, authorization: object | null = null): object => ({
 const mcp = (url: string, protocol: string): object => ({
   mcp_toolset: [{ type: 'mcp', name: 'm', mcp_server_info: { url, protocol, authorization: null } }],
 });
-const withToken = (token_url: string): object =>
+const withTokenUrl = (token_url: string): object =>
   rest('https://public.invalid/', {
     type: 'client_id_secret',
     client_id: 'c',
     client_secret: 's',
     token_url,
   });
-const saved = (service: TestService, entry: object): Promise<TestResponse> => save(service, pathOf('mine', bucket), entry);
+const saveApplication = (service: TestService, entry: object): Promise<TestResponse> =>
+  save(service, pathOf('mine', bucket), entry);
 const runSaved = async (service: TestService, entry: object): Promise<string> => {
-  const { status, text } = await saved(service, entry);
+  const { status, text } = await saveApplication(service, entry);
   if (status >= 400) return text;
   return (await service.chat(`applications/${bucket}/mine`, user)).text;
 };
-const attached = (url: string): object => ({
+const createAttachmentRequest = (url: string): object => ({
   messages: [
     {
       role: 'user',
@@ -117,20 +118,23 @@ const attached = (url: string): object => ({
   ],
 });
 
-/** Every way by which a caller, a maker of applications or a model can make the service call an address; each gives what it was answered. */
-const doors: Readonly<Record<string, (service: TestService, url: string) => Promise<string>>> = {
-  'a REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...rest(url) })),
-  'the token of a REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...withToken(url) })),
-  'an MCP server': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'streamable_http') })),
-  'an MCP server over SSE': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'sse') })),
-  'an application that a user made': (service, url) => runSaved(service, { endpoint: url }),
-  'a server whose tools are listed': async (service, url) => {
+/**
+ * Ways for a client, the owner of an application, or a model to make the service call a URL. Each returns the answer to the
+ * client.
+ */
+const outgoingCalls: Readonly<Record<string, (service: TestService, url: string) => Promise<string>>> = {
+  'REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...rest(url) })),
+  'token endpoint of a REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...withTokenUrl(url) })),
+  'MCP server': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'streamable_http') })),
+  'MCP server over SSE': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'sse') })),
+  'endpoint of a saved application': (service, url) => runSaved(service, { endpoint: url }),
+  'POST /v1/tools/list': async (service, url) => {
     const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url, protocol: 'streamable_http' } };
     return (await service.sendRequest({ path: '/v1/tools/list', headers: withKey(), body: { toolset } })).text;
   },
-  'a document to import': async (service, url) =>
+  'POST /v1/import-openapi': async (service, url) =>
     (await service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
-  'the document of an addon': async (service, url) => {
+  'document of an addon': async (service, url) => {
     const reload = (): unknown => service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
     if (url.includes('user:pw@')) {
       expect(reload).toThrow('must not contain a user name or password');
@@ -151,53 +155,53 @@ function allowed({ snapshot }: TestService): object {
   return { security: { allowPrivateNetworks } };
 }
 
-/** Hosts that all mean this machine. */
+/** Hosts that all resolve to this machine. */
 const spellings = [
   ...['127.0.0.1', '127.1', '0177.0.0.1', '017700000001', '0x7f.0.0.1', '0x7f000001', '2130706433', '127.0.0.1.', '0', '0.0.0.0'],
   ...['①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', 'localhost', 'LOCALHOST.', 'user:pw@127.0.0.1'],
   ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
 ];
 
-/** Addresses of other machines that are not for everyone. */
-const closed = [
+/** Addresses of other machines that are not public. */
+const nonPublicHosts = [
   ...['169.254.169.254', '[fd00:ec2::254]', '100.100.100.200', '100.64.0.1', '[64:ff9b::7f00:1]', '[64:ff9b::a9fe:a9fe]'],
   ...['10.0.0.1', '172.16.0.1', '192.168.0.1', '[fe80::1]', '[fc00::1]', '[2002:7f00:1::]', '224.0.0.1', '255.255.255.255'],
 ];
 
-describe.each(Object.entries(doors))('%s', (_name, open) => {
-  it('reaches nothing on this machine, however its address is spelled', async () => {
+describe.each(Object.entries(outgoingCalls))('%s', (_name, callOut) => {
+  it('does not reach this machine with any spelling of its address', async () => {
     await using service = await startService(configuration());
-    for (const host of spellings) await open(service, `http://${host}:${inner.port}/canary`);
-    expect([inner.connections, inner.asked]).toEqual([0, []]);
+    for (const host of spellings) await callOut(service, `http://${host}:${inner.port}/canary`);
+    expect([inner.connections, inner.requestedPaths]).toEqual([0, []]);
   });
 
-  it('reaches it where the configuration allows it', async () => {
+  it('reaches this machine if the configuration allows it', async () => {
     await using service = await startService(configuration({ security: { allowPrivateNetworks: ['127.0.0.1'] } }));
-    await open(service, `http://127.0.0.1:${inner.port}/canary`);
-    expect(inner.asked.splice(0)).toContain('/canary');
+    await callOut(service, `http://127.0.0.1:${inner.port}/canary`);
+    expect(inner.requestedPaths.splice(0)).toContain('/canary');
     inner.connections = 0;
   });
 
-  it('is not led there by a server it may reach', async () => {
+  it('does not follow a redirect from an allowed server to this machine', async () => {
     const hosts = [...spellings];
     const server = await startInner('127.0.0.2', () => `http://${hosts.shift() ?? '127.0.0.1'}:${inner.port}/canary`);
     await using service = await startService(configuration({ security: { allowPrivateNetworks: ['127.0.0.2'] } }));
-    // Faults are remembered for a while, by address.
-    for (const [at] of spellings.entries()) await open(service, `http://127.0.0.2:${server.port}/${at}`);
-    expect(server.asked.length).toBeGreaterThanOrEqual(spellings.length);
-    expect([inner.connections, inner.asked]).toEqual([0, []]);
+    // Parley remembers failures by URL for a while, so each path is different.
+    for (const [at] of spellings.entries()) await callOut(service, `http://127.0.0.2:${server.port}/${at}`);
+    expect(server.requestedPaths.length).toBeGreaterThanOrEqual(spellings.length);
+    expect([inner.connections, inner.requestedPaths]).toEqual([0, []]);
     await stop(server);
   });
 
-  it('is refused what is no public address, before anything is sent', async () => {
+  it('is rejected for addresses that are not public', async () => {
     await using service = await startService(configuration());
-    for (const host of closed)
-      expect(await open(service, `http://${host}/latest/meta-data/`)).toMatch(/is or resolves to a blocked address/);
+    for (const host of nonPublicHosts)
+      expect(await callOut(service, `http://${host}/latest/meta-data/`)).toMatch(/is or resolves to a blocked address/);
   });
 });
 
-describe('what a caller attaches', () => {
-  it('is fetched by nobody here', async () => {
+describe('URL in an attachment', () => {
+  it('is never fetched by the service', async () => {
     const upstreams = [{ endpoint: model.endpoint, key: 'k' }];
     const once = { maxRetryAttempts: 1 };
     await using service = await startService({
@@ -210,18 +214,18 @@ describe('what a caller attaches', () => {
       security: { allowPrivateNetworks: ['127.0.0.0/8', '::1'] },
     });
     for (const deployment of ['gpt', 'claude', 'gemini', 'quick']) {
-      await service.chat(deployment, attached(`http://127.0.0.1:${inner.port}/canary`));
+      await service.chat(deployment, createAttachmentRequest(`http://127.0.0.1:${inner.port}/canary`));
     }
-    expect(inner.asked).toEqual([]);
+    expect(inner.requestedPaths).toEqual([]);
   });
 });
 
-describe('the documents of an application', () => {
+describe('documents of an application', () => {
   it.each(['http://127.0.0.1/x', 'file:///etc/passwd', 'files/../../etc/passwd', 'files/%2e%2e/x', '//127.0.0.1/x', 'data:,x'])(
-    'are files of its maker, not %s',
+    'are files of its owner, not %s',
     async (reference) => {
       await using service = await startService(configuration());
-      const answer = await saved(service, quickApp({ model: 'gpt', document_relative_url: reference }));
+      const answer = await saveApplication(service, quickApp({ model: 'gpt', document_relative_url: reference }));
       expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.document_relative_url']);
     },
   );

@@ -4,15 +4,15 @@ import { hello } from '#test/chunks.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { requireSane } from './fuzz-support.ts';
-import { startWhole, type WholeService } from './support.ts';
+import { type FullService, startFullService } from './support.ts';
 
 const victim = getBucket('key:victim');
 const thief = getBucket('key:thief');
 const canary = 'canary-of-the-victim';
-let whole: WholeService;
+let fullService: FullService;
 
 beforeAll(async () => {
-  whole = await startWhole((url) => ({
+  fullService = await startFullService((url) => ({
     models: {
       gpt: { upstreams: [{ endpoint: `${url}/v1` }] },
       'closed/inner': { upstreams: [{ endpoint: `${url}/v1` }], userRoles: ['staff'], displayName: canary },
@@ -24,14 +24,14 @@ beforeAll(async () => {
   await as('victim-key', 'PUT', pathOf('app', victim), quickApp({ model: 'gpt', instructions: canary }));
 });
 
-afterAll(() => whole[Symbol.asyncDispose]());
+afterAll(() => fullService[Symbol.asyncDispose]());
 
 function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
-  return whole.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+  return fullService.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
 }
 
-/** From within a folder of one's own to another, in every spelling that some reader of paths takes for it. */
-const ways = [
+/** Traversals from a folder to another folder, in every spelling that some path parser accepts. */
+const traversals = [
   ...[
     '../',
     '..%2f',
@@ -63,7 +63,7 @@ const ways = [
 ];
 const targets = ['secret.txt', 'app'];
 
-describe('a way out of one’s own bucket', () => {
+describe('path traversal out of a bucket', () => {
   const bases = [
     `/v1/files/${thief}/`,
     `/v1/metadata/files/${thief}/`,
@@ -71,11 +71,11 @@ describe('a way out of one’s own bucket', () => {
     '/openai/deployments/applications/',
   ];
 
-  it.each(bases)('is found in no spelling: %s', async (base) => {
-    for (const way of ways) {
+  it.each(bases)('fails in every spelling: %s', async (base) => {
+    for (const traversal of traversals) {
       for (const target of targets) {
         for (const tail of ['', '/chat/completions', '/limits']) {
-          const path = encodeURI(`${base}${way}${victim}/${target}${tail}`).replaceAll('%25', '%');
+          const path = encodeURI(`${base}${traversal}${victim}/${target}${tail}`).replaceAll('%25', '%');
           for (const method of ['GET', 'PUT', 'DELETE', 'POST']) {
             const answer = await as('thief-key', method, path, method === 'GET' ? undefined : '{}');
             requireSane(answer);
@@ -89,8 +89,8 @@ describe('a way out of one’s own bucket', () => {
   });
 });
 
-describe('an id', () => {
-  const odd = [
+describe('unusual ID', () => {
+  const unusualIds = [
     ...[
       '__proto__',
       'constructor',
@@ -132,8 +132,8 @@ describe('an id', () => {
     ],
   ];
 
-  it.each(odd)('that is no deployment’s is found nowhere: %s', async (id) => {
-    const asked = [
+  it.each(unusualIds)('is answered with 404 on every route: %s', async (id) => {
+    const requests = [
       as('thief-key', 'POST', `/openai/deployments/${id}/chat/completions`, { messages: hello }),
       as('thief-key', 'GET', `/openai/deployments/${id}`),
       as('thief-key', 'GET', `/v1/models/${id}`),
@@ -142,30 +142,30 @@ describe('an id', () => {
       as('thief-key', 'POST', `/v1/consent/${id}`, { consent: { gpt: { consentRequired: false } } }),
       as('thief-key', 'GET', `/v1/deployments/${id}/limits`),
     ];
-    for (const answer of await Promise.all(asked)) {
+    for (const answer of await Promise.all(requests)) {
       expect([answer.status, answer.text]).toEqual([404, expect.not.stringContaining(canary)]);
       requireSane(answer);
     }
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('in a body is one among others: %s', async (id) => {
-    const asked = [
+  it.each(['__proto__', 'constructor', 'toString'])('in a body is treated as an ordinary name: %s', async (id) => {
+    const requests = [
       as('thief-key', 'POST', '/v1/chat/completions', { model: id, messages: hello }),
       as('thief-key', 'POST', '/v1/embeddings', { model: id, input: 'x' }),
       as('thief-key', 'POST', '/msgapi/v1/messages', { model: id, max_tokens: 1, messages: hello }),
     ];
-    for (const { status } of await Promise.all(asked)) expect(status).toBe(404);
+    for (const { status } of await Promise.all(requests)) expect(status).toBe(404);
     const addon = await as('thief-key', 'POST', '/v1/chat/completions', {
       model: 'gpt',
       messages: hello,
       addons: [{ name: id }],
     });
     expect([addon.status, addon.error.code]).toEqual([400, 'unknown_addon']);
-    const unknown = await whole.service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': id } });
+    const unknown = await fullService.service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': id } });
     expect([unknown.status, unknown.error.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('in the key of an object may be any, once, and is never taken for a part of the object', async () => {
+  it('as a key of an object is rejected as __proto__ and does not change prototypes', async () => {
     const messages = '"messages":[{"role":"user","content":"Hi"}]';
     for (const body of [`{"__proto__":{"stream":true},${messages}}`, `{${messages},"logit_bias":{"__proto__":{"a":1}}}`]) {
       const { status, error } = await as('thief-key', 'POST', '/openai/deployments/gpt/chat/completions', body);

@@ -8,22 +8,22 @@ import { startPaced } from '#test/paced-server.ts';
 import { withKey } from '#test/start-service.ts';
 import { pathOf } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
-import { startWhole, type WholeService } from './support.ts';
+import { type FullService, startFullService } from './support.ts';
 
 const bucket = getBucket('key:test');
-let whole: WholeService;
+let fullService: FullService;
 
 beforeAll(async () => {
-  whole = await startWhole((url) => ({
+  fullService = await startFullService((url) => ({
     models: { gpt: { upstreams: [{ endpoint: `${url}/v1` }] } },
     applications: { app: { endpoint: `${url}/app`, features: { consentRequired: true } } },
   }));
 });
 
-afterAll(() => whole[Symbol.asyncDispose]());
+afterAll(() => fullService[Symbol.asyncDispose]());
 
-/** Every route that takes a body. */
-const takers: readonly (readonly [method: string, path: string])[] = [
+/** Routes that accept a body. */
+const routesWithBody: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/openai/deployments/gpt/chat/completions'],
   ['POST', '/v1/chat/completions'],
   ['POST', '/v1/embeddings'],
@@ -36,8 +36,8 @@ const takers: readonly (readonly [method: string, path: string])[] = [
   ['PUT', `/v1/files/${bucket}/a`],
 ];
 
-describe('a packed body', () => {
-  it.each(takers)('is never unpacked: %s %s', async (method, path) => {
+describe('compressed body', () => {
+  it.each(routesWithBody)('is rejected without decompression: %s %s', async (method, path) => {
     const packed = {
       gzip: gzipSync(Buffer.alloc(10_000_000)),
       deflate: deflateSync('{}'),
@@ -45,7 +45,7 @@ describe('a packed body', () => {
       br: Buffer.from('x'),
     };
     for (const [encoding, body] of Object.entries(packed)) {
-      const { status } = await whole.service.sendRequest({
+      const { status } = await fullService.service.sendRequest({
         method,
         path,
         headers: { ...withKey(), 'content-encoding': encoding },
@@ -56,35 +56,35 @@ describe('a packed body', () => {
   });
 });
 
-describe('JSON', () => {
-  const json = takers.filter((_taker, at) => [0, 3, 5].includes(at));
-  it.each(json)('of a million keys, or nested a hundred thousand deep, is refused at once: %s %s', async (method, path) => {
+describe('JSON body', () => {
+  const json = routesWithBody.filter((_taker, at) => [0, 3, 5].includes(at));
+  it.each(json)('with a million values or extreme nesting is rejected in time: %s %s', async (method, path) => {
     for (const body of [
       `[${'[],'.repeat(170_000)}0]`,
       `{"messages":[${'{},'.repeat(1_100_000)}0]}`,
       '['.repeat(100_000),
       `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
     ]) {
-      const { status } = await inTime(whole.service.sendRequest({ method, path, headers: withKey(), body }), path);
+      const { status } = await inTime(fullService.service.sendRequest({ method, path, headers: withKey(), body }), path);
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
     }
   });
 });
 
-describe('a form', () => {
+describe('multipart form', () => {
   it.each([
-    ['dashes behind its boundary', `--B${'-'.repeat(5_000_000)}`],
-    ['half boundaries without end', `--B\r\nContent-Disposition: form-data; name="f"\r\n\r\n${'\r\n--'.repeat(1_000_000)}`],
-    ['field after field', `--B\r\n${'a: b\r\n'.repeat(1_000_000)}`],
-  ])('of %s is read once and refused', async (_what, body) => {
-    const asking = { method: 'PUT', path: `/v1/files/${bucket}/a`, body };
+    ['dashes after its boundary', `--B${'-'.repeat(5_000_000)}`],
+    ['endless partial boundaries', `--B\r\nContent-Disposition: form-data; name="f"\r\n\r\n${'\r\n--'.repeat(1_000_000)}`],
+    ['endless headers', `--B\r\n${'a: b\r\n'.repeat(1_000_000)}`],
+  ])('with %s is rejected in time', async (_what, body) => {
+    const request = { method: 'PUT', path: `/v1/files/${bucket}/a`, body };
     const headers = { ...withKey(), 'content-type': 'multipart/form-data; boundary=B' };
-    expect((await inTime(whole.service.sendRequest({ ...asking, headers }), 'the form')).status).toBe(400);
+    expect((await inTime(fullService.service.sendRequest({ ...request, headers }), 'the form')).status).toBe(400);
   });
 });
 
-describe('a header field', () => {
+describe('header', () => {
   const units = [
     ' ',
     '"',
@@ -109,7 +109,7 @@ describe('a header field', () => {
     ...['tracestate', 'accept-encoding', 'x-request-id', 'origin', 'anthropic-beta', 'api-key', 'cookie', 'x-forwarded-for'],
   ];
 
-  it.each(names)('of one character or word over and over holds nobody up: %s', async (name) => {
+  it.each(names)('with one repeated character or word is answered in time: %s', async (name) => {
     for (const unit of units) {
       const value = `${unit.repeat(13_000 / unit.length)}x`;
       for (const [method, path] of [
@@ -117,84 +117,84 @@ describe('a header field', () => {
         ['POST', '/msgapi/v1/messages'],
         ['PUT', `/v1/files/${bucket}/a`],
       ] as const) {
-        const asked = whole.service.sendRequest({ method, path, headers: { ...withKey(), [name]: value }, body: '{}' });
-        expect((await inTime(asked, `${name} ${unit}`)).status).toBeLessThan(500);
+        const response = fullService.service.sendRequest({ method, path, headers: { ...withKey(), [name]: value }, body: '{}' });
+        expect((await inTime(response, `${name} ${unit}`)).status).toBeLessThan(500);
       }
     }
   });
 
-  it('too long, or fields too many, are refused', async () => {
-    const { port } = new URL(whole.service.url);
+  it('is rejected with 431 if it is too long or one of too many', async () => {
+    const { port } = new URL(fullService.service.url);
     for (const fields of [`x: ${'x'.repeat(20_000)}\r\n`, 'x: y\r\n'.repeat(10_000)]) {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
       socket.write(`GET /health HTTP/1.1\r\nhost: x\r\n${fields}\r\n`);
-      const [said] = (await once(socket, 'data')) as [Buffer];
-      expect(String(said)).toMatch(/^HTTP\/1\.1 431 /);
+      const [data] = (await once(socket, 'data')) as [Buffer];
+      expect(String(data)).toMatch(/^HTTP\/1\.1 431 /);
       socket.destroy();
     }
   });
 });
 
 async function readAll(socket: Socket): Promise<string> {
-  let said = '';
+  let data = '';
   socket.setEncoding('utf8').on('data', (piece: string) => {
-    said += piece;
+    data += piece;
   });
   if (!socket.destroyed) await once(socket, 'close');
-  return said;
+  return data;
 }
 
-describe('a slow body', () => {
-  it('that only trickles is ended, and so is one that never comes', async () => {
+describe('slow body', () => {
+  it('is rejected if it arrives too slowly or never arrives', async () => {
     const { open } = await startPaced();
     const trickle = open('/');
-    const dripping = setInterval(() => trickle.write('x'), 20);
-    onTestFinished(() => clearInterval(dripping));
+    const timer = setInterval(() => trickle.write('x'), 20);
+    onTestFinished(() => clearInterval(timer));
     expect(await Promise.all([readAll(trickle), readAll(open('/'))])).toEqual([
       'refused: ERR_HTTP_REQUEST_TIMEOUT',
       'refused: ERR_HTTP_REQUEST_TIMEOUT',
     ]);
   });
 
-  it('that comes on is read to its end, however long it takes', async () => {
+  it('is read completely if it arrives fast enough, regardless of the total time', async () => {
     const { open } = await startPaced();
     const socket = open('/');
-    const whole = readAll(socket);
+    const fullService = readAll(socket);
     for (let sent = 0; sent < 6_000; sent += 600) {
       socket.write('x'.repeat(600));
       await passed(40);
     }
-    expect(await whole).toMatch(/whole$/);
+    expect(await fullService).toMatch(/whole$/);
   });
 
-  it('is not blamed on its sender where nobody reads it yet', async () => {
+  it('is not rejected if the handler does not read it yet', async () => {
     const { open } = await startPaced();
     const socket = open('/later');
     socket.write('x'.repeat(6_000));
     expect(await readAll(socket)).toMatch(/whole$/);
   });
 
-  it('of a request that is being answered already ends without a word', async () => {
+  it('ends the answer that has already started', async () => {
     const { open } = await startPaced();
     expect(await readAll(open('/early'))).toMatch(/begun\r\n$/);
   });
 });
 
-describe('the service', () => {
-  it('waits 15 s for a head, and for bodies as long as they come on', () => {
-    const { headersTimeout, requestTimeout } = whole.service.app.server;
+describe('service', () => {
+  it('allows 15 s for headers and no fixed time for bodies', () => {
+    const { headersTimeout, requestTimeout } = fullService.service.app.server;
     expect([headersTimeout, requestTimeout]).toEqual([15_000, 0]);
-    // The framework, the pace of bodies, and the test door that sees answers.
-    expect(whole.service.app.server.listenerCount('request')).toBe(3);
+    // The framework, the rate limit for bodies, and the test hook that observes answers.
+    expect(fullService.service.app.server.listenerCount('request')).toBe(3);
   });
 
-  it('closes a connection that was told off, also where the other side keeps it open', async () => {
-    const socket = connect({ port: Number(new URL(whole.service.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  it('closes a connection after an invalid request even if the client keeps it open', async () => {
+    const socket = connect({ port: Number(new URL(fullService.service.url).port), host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => undefined).resume();
     socket.write('this is no HTTP\r\n\r\n');
     await once(socket, 'end');
     const connections = (): Promise<number> =>
-      new Promise((resolve) => whole.service.app.server.getConnections((_error, count) => resolve(count)));
+      new Promise((resolve) => fullService.service.app.server.getConnections((_error, count) => resolve(count)));
     await expect.poll(connections, { interval: 50, timeout: 5_000 }).toBe(0);
     socket.destroy();
   });
@@ -212,7 +212,7 @@ describe('the service', () => {
     [...chat, 'top_p', ['-1', '3', '"x"', '1e309']],
     [...chat, 'presence_penalty', ['-3', '"x"', '-1e309']],
     [...chat, 'frequency_penalty', ['3', '"x"', '1e309']],
-    // 0 fills the cache of the prompt.
+    // 0 only writes the prompt cache.
     [...messages, 'max_tokens', notCounts],
     [...messages, 'temperature', ['-1', '3', '"x"', '1e309']],
     [...messages, 'top_p', ['-1', '3', '"x"', '1e309']],
@@ -226,7 +226,7 @@ describe('the service', () => {
     for (const value of values) {
       const { [field]: _valid, ...rest } = body as Record<string, unknown>;
       const text = `${JSON.stringify(rest).slice(0, -1)},"${field}":${value}}`;
-      const answer = await whole.service.sendRequest({
+      const answer = await fullService.service.sendRequest({
         ...{ path, body: text },
         headers: { ...withKey(), 'content-type': 'application/json' },
       });

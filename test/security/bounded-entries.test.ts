@@ -31,12 +31,12 @@ async function storeOldEntry(name: string, entry: object): Promise<string> {
 const maxHoldMs = 1500;
 
 const match = (expression: string) => ({ condition_type: 'match', property_name: 'description', expression });
-const entriesOf = (count: number, expression: string) =>
+const createEntries = (count: number, expression: string) =>
   Array.from({ length: count }, () => ({ conditions: [match(expression)] }));
 
 describe('conditions of a quick app', () => {
   it('are rejected with the path of the first if 40 expressions unfold to thousands of instructions', async () => {
-    const app = quickApp({ applications_as_tools: entriesOf(40, '(?:x?){1000}') });
+    const app = quickApp({ applications_as_tools: createEntries(40, '(?:x?){1000}') });
     let answer: Awaited<ReturnType<typeof save>> | undefined;
     const holdMs = await measureLongestHold(async () => {
       answer = await save(service, pathOf('unfolding'), app);
@@ -52,9 +52,9 @@ describe('conditions of a quick app', () => {
     const path = 'applicationProperties.applications_as_tools';
     const conditions = Array.from({ length: 21 }, () => match('a'));
     for (const [applications_as_tools, param] of [
-      [entriesOf(201, 'a'), path],
+      [createEntries(201, 'a'), path],
       [[{ conditions }], `${path}[0].conditions`],
-      [entriesOf(101, 'a'), path],
+      [createEntries(101, 'a'), path],
     ] as const) {
       const { status, error } = await save(service, pathOf('many'), quickApp({ applications_as_tools }));
       expect([status, error.param]).toEqual([400, param]);
@@ -63,7 +63,7 @@ describe('conditions of a quick app', () => {
 
   it('do not block the event loop on each call if an earlier version stored 80 of them', async () => {
     await storeOldEntry('long', quickApp({}, { description: 'x'.repeat(20_000) }));
-    const id = await storeOldEntry('matching', quickApp({ applications_as_tools: entriesOf(80, '(?:x?){1000}') }));
+    const id = await storeOldEntry('matching', quickApp({ applications_as_tools: createEntries(80, '(?:x?){1000}') }));
     const holdMs = await measureLongestHold(() => service.chat(id, { messages: hello }));
     expect(holdMs).toBeLessThan(maxHoldMs);
   });

@@ -18,15 +18,15 @@ let folder: string;
 let node: TestProcess;
 let ended: Ended;
 let jwt: string;
-/** Keys that applications were sent. */
+/** Per-request keys that applications received. */
 const perRequestKeys = new Set<string>();
 const answers: { readonly what: string; readonly text: string }[] = [];
-/** What the collector of OpenTelemetry was sent. */
+/** Telemetry that the OpenTelemetry collector received. */
 const exported: string[] = [];
 
 const json = { 'content-type': 'application/json' };
 
-async function ask(
+async function send(
   what: string,
   method: string,
   path: string,
@@ -41,7 +41,7 @@ async function ask(
 
 function chat(what: string, deployment: string, words: string, more: object = {}): Promise<TestResponse> {
   const messages = [{ role: 'user', content: `${contents.message} ${words}` }];
-  return ask(what, 'POST', `/openai/deployments/${deployment}/chat/completions`, { messages, ...more });
+  return send(what, 'POST', `/openai/deployments/${deployment}/chat/completions`, { messages, ...more });
 }
 
 async function runTraffic(): Promise<void> {
@@ -49,14 +49,14 @@ async function runTraffic(): Promise<void> {
   for (const words of ['', 'do: refuse', 'do: fail', 'do: break'])
     for (const deployment of ['bad', 'claude', 'app', 'vectors', 'nothing'])
       for (const stream of [false, true]) await chat('a chat', deployment, words, { stream });
-  for (const stream of [false, true]) await chat('a chat that fails late', 'late', 'do: late', { stream });
+  for (const stream of [false, true]) await chat('a chat that fails midway', 'late', 'do: late', { stream });
   const late = { model: 'late', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'do: late' }] };
-  await ask('a message that fails late', 'POST', '/msgapi/v1/messages', late);
-  await ask('embeddings', 'POST', '/v1/embeddings', { model: 'vectors', input: contents.message });
+  await send('a message that fails midway', 'POST', '/msgapi/v1/messages', late);
+  await send('embeddings', 'POST', '/v1/embeddings', { model: 'vectors', input: contents.message });
   for (const model of ['bad', 'claude', 'app']) {
     const body = { model, max_tokens: 5, messages: [{ role: 'user', content: `${contents.message} do: refuse` }] };
-    await ask('a message', 'POST', '/msgapi/v1/messages', body);
-    await ask('a message through the gateway', 'POST', '/addin/msgapi/v1/messages', body, {
+    await send('a message', 'POST', '/msgapi/v1/messages', body);
+    await send('a message through the gateway', 'POST', '/addin/msgapi/v1/messages', body, {
       'x-api-key': secrets['caller key'],
       origin: 'https://a.test',
     });
@@ -71,15 +71,15 @@ async function runTraffic(): Promise<void> {
     mcp: secrets['saved mcp'],
   });
   const path = pathOf('mine', bucket);
-  await ask('saving', 'PUT', path, quickApp({ model: 'gpt', ...saved }));
-  await ask('a faulty saving', 'PUT', path, quickApp({ model: 'none', ...saved, temperature: 7 }));
-  await ask('showing', 'GET', path);
-  await ask('listing', 'GET', `/v1/applications/${bucket}/`);
+  await send('saving', 'PUT', path, quickApp({ model: 'gpt', ...saved }));
+  await send('a faulty saving', 'PUT', path, quickApp({ model: 'none', ...saved, temperature: 7 }));
+  await send('showing', 'GET', path);
+  await send('listing', 'GET', `/v1/applications/${bucket}/`);
   await chat('tools of a saved application', `applications/${bucket}/mine`, 'use them');
-  await ask('a file', 'PUT', `/v1/files/${bucket}/a.txt`, contents.file, { 'content-type': 'text/plain' });
-  await ask('a file', 'GET', `/v1/metadata/files/${bucket}/a.txt`);
-  const { json: form } = await ask('a consent', 'GET', '/v1/consent/app');
-  await ask('a consent', 'POST', '/v1/consent/app', { consent: (form as { consent: object }).consent });
+  await send('a file', 'PUT', `/v1/files/${bucket}/a.txt`, contents.file, { 'content-type': 'text/plain' });
+  await send('a file', 'GET', `/v1/metadata/files/${bucket}/a.txt`);
+  const { json: form } = await send('a consent', 'GET', '/v1/consent/app');
+  await send('a consent', 'POST', '/v1/consent/app', { consent: (form as { consent: object }).consent });
   for (const listed of [
     '/openai/deployments',
     '/openai/applications',
@@ -88,21 +88,21 @@ async function runTraffic(): Promise<void> {
     '/v1/deployments/gpt/limits',
     '/v1/consent',
   ])
-    await ask('a listing', 'GET', listed);
+    await send('a listing', 'GET', listed);
   const bearer = { 'api-key': '', authorization: `Bearer ${jwt}` };
-  await ask('a user', 'GET', '/v1/user/info', undefined, bearer);
-  await ask('a forged user', 'GET', '/v1/user/info', undefined, { ...bearer, authorization: `Bearer ${jwt}x` });
-  await ask('two keys', 'GET', '/v1/models', undefined, { authorization: `Bearer ${secrets['named key']}` });
-  await ask('an unknown key', 'GET', '/v1/models', undefined, { 'api-key': `${secrets['other key']}x` });
-  await ask('a key in the path', 'GET', `/v1/nothing/${secrets['other key']}?key=${secrets['other key']}`, undefined, {
+  await send('a user', 'GET', '/v1/user/info', undefined, bearer);
+  await send('a forged user', 'GET', '/v1/user/info', undefined, { ...bearer, authorization: `Bearer ${jwt}x` });
+  await send('two keys', 'GET', '/v1/models', undefined, { authorization: `Bearer ${secrets['named key']}` });
+  await send('an unknown key', 'GET', '/v1/models', undefined, { 'api-key': `${secrets['other key']}x` });
+  await send('a key in the path', 'GET', `/v1/nothing/${secrets['other key']}?key=${secrets['other key']}`, undefined, {
     'x-request-id': secrets['other key'],
   });
-  await ask('no JSON', 'POST', '/v1/chat/completions', `{"model": "gpt", "messages": ${contents.message}`);
-  await ask('a faulty body', 'POST', '/v1/chat/completions', {
+  await send('no JSON', 'POST', '/v1/chat/completions', `{"model": "gpt", "messages": ${contents.message}`);
+  await send('a faulty body', 'POST', '/v1/chat/completions', {
     model: 'gpt',
     messages: [{ role: contents.message, content: 5 }],
   });
-  await ask('importing', 'POST', '/v1/import-openapi', { url: `${host.url}/document` });
+  await send('importing', 'POST', '/v1/import-openapi', { url: `${host.url}/document` });
 }
 
 beforeAll(async () => {
@@ -126,11 +126,11 @@ beforeAll(async () => {
   };
   node = await startProcess({ configuration: configuration(host.url, issuer), environment, flags: ['--data', folder] });
   await runTraffic();
-  for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/docs']) await ask('an operator', 'GET', path);
+  for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/docs']) await send('an operator', 'GET', path);
   await redis.stop();
   await chat('without Redis', 'app', 'anything');
   await chat('without Redis', 'gpt', 'anything');
-  await ask('without Redis', 'GET', '/health');
+  await send('without Redis', 'GET', '/health');
   node.kill('SIGTERM');
   ended = await node.ended;
 });
@@ -141,8 +141,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Everything that is to be told to nobody, by name, in each spelling that an output could have. */
-function spelled(): readonly (readonly [name: string, spelling: string])[] {
+/** Every secret by name, in each encoding that an output might contain. */
+function listSpellings(): readonly (readonly [name: string, spelling: string])[] {
   const all = [
     ...Object.entries(secrets),
     ...[...perRequestKeys].map((key) => ['a per-request key', key] as const),
@@ -159,83 +159,83 @@ function spelled(): readonly (readonly [name: string, spelling: string])[] {
   });
 }
 
-/** What of it is in a text. */
-function foundIn(text: string): readonly string[] {
+/** Returns the names of the secrets in a text. */
+function findSecrets(text: string): readonly string[] {
   return [
     ...new Set(
-      spelled()
+      listSpellings()
         .filter(([, spelling]) => text.includes(spelling))
         .map(([name]) => name),
     ),
   ];
 }
 
-function contentsIn(text: string): readonly string[] {
+function findContents(text: string): readonly string[] {
   return Object.entries(contents)
     .filter(([, value]) => text.includes(value))
     .map(([name]) => name);
 }
 
-async function filesBelow(path: string): Promise<readonly string[]> {
+async function listFiles(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
 describe('secrets', () => {
-  it('went where they are meant to go, so that they could have come back', () => {
+  it('are sent to their destinations, so that answers could leak them', () => {
     const sent = host.requests.map(({ path, headers, text }) => `${path} ${JSON.stringify(headers)} ${text}`).join('\n');
-    const kept = ['caller key', 'named key', 'other key', 'redis password', 'parley secret', 'token claim', 'the token'];
-    expect(foundIn(sent).toSorted()).toEqual(
-      [...new Set(spelled().map(([name]) => name))].filter((name) => !kept.includes(name)).toSorted(),
+    const unsentNames = ['caller key', 'named key', 'other key', 'redis password', 'parley secret', 'token claim', 'the token'];
+    expect(findSecrets(sent).toSorted()).toEqual(
+      [...new Set(listSpellings().map(([name]) => name))].filter((name) => !unsentNames.includes(name)).toSorted(),
     );
     expect(perRequestKeys.size).toBeGreaterThan(3);
   });
 
-  it('are in no answer and no header field', () => {
+  it('are not in any answer or response header', () => {
     expect(answers.length).toBeGreaterThan(70);
     expect(answers.filter(({ text }) => text.includes('the key Bearer *** of *** is wrong')).length).toBeGreaterThan(4);
-    // A caller gets its own request id back, whatever it is.
+    // The client receives its own request ID unchanged.
     for (const { what, text } of answers.filter((each) => !each.what.startsWith('a key in the path')))
-      expect([what, foundIn(text)]).toEqual([what, []]);
+      expect([what, findSecrets(text)]).toEqual([what, []]);
   });
 
-  it('are not in the log on the level debug, nor elsewhere on stdout and stderr', () => {
+  it('are not in stdout and stderr at the log level debug', () => {
     const output = `${ended.stdout}${ended.stderr}`;
-    // What upstreams say is shown on this level: that is where a secret could stand.
+    // Messages of upstreams appear at this level and could contain a secret.
     expect(output).toContain('the key Bearer *** of ***');
     expect(output).toContain('"msg":"call"');
-    expect(foundIn(output)).toEqual([]);
+    expect(findSecrets(output)).toEqual([]);
   });
 
-  it('are not in what the collector of traces and metrics is sent', () => {
+  it('are not in exported traces and metrics', () => {
     const sent = exported.join('\n');
     expect(sent).toContain('resourceSpans');
     expect(sent).toContain('resourceMetrics');
-    expect(foundIn(sent)).toEqual([]);
+    expect(findSecrets(sent)).toEqual([]);
   });
 
-  it('are in no file of the data folder', async () => {
-    const files = await filesBelow(folder);
+  it('are not in files of the data folder', async () => {
+    const files = await listFiles(folder);
     expect(files.some((file) => /\.db$|sqlite/.test(file))).toBe(true);
-    for (const file of files) expect([file, foundIn((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
+    for (const file of files) expect([file, findSecrets((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
   });
 });
 
-describe('what people write', () => {
-  it('is in no log, trace, metric or database', async () => {
-    expect(contentsIn(`${ended.stdout}${ended.stderr}`)).toEqual([]);
-    expect(contentsIn(exported.join('\n'))).toEqual([]);
-    for (const file of (await filesBelow(folder)).filter((each) => !each.startsWith(join(folder, 'files'))))
-      expect([file, contentsIn((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
+describe('content of users and models', () => {
+  it('is not in logs, traces, metrics, or databases', async () => {
+    expect(findContents(`${ended.stdout}${ended.stderr}`)).toEqual([]);
+    expect(findContents(exported.join('\n'))).toEqual([]);
+    for (const file of (await listFiles(folder)).filter((each) => !each.startsWith(join(folder, 'files'))))
+      expect([file, findContents((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
   });
 
-  it('is not in what tells operators', () => {
-    const told = answers.filter(({ what }) => what.startsWith('an operator'));
-    expect(told.flatMap(({ text }) => contentsIn(text))).toEqual([]);
+  it('is not in answers for operators', () => {
+    const operatorAnswers = answers.filter(({ what }) => what.startsWith('an operator'));
+    expect(operatorAnswers.flatMap(({ text }) => findContents(text))).toEqual([]);
   });
 });
 
-describe('an address with a password', () => {
+describe('URL with a password', () => {
   it.each([
     ['PARLEY_REDIS_URL', `redis://user:${canary('password')}@127.0.0.1:1`],
     ['PARLEY_REDIS_URL', `redis//user:${canary('password')}@`],
@@ -243,7 +243,7 @@ describe('an address with a password', () => {
     ['PARLEY_DATABASE_URL', `mysql://user:${canary('password')}@127.0.0.1:1/db`],
     ['PARLEY_FILES_URL', `s3://bucket/a?endpoint=http://127.0.0.1:1&accessKeyId=id&secretAccessKey=${canary('password')}`],
     ['PARLEY_FILES_URL', `s3://user:${canary('password')}@bucket/a`],
-  ])('is told by nobody, whether it can be used or not: %s=%s', async (name, value) => {
+  ])('is not shown, whether it is valid or not: %s=%s', async (name, value) => {
     const environment = { [name]: value, PARLEY_SECRET: 'x'.repeat(40), LOG_LEVEL: 'debug' };
     let output = '';
     try {
@@ -251,12 +251,12 @@ describe('an address with a password', () => {
         configuration: { applications: { app: { endpoint: 'http://127.0.0.1:1' } } },
         environment,
       });
-      const told = await started.sendRequest({ method: 'GET', path: '/health' });
+      const operatorAnswers = await started.sendRequest({ method: 'GET', path: '/health' });
       started.kill('SIGTERM');
       const { stdout, stderr } = await started.ended;
-      output = `${told.text}${stdout}${stderr}`;
-    } catch (thrown) {
-      output = String(thrown);
+      output = `${operatorAnswers.text}${stdout}${stderr}`;
+    } catch (error) {
+      output = String(error);
     }
     expect(output.length).toBeGreaterThan(20);
     expect(output).not.toContain(canary('password'));

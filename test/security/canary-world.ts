@@ -3,7 +3,7 @@ import { type Answering, eventsReply, jsonReply } from '#test/scripted-upstream.
 import { quickApp } from '../applications/support.ts';
 import { entryOf, type Issuer } from '../identity/support.ts';
 
-/** A value of no known form, which nothing but knowing it can tell from ordinary words. */
+/** Returns a value without a known format, so that no pattern can detect it. */
 export function canary(name: string): string {
   return `zebra${Buffer.from(name).toString('hex')}quagga`;
 }
@@ -34,12 +34,12 @@ const secretNames = [
   ],
   ...['saved rest', 'saved basic', 'saved bearer', 'saved client secret', 'saved mcp'],
 ] as const;
-/** What is told to nobody but those it is for. */
+/** Values that only their recipients may see. */
 export const secrets = Object.fromEntries(secretNames.map((name) => [name, canary(name)])) as Record<
   (typeof secretNames)[number],
   string
 >;
-/** What people and models write. */
+/** Content of users and models. */
 export const contents = {
   message: canary('message'),
   reply: canary('reply'),
@@ -73,7 +73,7 @@ function mcp(hostUrl: string, name: string, key: string): object {
   return { type: 'mcp', name, mcp_server_info: { url: `${hostUrl}/mcp/${name}`, protocol: 'streamable_http', authorization } };
 }
 
-/** Toolsets of every kind of authorization. */
+/** Returns toolsets with every kind of authorization. */
 export function tools(
   hostUrl: string,
   of: { header: string; basic: string; bearer: string; client: string; mcp: string },
@@ -94,7 +94,7 @@ export function tools(
   };
 }
 
-/** A configuration with a secret wherever one can be. */
+/** Returns a configuration with a secret in every field that can have one. */
 export function configuration(hostUrl: string, issuer: Issuer): object {
   const upstreams = [
     { endpoint: `${hostUrl}/v1`, key: secrets['upstream key'], headers: { 'x-extra': secrets['upstream header'] } },
@@ -150,23 +150,23 @@ export function configuration(hostUrl: string, issuer: Issuer): object {
   };
 }
 
-/** Everything that a server was sent, as hostile servers say it back. */
+/** Returns the complete request in an error, like a hostile server. */
 function echo({ received, response }: Answering, status: number): void {
   const { path, headers, text } = received;
   response.writeHead(status, { 'content-type': 'application/json', 'x-echo': 'yes' });
   response.end(JSON.stringify({ error: { message: `cannot serve ${path} ${JSON.stringify(headers)} ${text}` } }));
 }
 
-/** A model that calls every tool it is offered, and fails as the message says. */
+/** A model that calls each offered tool and fails as the message requests. */
 function answerAsModel(answering: Answering): void | Promise<void> {
   const { received } = answering;
-  const said = /do: (\w+)/.exec(received.text)?.[1];
+  const command = /do: (\w+)/.exec(received.text)?.[1];
   const { authorization, 'x-api-key': key, 'x-extra': extra } = received.headers;
   const message = `the key ${authorization ?? key} of ${extra} is wrong`;
-  if (said === 'refuse') return jsonReply({ error: { message } }, 401)(answering);
-  if (said === 'fail') return jsonReply({ error: { message } }, 400)(answering);
-  if (said === 'break') return answering.destroyConnection();
-  if (said === 'late') return eventsReply(delta({ role: 'assistant', content: 'Well' }), { error: { message } })(answering);
+  if (command === 'refuse') return jsonReply({ error: { message } }, 401)(answering);
+  if (command === 'fail') return jsonReply({ error: { message } }, 400)(answering);
+  if (command === 'break') return answering.destroyConnection();
+  if (command === 'late') return eventsReply(delta({ role: 'assistant', content: 'Well' }), { error: { message } })(answering);
   if (received.path.endsWith('/embeddings'))
     return jsonReply({ object: 'list', data: [{ index: 0, embedding: [1] }], usage: {} })(answering);
   const body = received.body as { tools?: { function: { name: string } }[]; messages: { role: string }[] };
@@ -190,7 +190,7 @@ function addonDocument(hostUrl: string): object {
   };
 }
 
-/** Models, applications, tools and addons in one; `onKey` hears the keys that applications are sent. */
+/** Serves models, applications, tools, and addons. `onKey` is called with each key that an application receives. */
 export function answerAll(answering: Answering, hostUrl: string, onKey: (key: string) => void): void | Promise<void> {
   const { path, headers, text } = answering.received;
   if (path.startsWith('/v1/')) return answerAsModel(answering);

@@ -18,8 +18,8 @@ const upstream = {
 const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
 const authorization = { type: 'api_key', key: 'k', name: 'x-key', location: 'header' };
 
-/** A configuration with something of everything. */
-const valid = {
+/** A configuration with every section. */
+const validConfiguration = {
   models: {
     gpt: {
       displayName: 'GPT',
@@ -58,12 +58,12 @@ const valid = {
   limits: { onStoreFailure: 'allow' },
 };
 
-it('a configuration that is nearly right is refused with reasons, or can be put in force', () => {
-  const first = checkConfiguration(valid);
+it('an almost valid configuration is rejected with reasons or can be applied', () => {
+  const first = checkConfiguration(validConfiguration);
   if ('faults' in first) throw new Error(JSON.stringify(first.faults));
   let accepted = 0;
   fc.assert(
-    fc.property(nearMiss(valid), (value) => {
+    fc.property(nearMiss(validConfiguration), (value) => {
       const checked = checkConfiguration(tryParseJson(JSON.stringify(value) ?? ''));
       if ('faults' in checked) return void expect(checked.faults.length).toBeGreaterThan(0);
       accepted += 1;

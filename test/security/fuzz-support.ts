@@ -5,59 +5,59 @@ import { fuzzRuns } from '#test/same-cases.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import type { TestResponse } from '#test/send-request.ts';
 
-/** Longer than any answer of the tests takes; a request that has none by then hangs. */
-const longestMs = 30_000;
+/** Maximum duration of an answer in tests. A request without an answer after this time hangs. */
+const maxAnswerMs = 30_000;
 
-/** Bounds on one property: so many runs, or so much time. A failure prints its seed; `FUZZ_RUNS` makes it thorough. */
+/** Returns limits for the number of runs and the time of a property. `FUZZ_RUNS` sets a higher number of runs. */
 export function bounds(runs: number): fc.Parameters<unknown> {
   if (fuzzRuns !== undefined) return { numRuns: fuzzRuns };
   return { numRuns: runs, interruptAfterTimeLimit: 6_000, markInterruptAsFailure: false };
 }
 
-/** Each test of the file fails that leaves a rejection unheard. */
-export function failUnheard(): void {
-  const unheard: unknown[] = [];
-  const hear = (reason: unknown): void => void unheard.push(reason);
-  beforeAll(() => void process.on('unhandledRejection', hear));
-  afterEach(() => expect(unheard.splice(0)).toEqual([]));
-  afterAll(() => void process.off('unhandledRejection', hear));
+/** Fails each test of the file that leaves a promise rejection unhandled. */
+export function failOnUnhandledRejection(): void {
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown): void => void unhandled.push(reason);
+  beforeAll(() => void process.on('unhandledRejection', record));
+  afterEach(() => expect(unhandled.splice(0)).toEqual([]));
+  afterAll(() => void process.off('unhandledRejection', record));
 }
 
-/** Rejects where an answer does not come. */
+/** Rejects if the promise does not settle in time. */
 export async function inTime<Value>(value: Promise<Value>, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} hangs`)), longestMs);
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} hangs`)), maxAnswerMs);
   });
   try {
-    return await Promise.race([value, late]);
+    return await Promise.race([value, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Throws where an answer is our fault, or is an error in another shape than that of docs/wire.md, Errors. */
+/** Throws for status 500 and for an error without the format of docs/wire.md, section Errors. */
 export function requireSane({ status, text }: Pick<TestResponse, 'status' | 'text'>): void {
   if (status === 500 || status < 100) throw new Error(`${status} ${text}`);
   if (status < 400 || text === '') return;
   requireErrorShape(text);
 }
 
-/** All that a server says to these bytes until it closes the connection, as latin1 text; `ends` where nothing is to follow them. */
+/** Returns the server's complete output as latin1 text. `ends` closes the sending side after the bytes. */
 export function exchangeBytes(url: string, bytes: Buffer, { ends }: { readonly ends: boolean }): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    let said = '';
+    let output = '';
     socket.setEncoding('latin1').on('data', (piece: string) => {
-      said += piece;
+      output += piece;
     });
-    socket.on('error', () => undefined).on('close', () => resolve(said));
+    socket.on('error', () => undefined).on('close', () => resolve(output));
     if (ends) socket.end(bytes);
     else socket.write(bytes);
   });
 }
 
-/** Values that readers of JSON stumble over. */
+/** Values that JSON consumers often mishandle. */
 export const oddValues = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -86,7 +86,7 @@ export const oddValues = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** Almost what `valid` is: one to three places of it were replaced, left out, renamed, doubled or put elsewhere. */
+/** Returns values that differ from `valid` in 1 to 3 places: replaced, removed, renamed, duplicated, or wrapped. */
 export function nearMiss(valid: unknown): fc.Arbitrary<unknown> {
   const step = fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'drop', 'case', 'wrap', 'double'), odd: oddValues });
   return fc.array(step, { minLength: 1, maxLength: 3 }).map((steps) => {
@@ -96,15 +96,15 @@ export function nearMiss(valid: unknown): fc.Arbitrary<unknown> {
   });
 }
 
-interface Place {
+interface Location {
   readonly parent: Record<string, unknown>;
   readonly key: string;
 }
 
-type Change = (place: Place) => void;
+type Change = (location: Location) => void;
 
 const changes: Readonly<Record<'replace' | 'drop' | 'case' | 'wrap' | 'double', (odd: unknown) => Change>> = {
-  replace: (odd) => (place) => put(place, odd),
+  replace: (odd) => (location) => put(location, odd),
   drop:
     () =>
     ({ parent, key }) =>
@@ -114,25 +114,25 @@ const changes: Readonly<Record<'replace' | 'drop' | 'case' | 'wrap' | 'double', 
     ({ parent, key }) => {
       put({ parent, key: key.toUpperCase() }, parent[key]);
     },
-  wrap: () => (place) => put(place, [place.parent[place.key]]),
-  double: () => (place) => put(place, [place.parent[place.key], place.parent[place.key]]),
+  wrap: () => (location) => put(location, [location.parent[location.key]]),
+  double: () => (location) => put(location, [location.parent[location.key], location.parent[location.key]]),
 };
 
-function put({ parent, key }: Place, value: unknown): void {
+function put({ parent, key }: Location, value: unknown): void {
   Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function changeAt(value: unknown, at: number, change: Change): unknown {
   const root = { value };
-  const places = [...placesIn(root)];
-  const place = places[at % places.length];
-  if (place !== undefined) change(place);
+  const locations = [...listLocations(root)];
+  const location = locations[at % locations.length];
+  if (location !== undefined) change(location);
   return (root as { value?: unknown }).value;
 }
 
-function* placesIn(parent: object): Iterable<Place> {
+function* listLocations(parent: object): Iterable<Location> {
   for (const [key, value] of Object.entries(parent)) {
     yield { parent: parent as Record<string, unknown>, key };
-    if (typeof value === 'object' && value !== null) yield* placesIn(value);
+    if (typeof value === 'object' && value !== null) yield* listLocations(value);
   }
 }

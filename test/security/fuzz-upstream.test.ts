@@ -6,17 +6,17 @@ import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import { toEvent } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { bounds, failUnheard, inTime, nearMiss } from './fuzz-support.ts';
-import { startWhole, type WholeService } from './support.ts';
+import { bounds, failOnUnhandledRejection, inTime, nearMiss } from './fuzz-support.ts';
+import { type FullService, startFullService } from './support.ts';
 
 upstreamsAreOdd();
 
-let whole: WholeService;
+let fullService: FullService;
 
-failUnheard();
+failOnUnhandledRejection();
 
 beforeAll(async () => {
-  whole = await startWhole((url) => {
+  fullService = await startFullService((url) => {
     const once = { maxRetryAttempts: 1 };
     const timeouts = { connectMs: 500, firstByteMs: 500, idleMs: 500 };
     return {
@@ -32,40 +32,43 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await whole[Symbol.asyncDispose]();
+  await fullService[Symbol.asyncDispose]();
 });
 
-interface Asked {
+interface ClientRequest {
   readonly deployment: string;
   readonly isStreamed: boolean;
   readonly isMessages: boolean;
 }
 
-/** What an upstream answers. */
-interface Answering {
+/** Answer of an upstream. */
+interface UpstreamAnswer {
   readonly status: number;
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** Asks, where the upstream answers so; whatever it says, our answer is whole, and no fault of our own. */
-async function requireMapped({ deployment, isStreamed, isMessages }: Asked, answering: Answering): Promise<void> {
-  // An upstream that fails is left alone for a while.
-  whole.service.forgetFailures();
-  whole.host.script(({ response }) => {
+/** Sends a request while the upstream gives the answer, and requires a complete answer without an internal error. */
+async function requireMapped({ deployment, isStreamed, isMessages }: ClientRequest, answering: UpstreamAnswer): Promise<void> {
+  // Parley pauses an upstream after a failure.
+  fullService.service.forgetFailures();
+  fullService.host.script(({ response }) => {
     response.writeHead(answering.status, { 'content-type': answering.type });
     response.end(answering.bytes);
   });
   const path = isMessages ? '/msgapi/v1/messages' : deployment === 'vectors' ? '/v1/embeddings' : '/v1/chat/completions';
   const body = { model: deployment, max_tokens: 5, messages: hello, input: 'x', stream: isStreamed };
-  const { status, text, headers } = await inTime(whole.service.sendRequest({ path, headers: withKey(), body }), 'an answer');
+  const { status, text, headers } = await inTime(
+    fullService.service.sendRequest({ path, headers: withKey(), body }),
+    'an answer',
+  );
   if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text}`);
   if (status >= 400) return requireErrorShape(text);
   if (headers['content-type']?.startsWith('application/json')) return void JSON.parse(text);
   requireEnd(text, isMessages);
 }
 
-/** A stream ends with its end mark, or with an error in the shape of its dialect; each event before it is JSON. */
+/** A stream ends with its end event or with an error in the format of its API. Each earlier chat event is JSON. */
 function requireEnd(text: string, isMessages: boolean): void {
   const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
   const last = events.at(-1) ?? '';
@@ -91,20 +94,22 @@ const streams: Readonly<Record<string, string>> = {
   vectors: '',
 };
 const deployment = fc.constantFrom('gpt', 'claude', 'gemini', 'app', 'vectors');
-const asked: fc.Arbitrary<Asked> = fc.record({ deployment, isStreamed: fc.boolean(), isMessages: fc.boolean() });
+const clientRequest: fc.Arbitrary<ClientRequest> = fc.record({ deployment, isStreamed: fc.boolean(), isMessages: fc.boolean() });
 const status = fc.constantFrom(200, 200, 200, 200, 204, 301, 400, 401, 404, 413, 429, 500, 503, 599);
 const type = fc.constantFrom('text/event-stream', 'application/json', 'text/html', '');
 
-describe('an upstream', () => {
-  it('that answers with any bytes is a fault of the upstream, in the dialect of the caller', async () => {
+describe('upstream', () => {
+  it("that answers with arbitrary bytes causes an upstream error in the format of the client's API", async () => {
     const bytes = fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each));
     await fc.assert(
-      fc.asyncProperty(asked, fc.record({ status, type, bytes }), (who, answering) => requireMapped(who, answering)),
+      fc.asyncProperty(clientRequest, fc.record({ status, type, bytes }), (request, answering) =>
+        requireMapped(request, answering),
+      ),
       bounds(150),
     );
   });
 
-  it('that sends events of any JSON is read as far as it goes', async () => {
+  it('that sends arbitrary JSON events causes a complete stream or an error', async () => {
     const names = ['', 'event: message_start\n', 'event: error\n', 'event: content_block_delta\n', 'id: 1\n', ': x\n'];
     const event = fc.tuple(
       fc.constantFrom(...names),
@@ -118,37 +123,41 @@ describe('an upstream', () => {
       .array(event, { maxLength: 6 })
       .map((events) => Buffer.from(`${events.map(([name, data]) => `${name}data: ${data}\n\n`).join('')}data: [DONE]\n\n`));
     await fc.assert(
-      fc.asyncProperty(asked, bytes, (who, sent) => requireMapped(who, { status: 200, type: 'text/event-stream', bytes: sent })),
+      fc.asyncProperty(clientRequest, bytes, (request, sent) =>
+        requireMapped(request, { status: 200, type: 'text/event-stream', bytes: sent }),
+      ),
       bounds(150),
     );
   });
 
-  it('whose stream is nearly right is passed on, or ends in an error', async () => {
+  it('with a damaged stream causes a complete stream or an error', async () => {
     const damage = fc.record({ at: fc.nat(), cut: fc.boolean(), byte: fc.constantFrom(...'{}[]":,n0\n\r\\u') });
     await fc.assert(
-      fc.asyncProperty(asked, damage, (who, { at, cut, byte }) => {
-        const bytes = Buffer.from(streams[who.deployment] ?? '');
+      fc.asyncProperty(clientRequest, damage, (request, { at, cut, byte }) => {
+        const bytes = Buffer.from(streams[request.deployment] ?? '');
         const place = at % (bytes.length + 1);
         if (place < bytes.length) bytes.write(byte, place);
-        return requireMapped(who, { status: 200, type: 'text/event-stream', bytes: cut ? bytes.subarray(0, place) : bytes });
+        return requireMapped(request, { status: 200, type: 'text/event-stream', bytes: cut ? bytes.subarray(0, place) : bytes });
       }),
       bounds(200),
     );
   });
 
-  it('whose events are nearly right is passed on, or ends in an error', async () => {
+  it('with almost valid events causes a complete stream or an error', async () => {
     const bytes = nearMiss(chunks).map((value) => {
       const events = Array.isArray(value) ? value : [value];
       return Buffer.from(`${events.map(toEvent).join('')}data: [DONE]\n\n`);
     });
-    const who = asked.map((each) => ({ ...each, deployment: each.deployment === 'app' ? 'app' : 'gpt' }));
+    const request = clientRequest.map((each) => ({ ...each, deployment: each.deployment === 'app' ? 'app' : 'gpt' }));
     await fc.assert(
-      fc.asyncProperty(who, bytes, (each, sent) => requireMapped(each, { status: 200, type: 'text/event-stream', bytes: sent })),
+      fc.asyncProperty(request, bytes, (each, sent) =>
+        requireMapped(each, { status: 200, type: 'text/event-stream', bytes: sent }),
+      ),
       bounds(200),
     );
   });
 
-  it('whose JSON is nearly right is passed on, or refused', async () => {
+  it('with almost valid JSON causes an answer or an error', async () => {
     const vectors = {
       object: 'list',
       data: [{ object: 'embedding', index: 0, embedding: [1] }],
@@ -167,8 +176,8 @@ describe('an upstream', () => {
       .chain(nearMiss)
       .map((value) => Buffer.from(JSON.stringify(value) ?? ''));
     await fc.assert(
-      fc.asyncProperty(asked, status, bytes, (who, told, sent) =>
-        requireMapped(who, { status: told, type: 'application/json', bytes: sent }),
+      fc.asyncProperty(clientRequest, status, bytes, (request, replyStatus, sent) =>
+        requireMapped(request, { status: replyStatus, type: 'application/json', bytes: sent }),
       ),
       bounds(200),
     );

@@ -4,8 +4,8 @@ import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
-import { bounds, exchangeBytes, failUnheard, inTime, nearMiss, oddValues, requireSane } from './fuzz-support.ts';
-import { startWhole, type WholeService } from './support.ts';
+import { bounds, exchangeBytes, failOnUnhandledRejection, inTime, nearMiss, oddValues, requireSane } from './fuzz-support.ts';
+import { type FullService, startFullService } from './support.ts';
 import { application, bucket, chat, document, message, toolChat } from './valid-requests.ts';
 
 interface Target {
@@ -14,38 +14,38 @@ interface Target {
   readonly valid: unknown;
 }
 
-const chatOf = (id: string): string => `/openai/deployments/${id}/chat/completions`;
+const toChatPath = (id: string): string => `/openai/deployments/${id}/chat/completions`;
 
-/** Every route that takes JSON, with what it takes. */
+/** Routes that accept JSON, each with a valid body. */
 const targets: Readonly<Record<string, Target>> = {
-  'a chat': { path: chatOf('gpt'), valid: chat },
-  'a chat with tools': { path: chatOf('gpt'), valid: toolChat },
-  'a chat by the model of its body': { path: '/v1/chat/completions', valid: { model: 'gpt', ...toolChat } },
-  'a chat in another dialect upstream': { path: chatOf('claude'), valid: chat },
-  'a chat with tools in another dialect upstream': { path: chatOf('claude'), valid: toolChat },
-  'a chat with an application': { path: chatOf('app'), valid: chat },
-  'a chat with a quick app': { path: chatOf('quick'), valid: toolChat },
-  'a chat with the demo': { path: chatOf('demo'), valid: { ...toolChat, max_tokens: 1 } },
+  chat: { path: toChatPath('gpt'), valid: chat },
+  'chat with tools': { path: toChatPath('gpt'), valid: toolChat },
+  'chat with the model in the body': { path: '/v1/chat/completions', valid: { model: 'gpt', ...toolChat } },
+  'chat with an anthropic upstream': { path: toChatPath('claude'), valid: chat },
+  'chat with tools and an anthropic upstream': { path: toChatPath('claude'), valid: toolChat },
+  'chat with an application': { path: toChatPath('app'), valid: chat },
+  'chat with a quick app': { path: toChatPath('quick'), valid: toolChat },
+  'chat with the demo': { path: toChatPath('demo'), valid: { ...toolChat, max_tokens: 1 } },
   embeddings: {
     path: '/v1/embeddings',
     valid: { model: 'vectors', input: ['a', 'b'], dimensions: 3, encoding_format: 'base64' },
   },
   'embeddings of an upstream': { path: '/openai/deployments/gpt-vectors/embeddings', valid: { input: [[1, 2]], user: 'u' } },
-  'a message': { path: '/msgapi/v1/messages', valid: message },
-  'a message to be translated': { path: '/msgapi/v1/messages', valid: { ...message, model: 'gpt' } },
-  'a count of tokens': { path: '/msgapi/v1/messages/count_tokens', valid: { ...message, model: 'demo' } },
-  'a consent': {
+  message: { path: '/msgapi/v1/messages', valid: message },
+  'message with an openai upstream': { path: '/msgapi/v1/messages', valid: { ...message, model: 'gpt' } },
+  'token count': { path: '/msgapi/v1/messages/count_tokens', valid: { ...message, model: 'demo' } },
+  consent: {
     path: '/v1/consent/app',
     valid: { consent: { app: { consentRequired: true }, gpt: { consentRequired: false } } },
   },
-  'an application': { method: 'PUT', path: pathOf('mine', bucket), valid: application },
-  'tools to list': {
+  'saved application': { method: 'PUT', path: pathOf('mine', bucket), valid: application },
+  'tool list': {
     path: '/v1/tools/list',
     valid: {
       toolset: { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } },
     },
   },
-  'a tool to run': {
+  'tool run': {
     path: '/v1/tools/run',
     valid: {
       toolset: { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } },
@@ -53,15 +53,15 @@ const targets: Readonly<Record<string, Target>> = {
       arguments: { text: 'lamp' },
     },
   },
-  'a document to import': { path: '/v1/import-openapi', valid: { document, include: ['find'], exclude: ['none'] } },
+  'OpenAPI import': { path: '/v1/import-openapi', valid: { document, include: ['find'], exclude: ['none'] } },
 };
 
-let whole: WholeService;
+let fullService: FullService;
 
-failUnheard();
+failOnUnhandledRejection();
 
 beforeAll(async () => {
-  whole = await startWhole((url) => {
+  fullService = await startFullService((url) => {
     const upstreams = [{ endpoint: `${url}/v1` }];
     const once = { maxRetryAttempts: 1 };
     return {
@@ -79,9 +79,9 @@ beforeAll(async () => {
       tools: { connectMs: 300, timeoutMs: 500 },
     };
   });
-  whole.host.script(answerWell);
+  fullService.host.script(answerWell);
   const document = { method: 'PUT', headers: { ...withKey(), 'content-type': 'text/plain' }, body: 'a' };
-  expect((await fetch(`${whole.service.url}/v1/files/${bucket}/a`, document)).status).toBe(200);
+  expect((await fetch(`${fullService.service.url}/v1/files/${bucket}/a`, document)).status).toBe(200);
 });
 
 afterEach(() => {
@@ -89,7 +89,7 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  await whole[Symbol.asyncDispose]();
+  await fullService[Symbol.asyncDispose]();
 });
 
 const claudeReply = {
@@ -109,35 +109,35 @@ function answerWell(answering: Parameters<ReturnType<typeof jsonReply>>[0]): voi
   return jsonReply(value)(answering);
 }
 
-/** Sends a body to a route, and requires a sane answer. */
+/** Sends a body to a route and requires an answer without an internal error. */
 async function send(
   { method = 'PUT', path }: { method?: string; path: string },
   body: unknown,
   type = 'application/json',
 ): Promise<number> {
   const headers = { ...withKey(), 'content-type': type };
-  const answer = await inTime(whole.service.sendRequest({ method, path, headers, body }), `${method} ${path}`);
+  const answer = await inTime(fullService.service.sendRequest({ method, path, headers, body }), `${method} ${path}`);
   requireSane(answer);
   return answer.status;
 }
 
 const text = (value: unknown): string => JSON.stringify(value) ?? '';
 
-describe.each(Object.entries(targets))('a request for %s', (_what, { method = 'POST', path, valid }) => {
+describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POST', path, valid }) => {
   const place = { method, path };
 
-  it('is answered as it stands', async () => {
+  it('succeeds with a valid body', async () => {
     expect([200, 201]).toContain(await send(place, text(valid)));
   });
 
-  it('that is nearly right is answered or refused', async () => {
+  it('is answered or rejected with an almost valid body', async () => {
     await fc.assert(
       fc.asyncProperty(nearMiss(valid), async (value) => void (await send(place, text(value)))),
       bounds(60),
     );
   });
 
-  it('that is any JSON, or any bytes, is refused', async () => {
+  it('is answered or rejected with arbitrary JSON or bytes', async () => {
     const body = fc.oneof(
       oddValues.map(text),
       fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
@@ -149,12 +149,12 @@ describe.each(Object.entries(targets))('a request for %s', (_what, { method = 'P
     );
   });
 
-  it('that is cut off, or has a byte changed, is answered or refused', async () => {
-    const whole = Buffer.from(text(valid));
-    const damage = fc.record({ at: fc.nat(whole.length - 1), byte: fc.integer({ min: 0, max: 255 }), cut: fc.boolean() });
+  it('is answered or rejected with a truncated or damaged body', async () => {
+    const fullService = Buffer.from(text(valid));
+    const damage = fc.record({ at: fc.nat(fullService.length - 1), byte: fc.integer({ min: 0, max: 255 }), cut: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(damage, async ({ at, byte, cut }) => {
-        const sent = Buffer.from(cut ? whole.subarray(0, at) : whole);
+        const sent = Buffer.from(cut ? fullService.subarray(0, at) : fullService);
         if (!cut) sent[at] = byte;
         await send(place, sent);
       }),
@@ -163,8 +163,8 @@ describe.each(Object.entries(targets))('a request for %s', (_what, { method = 'P
   });
 });
 
-describe('an application that is saved, odd as it may be', () => {
-  it('hurts neither those who list it nor those who use it', async () => {
+describe('saved application with unusual values', () => {
+  it('does not break listings and calls', async () => {
     const place = { method: 'PUT', path: pathOf('odd', bucket) };
     let saved = 0;
     await fc.assert(
@@ -173,26 +173,26 @@ describe('an application that is saved, odd as it may be', () => {
         saved += 1;
         const get = { 'api-key': callerKey };
         for (const listed of ['/openai/deployments', '/anthropic/v1/models', `/v1/applications/${bucket}/`]) {
-          const { status } = await whole.service.sendRequest({ method: 'GET', path: listed, headers: get });
+          const { status } = await fullService.service.sendRequest({ method: 'GET', path: listed, headers: get });
           expect([listed, status]).toEqual([listed, 200]);
         }
         for (const part of ['configuration', 'limits'])
           requireSane(
-            await whole.service.sendRequest({
+            await fullService.service.sendRequest({
               method: 'GET',
               path: `/v1/deployments/applications/${bucket}/odd/${part}`,
               headers: get,
             }),
           );
         requireSane(
-          await whole.service.sendRequest({ method: 'GET', path: `/v1/consent/applications/${bucket}/odd`, headers: get }),
+          await fullService.service.sendRequest({ method: 'GET', path: `/v1/consent/applications/${bucket}/odd`, headers: get }),
         );
-        const used = whole.service.chat(`applications/${bucket}/odd`, {
+        const used = fullService.service.chat(`applications/${bucket}/odd`, {
           messages: [{ role: 'user', content: 'Hi' }],
           max_tokens: 2,
         });
-        const { text: said } = await inTime(used, 'an odd application');
-        expect(said).not.toContain('internal_error');
+        const { text: output } = await inTime(used, 'an odd application');
+        expect(output).not.toContain('internal_error');
       }),
       bounds(150),
     );
@@ -280,21 +280,24 @@ const headerValue = fc.oneof(
 );
 const header = fc.tuple(headerName, headerValue).map(([name, value]) => `${name}: ${value}`);
 
-/** The first answer to raw bytes, where there is one: its status, and its body where that is of an announced length. */
-async function answerTo(bytes: Buffer, ends: boolean): Promise<{ status: number; text: string } | undefined> {
-  const said = await inTime(exchangeBytes(whole.service.url, bytes, { ends }), JSON.stringify(String(bytes).slice(0, 300)));
-  const [head = '', ...bodies] = said.replace(/^HTTP\/1\.1 100 .*?\r\n\r\n/s, '').split('\r\n\r\n');
+/** Returns the status of the first answer to raw bytes, and its body if it has a length. */
+async function sendBytes(bytes: Buffer, ends: boolean): Promise<{ status: number; text: string } | undefined> {
+  const output = await inTime(
+    exchangeBytes(fullService.service.url, bytes, { ends }),
+    JSON.stringify(String(bytes).slice(0, 300)),
+  );
+  const [head = '', ...bodies] = output.replace(/^HTTP\/1\.1 100 .*?\r\n\r\n/s, '').split('\r\n\r\n');
   const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1];
   const hasBody = /^content-length: [1-9]/im.test(head);
   return status === undefined ? undefined : { status: Number(status), text: hasBody ? bodies.join('\r\n\r\n') : '' };
 }
 
-describe('any request', () => {
-  it('of any method, path, query and header is answered or refused', async () => {
+describe('arbitrary request', () => {
+  it('is answered or rejected for any method, path, query, and header', async () => {
     const method = fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', 'TRACE', 'PROPFIND');
-    const asked = fc.record({ method, path, headers: fc.array(header, { maxLength: 3 }), hasKey: fc.boolean() });
+    const request = fc.record({ method, path, headers: fc.array(header, { maxLength: 3 }), hasKey: fc.boolean() });
     await fc.assert(
-      fc.asyncProperty(asked, async ({ method, path, headers, hasKey }) => {
+      fc.asyncProperty(request, async ({ method, path, headers, hasKey }) => {
         const fields = [
           'host: x',
           'connection: close',
@@ -303,7 +306,7 @@ describe('any request', () => {
           ...headers,
         ];
         const sent = `${method} ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n{}`;
-        const answer = await answerTo(Buffer.from(sent, 'latin1'), false);
+        const answer = await sendBytes(Buffer.from(sent, 'latin1'), false);
         if (answer === undefined) throw new Error(`no answer to ${sent}`);
         requireSane(answer.status < 400 ? { ...answer, text: '' } : answer);
       }),
@@ -311,7 +314,7 @@ describe('any request', () => {
     );
   });
 
-  it('that is no HTTP is refused, and the next one is served', async () => {
+  it('is rejected or ignored if it is not HTTP, and the next request is answered', async () => {
     const line = fc.constantFrom(
       'GET / HTTP/1.1',
       'POST /v1/models HTTP/9.9',
@@ -333,17 +336,17 @@ describe('any request', () => {
     );
     await fc.assert(
       fc.asyncProperty(bytes, async (sent) => {
-        const answer = await answerTo(sent, true);
+        const answer = await sendBytes(sent, true);
         if (answer !== undefined && answer.status >= 400) requireSane(answer);
       }),
       bounds(200),
     );
-    expect((await whole.service.sendRequest({ method: 'GET', path: '/health' })).status).toBe(200);
+    expect((await fullService.service.sendRequest({ method: 'GET', path: '/health' })).status).toBe(200);
   });
 });
 
-describe('a form', () => {
-  it('of any bytes is stored or refused', async () => {
+describe('multipart form', () => {
+  it('with arbitrary bytes is stored or rejected', async () => {
     const head = 'Content-Disposition: form-data; name="f"\r\n';
     const piece = fc.oneof(
       fc.constantFrom('--B', '--B--', '\r\n', '\n', head, 'content-type: a/b\r\n', '\r\n\r\n', ': ', 'x'.repeat(9_000)),

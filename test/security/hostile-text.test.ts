@@ -9,7 +9,7 @@ import { TestShelves } from '../retrieval/rig.ts';
 const maxHoldMs = 250;
 const megabyte = 1024 ** 2;
 const almost16 = 16 * megabyte - 1000;
-/** Events as large as an event may be. Those that Parley cannot read end the reply with an error. */
+/** Events of the maximum size. Events that Parley cannot read end the reply with an error. */
 const largeEvents: readonly (readonly [name: string, event: string])[] = [
   ['one text', toEvent(text('x'.repeat(almost16)))],
   ['one text outside ASCII', toEvent(text('é'.repeat(almost16 / 2)))],
@@ -27,39 +27,39 @@ const pieces = (event: string): string[] =>
 const ending = `${toEvent(finish())}data: [DONE]\n\n`;
 
 let upstream: ScriptedUpstream;
-let shelves: TestShelves;
+let stores: TestShelves;
 let service: TestService;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  shelves = await TestShelves.open();
+  stores = await TestShelves.open();
   const models = { demo: { upstreams: [{ protocol: 'demo' }] }, gpt: { upstreams: [{ endpoint: upstream.endpoint }] } };
-  service = await startService({ models }, shelves.options);
+  service = await startService({ models }, stores.options);
 });
 
 afterAll(async () => {
   await service.close();
-  await shelves[Symbol.asyncDispose]();
+  await stores[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();
 });
 
-const ask = (path: string, body: unknown) => service.sendRequest({ path, headers: withKey(), body: JSON.stringify(body) });
-const askTokens = (input: readonly object[]) => ask('/v1/responses/input_tokens', { model: 'demo', input });
+const post = (path: string, body: unknown) => service.sendRequest({ path, headers: withKey(), body: JSON.stringify(body) });
+const countTokens = (input: readonly object[]) => post('/v1/responses/input_tokens', { model: 'demo', input });
 
 async function expectShortHold(status: number, run: () => Promise<{ status: number; json: unknown }>): Promise<void> {
-  let answered: { status: number; json: unknown } | undefined;
+  let answer: { status: number; json: unknown } | undefined;
   const heldMs = await measureLeastHold(maxHoldMs, async () => {
-    answered = await run();
+    answer = await run();
   });
-  expect(answered).toMatchObject({ status });
+  expect(answer).toMatchObject({ status });
   expect(heldMs).toBeLessThan(maxHoldMs);
 }
 
 describe('POST /v1/tools/run', () => {
   it('does not hold the event loop for a query of digits', async () => {
-    const reference = await shelves.put('rules.md', 'The library opens at nine.', ownBucket);
+    const reference = await stores.put('rules.md', 'The library opens at nine.', ownBucket);
     const toolset = { type: 'documents', document_relative_url: [reference] };
-    const run = (query: string) => ask('/v1/tools/run', { toolset, tool: 'query_document', arguments: { query } });
+    const run = (query: string) => post('/v1/tools/run', { toolset, tool: 'query_document', arguments: { query } });
     await run('When does it open?');
     await expectShortHold(200, () => run(`What is ${'1'.repeat(27)}th?`));
   });
@@ -69,7 +69,9 @@ describe('POST /v1/responses/input_tokens', () => {
   const file = (fields: object) => [{ role: 'user', content: [{ type: 'input_file', ...fields }] }];
 
   it('does not hold the event loop for a file name of dots and question marks', async () => {
-    await expectShortHold(200, () => askTokens(file({ filename: `${'.a?'.repeat(50_000)}\n`, file_url: 'https://x.example/a' })));
+    await expectShortHold(200, () =>
+      countTokens(file({ filename: `${'.a?'.repeat(50_000)}\n`, file_url: 'https://x.example/a' })),
+    );
   });
 
   it.each([
@@ -77,17 +79,17 @@ describe('POST /v1/responses/input_tokens', () => {
     ['image_url', { type: 'input_image' }],
   ])('rejects a %s of more than 8192 characters', async (field, part) => {
     const input = [{ role: 'user', content: [{ ...part, [field]: `https://x.example/${'.a?'.repeat(50_000)}` }] }];
-    let answered: Awaited<ReturnType<typeof ask>> | undefined;
+    let answer: Awaited<ReturnType<typeof post>> | undefined;
     const heldMs = await measureLeastHold(maxHoldMs, async () => {
-      answered = await askTokens(input);
+      answer = await countTokens(input);
     });
-    expect(answered?.json).toMatchObject({ error: { code: 'invalid_request', param: `input[0].content[0].${field}` } });
+    expect(answer?.json).toMatchObject({ error: { code: 'invalid_request', param: `input[0].content[0].${field}` } });
     expect(heldMs).toBeLessThan(maxHoldMs);
   });
 
   it('accepts a data: URL of more than 8192 characters', async () => {
     const image_url = `data:image/png;base64,${'A'.repeat(10_000)}`;
-    expect((await askTokens([{ role: 'user', content: [{ type: 'input_image', image_url }] }])).status).toBe(200);
+    expect((await countTokens([{ role: 'user', content: [{ type: 'input_image', image_url }] }])).status).toBe(200);
   });
 
   it.each([
@@ -95,31 +97,31 @@ describe('POST /v1/responses/input_tokens', () => {
     ['parley:control', { label: 'a' }],
   ])('does not hold the event loop for many %s items', async (type, fields) => {
     const items = Array.from({ length: 12_000 }, () => ({ type, ...fields }));
-    await expectShortHold(200, () => askTokens([{ role: 'user', content: 'Hello' }, ...items]));
+    await expectShortHold(200, () => countTokens([{ role: 'user', content: 'Hello' }, ...items]));
   });
 
   it('does not hold the event loop for many calls of one message', async () => {
     const ids = Array.from({ length: 5_000 }, (_, nth) => `c${nth}`);
     const calls = ids.map((call_id) => ({ type: 'function_call', call_id, name: 'f', arguments: '{}' }));
     const outputs = ids.map((call_id) => ({ type: 'function_call_output', call_id, output: '' }));
-    await expectShortHold(200, () => askTokens([{ role: 'user', content: 'Hello' }, ...calls, ...outputs]));
+    await expectShortHold(200, () => countTokens([{ role: 'user', content: 'Hello' }, ...calls, ...outputs]));
   });
 });
 
-describe('URLs of attachments', () => {
+describe('attachment URLs', () => {
   const url = `https://x.example/${'a'.repeat(9000)}`;
 
   it('are rejected by chat completions if they have more than 8192 characters', async () => {
     const messages = [{ role: 'user', content: 'x', custom_content: { attachments: [{ url }] } }];
-    const { status, json } = await ask(chatPath('demo'), { messages });
+    const { status, json } = await post(chatPath('demo'), { messages });
     expect([status, json]).toMatchObject([400, { error: { param: 'messages[0].custom_content.attachments[0].url' } }]);
   });
 
   it.each([
     [{ url }, '.url'],
     [url, ''],
-  ])('of images are rejected by chat completions too', async (image_url, field) => {
-    const { status, json } = await ask(chatPath('demo'), {
+  ])('of images are also rejected by chat completions', async (image_url, field) => {
+    const { status, json } = await post(chatPath('demo'), {
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }],
     });
     expect([status, json]).toMatchObject([400, { error: { param: `messages[0].content[0].image_url${field}` } }]);
@@ -127,7 +129,7 @@ describe('URLs of attachments', () => {
 
   it('are rejected by messages if they have more than 8192 characters', async () => {
     const content = [{ type: 'image', source: { type: 'url', url } }];
-    const { status, text } = await ask('/msgapi/v1/messages', {
+    const { status, text } = await post('/msgapi/v1/messages', {
       model: 'demo',
       max_tokens: 9,
       messages: [{ role: 'user', content }],
@@ -136,20 +138,20 @@ describe('URLs of attachments', () => {
   });
 });
 
-describe('a streamed event of an upstream of 16 MiB', () => {
+describe('streamed upstream event of 16 MiB', () => {
   it.each(largeEvents)('does not hold the event loop: %s', async (_name, event) => {
     upstream.script(piecesReply(...pieces(event), ending));
     const heldMs = await measureLeastHold(maxHoldMs, () =>
-      ask(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
+      post(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
     );
     expect(heldMs).toBeLessThan(maxHoldMs);
   });
 });
 
 describe('POST /msgapi/v1/messages', () => {
-  it('does not hold the event loop for many messages of the user in a row', async () => {
+  it('does not block the event loop for many consecutive user messages', async () => {
     upstream.script(piecesReply(toEvent(text('Hi')), ending));
     const messages = Array.from({ length: 8_000 }, () => ({ role: 'user', content: 'What is the weather in Oslo?' }));
-    await expectShortHold(200, () => ask('/msgapi/v1/messages', { model: 'gpt', max_tokens: 9, messages }));
+    await expectShortHold(200, () => post('/msgapi/v1/messages', { model: 'gpt', max_tokens: 9, messages }));
   });
 });

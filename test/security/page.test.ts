@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 
-it('every test that docs/security.md names is there, with the words it quotes', () => {
+it('every test that docs/security.md names exists and contains the quoted words', () => {
   const rows = readFileSync(new URL('docs/security.md', root), 'utf8').split('\n');
   const named = rows.flatMap((row) => [
     ...row.matchAll(/(`(?:src|test|web)\/)?([\w./-]+\.(?:test\.ts|json))`?(?:[^`|]*?\("([^"]+)"\))?/g),

@@ -8,36 +8,36 @@ import { chatPath } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
 import { formType, sound, toForm } from '../passthrough/support.ts';
-import { startWhole, type WholeService } from './support.ts';
+import { type FullService, startFullService } from './support.ts';
 
 /**
- * Who asks. `owner` owns what is asked for and has the roles `staff` and `admin`; `chain` and `ended` hold per-request keys of calls of the
- * owner, one under way, one over; `user` comes with a token of an identity provider and has the role; `stranger` has a key of
- * another project and the role; `roleless` one without the role.
+ * Kinds of callers. `owner` owns the requested resources and has the roles `staff` and `admin`. `chain` and `ended` have
+ * per-request keys of calls by the owner, in progress and ended. `user` has a token of an identity provider and the role `staff`.
+ * `stranger` has a key of another project and the role `staff`. `roleless` has a key without that role.
  */
 const callers = ['nobody', 'unknown', 'owner', 'roleless', 'user', 'chain', 'ended', 'stranger'] as const;
 type CallerKind = (typeof callers)[number];
 
-/** A status, and the code of the error where there is one; the type where the dialect has no codes. */
-type Told = number | `${number} ${string}`;
+/** A status, followed by the code of the error or, for APIs without codes, its type. */
+type Outcome = number | `${number} ${string}`;
 
 interface Row {
-  /** As it was registered, with HEAD under GET, and the files of the page as one. */
+  /** Route as registered. HEAD counts as GET, and the files of the page are one route. */
   readonly route: string;
-  readonly asking: (caller: CallerKind) => TestRequest;
-  readonly told: Readonly<Record<CallerKind, Told>>;
+  readonly toRequest: (caller: CallerKind) => TestRequest;
+  readonly outcomes: Readonly<Record<CallerKind, Outcome>>;
 }
 
 const staffed = { userRoles: ['staff'] };
 const ownerBucket = getBucket('key:owner');
-/** What others must never be shown. */
+/** Text that other callers must never receive. */
 const canary = 'canary-of-the-owner';
 
 const denied = '403 access_denied';
 const unknown = { nobody: '401 missing_credentials', unknown: '401 invalid_api_key', ended: '401 invalid_api_key' } as const;
 
-/** Served to everyone, with a key or without. */
-function open(status: Told): Row['told'] {
+/** One answer for all callers, with or without a key. */
+function open(status: Outcome): Row['outcomes'] {
   return {
     nobody: status,
     unknown: status,
@@ -50,20 +50,20 @@ function open(status: Told): Row['told'] {
   };
 }
 
-/** The same for everyone with a key or token, but for those who are named. */
-function keyed(status: Told, others: Partial<Row['told']> = {}): Row['told'] {
+/** One answer for all callers with a valid key or token, with exceptions. */
+function withKeyOnly(status: Outcome, others: Partial<Row['outcomes']> = {}): Row['outcomes'] {
   return { ...unknown, owner: status, roleless: status, user: status, chain: status, stranger: status, ...others };
 }
 
-/** What only the role opens. */
-const byRole = keyed(200, { roleless: denied });
-/** What only its owner has, and no application in the owner's place. */
-const byOwner = (status: Told): Row['told'] => keyed(denied, { owner: status });
-/** What is for users alone who sign in. */
-const bySignedIn = (status: Told): Row['told'] => keyed(denied, { user: status });
+/** Routes that the role permits. */
+const byRole = withKeyOnly(200, { roleless: denied });
+/** Routes for the owner only, and not for applications that act for the owner. */
+const byOwner = (status: Outcome): Row['outcomes'] => withKeyOnly(denied, { owner: status });
+/** Routes for signed-in users only. */
+const bySignedIn = (status: Outcome): Row['outcomes'] => withKeyOnly(denied, { user: status });
 const noKey = '404 key_not_found';
-/** By role, in the messages dialect. */
-const messagesByRole = keyed(200, {
+/** Routes of the Messages API that the role permits. */
+const messagesByRole = withKeyOnly(200, {
   nobody: '401 authentication_error',
   unknown: '401 authentication_error',
   ended: '401 authentication_error',
@@ -72,7 +72,7 @@ const messagesByRole = keyed(200, {
 
 const chat = { messages: hello };
 const message = { model: 'model', max_tokens: 10, messages: hello };
-const made = `applications/${ownerBucket}/made`;
+const savedId = `applications/${ownerBucket}/made`;
 const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const callTool = { ...listTools, method: 'tools/call', params: { name: 'model', arguments: { query: 'Hello' } } };
 const document = { openapi: '3.0.0', info: { title: 'x', version: '1' }, servers: [{ url: 'https://x.test' }], paths: {} };
@@ -87,81 +87,85 @@ const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
   const base = `/${prefix}/deployments`;
   const version = prefix === 'compat' ? '/2024-10-21' : '';
   return [
-    { route: `POST ${base}/*`, asking: post(`${base}/model/chat/completions${version}`, chat), told: byRole },
-    { route: `POST ${base}/*`, asking: post(`${base}/vectors/embeddings${version}`, { input: 'x' }), told: byRole },
+    { route: `POST ${base}/*`, toRequest: post(`${base}/model/chat/completions${version}`, chat), outcomes: byRole },
+    { route: `POST ${base}/*`, toRequest: post(`${base}/vectors/embeddings${version}`, { input: 'x' }), outcomes: byRole },
     {
       route: `POST ${base}/*`,
-      asking: post(`${base}/${made}/chat/completions${version}`, chat),
-      told: keyed(denied, { owner: 200, chain: 200 }),
+      toRequest: post(`${base}/${savedId}/chat/completions${version}`, chat),
+      outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }),
     },
     {
       route: `POST ${base}/*`,
-      asking: post(`${base}/none/chat/completions${version}`, chat),
-      told: keyed('404 DeploymentNotFound'),
+      toRequest: post(`${base}/none/chat/completions${version}`, chat),
+      outcomes: withKeyOnly('404 DeploymentNotFound'),
     },
     ...['addons', 'assistants'].map(
-      (kind): Row => ({ route: `GET /${prefix}/${kind}`, asking: get(`/${prefix}/${kind}`), told: keyed(200) }),
+      (kind): Row => ({ route: `GET /${prefix}/${kind}`, toRequest: get(`/${prefix}/${kind}`), outcomes: withKeyOnly(200) }),
     ),
     ...['deployments', 'models', 'applications'].flatMap((kind): Row[] => [
-      { route: `GET /${prefix}/${kind}`, asking: get(`/${prefix}/${kind}`), told: keyed(200) },
+      { route: `GET /${prefix}/${kind}`, toRequest: get(`/${prefix}/${kind}`), outcomes: withKeyOnly(200) },
       {
         route: `GET /${prefix}/${kind}/*`,
-        asking: get(`/${prefix}/${kind}/${kind === 'applications' ? 'app' : 'model'}`),
-        told: byRole,
+        toRequest: get(`/${prefix}/${kind}/${kind === 'applications' ? 'app' : 'model'}`),
+        outcomes: byRole,
       },
     ]),
-    { route: `GET ${base}/*`, asking: get(`${base}/${made}`), told: keyed(denied, { owner: 200, chain: 200 }) },
+    { route: `GET ${base}/*`, toRequest: get(`${base}/${savedId}`), outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }) },
   ];
 });
 
-/** With every field that one of them must have. */
-function toPassThrough(path: string, api: PassThroughApi): Row['asking'] {
+/** Returns a request with all fields that any pass-through API requires. */
+function toPassThrough(path: string, api: PassThroughApi): Row['toRequest'] {
   if (passThrough[api].accepts !== 'form')
     return post(path, { model: 'other', prompt: 'x', input: 'x', voice: 'x', query: 'x', documents: ['x'] });
   const body = toForm({ name: 'model', value: 'other' }, sound);
   return () => ({ path, headers: { 'content-type': formType }, body });
 }
 
-/** Where clients of Azure's older API call the Responses surface. */
+/** Paths at which clients of the older Azure API call the Responses API. */
 const azurePaths = ['', '/input_tokens', '/compact'].map((below): Row => {
   const path = `/openai/responses${below}`;
-  return { route: `POST ${path}`, asking: post(path, { model: 'model', input: 'Hello' }), told: byRole };
+  return { route: `POST ${path}`, toRequest: post(path, { model: 'model', input: 'Hello' }), outcomes: byRole };
 });
 
 const openAiPaths = ['/v1', '/openai/v1'].flatMap((base): Row[] => [
-  { route: `POST ${base}/chat/completions`, asking: post(`${base}/chat/completions`, { model: 'model', ...chat }), told: byRole },
   {
     route: `POST ${base}/chat/completions`,
-    asking: post(`${base}/chat/completions`, { model: 'none', ...chat }),
-    told: keyed('404 model_not_found'),
+    toRequest: post(`${base}/chat/completions`, { model: 'model', ...chat }),
+    outcomes: byRole,
   },
-  { route: `POST ${base}/embeddings`, asking: post(`${base}/embeddings`, { model: 'vectors', input: 'x' }), told: byRole },
+  {
+    route: `POST ${base}/chat/completions`,
+    toRequest: post(`${base}/chat/completions`, { model: 'none', ...chat }),
+    outcomes: withKeyOnly('404 model_not_found'),
+  },
+  { route: `POST ${base}/embeddings`, toRequest: post(`${base}/embeddings`, { model: 'vectors', input: 'x' }), outcomes: byRole },
   ...passThroughApis.map(
-    (api): Row => ({ route: `POST ${base}/${api}`, asking: toPassThrough(`${base}/${api}`, api), told: byRole }),
+    (api): Row => ({ route: `POST ${base}/${api}`, toRequest: toPassThrough(`${base}/${api}`, api), outcomes: byRole }),
   ),
   ...['', '/input_tokens', '/compact'].map(
     (below): Row => ({
       route: `POST ${base}/responses${below}`,
-      asking: post(`${base}/responses${below}`, { model: 'model', input: 'Hello' }),
-      told: byRole,
+      toRequest: post(`${base}/responses${below}`, { model: 'model', input: 'Hello' }),
+      outcomes: byRole,
     }),
   ),
   {
     route: `POST ${base}/responses`,
-    asking: post(`${base}/responses`, { model: 'none', input: 'Hello' }),
-    told: keyed('404 model_not_found'),
+    toRequest: post(`${base}/responses`, { model: 'none', input: 'Hello' }),
+    outcomes: withKeyOnly('404 model_not_found'),
   },
-  { route: `GET ${base}/responses`, asking: get(`${base}/responses`), told: open('405 method_not_allowed') },
-  { route: `GET ${base}/models`, asking: get(`${base}/models`), told: keyed(200) },
-  { route: `GET ${base}/models/*`, asking: get(`${base}/models/model`), told: byRole },
+  { route: `GET ${base}/responses`, toRequest: get(`${base}/responses`), outcomes: open('405 method_not_allowed') },
+  { route: `GET ${base}/models`, toRequest: get(`${base}/models`), outcomes: withKeyOnly(200) },
+  { route: `GET ${base}/models/*`, toRequest: get(`${base}/models/model`), outcomes: byRole },
 ]);
 
 const messagesPaths = ['msgapi', 'anthropic'].flatMap((prefix): Row[] => [
-  { route: `POST /${prefix}/v1/messages`, asking: post(`/${prefix}/v1/messages`, message), told: messagesByRole },
+  { route: `POST /${prefix}/v1/messages`, toRequest: post(`/${prefix}/v1/messages`, message), outcomes: messagesByRole },
   {
     route: `POST /${prefix}/v1/messages/count_tokens`,
-    asking: post(`/${prefix}/v1/messages/count_tokens`, { model: 'model', messages: hello }),
-    told: messagesByRole,
+    toRequest: post(`/${prefix}/v1/messages/count_tokens`, { model: 'model', messages: hello }),
+    outcomes: messagesByRole,
   },
 ]);
 
@@ -170,268 +174,296 @@ const records = {
   conversations: { id: 'c', folderId: 'f', name: canary, messages: [] },
 };
 
-/** Within the owner's bucket; what is there is replaced. */
+/** Within the owner's bucket. Overwrites the destination. */
 function move(kind: string, from: string, to: string): object {
   const base = `${kind}/${ownerBucket}`;
   return { sourceUrl: `${base}/${from}`, destinationUrl: `${base}/${to}`, overwrite: true };
 }
 
 const recordPaths = Object.entries(records).flatMap(([kind, record]): Row[] => [
-  { route: `PUT /v1/${kind}/*`, asking: put(`/v1/${kind}/${ownerBucket}/kept`, record), told: byOwner(200) },
-  { route: `GET /v1/${kind}/*`, asking: get(`/v1/${kind}/${ownerBucket}/kept`), told: byOwner(200) },
+  { route: `PUT /v1/${kind}/*`, toRequest: put(`/v1/${kind}/${ownerBucket}/kept`, record), outcomes: byOwner(200) },
+  { route: `GET /v1/${kind}/*`, toRequest: get(`/v1/${kind}/${ownerBucket}/kept`), outcomes: byOwner(200) },
   {
     route: `DELETE /v1/${kind}/*`,
-    asking: () => ({ method: 'DELETE', path: `/v1/${kind}/${ownerBucket}/doomed` }),
-    told: byOwner(204),
+    toRequest: () => ({ method: 'DELETE', path: `/v1/${kind}/${ownerBucket}/doomed` }),
+    outcomes: byOwner(204),
   },
-  { route: `GET /v1/metadata/${kind}/*`, asking: get(`/v1/metadata/${kind}/${ownerBucket}/kept`), told: byOwner(200) },
-  { route: `GET /v1/metadata/${kind}/*`, asking: get(`/v1/metadata/${kind}/${ownerBucket}/`), told: byOwner(200) },
+  { route: `GET /v1/metadata/${kind}/*`, toRequest: get(`/v1/metadata/${kind}/${ownerBucket}/kept`), outcomes: byOwner(200) },
+  { route: `GET /v1/metadata/${kind}/*`, toRequest: get(`/v1/metadata/${kind}/${ownerBucket}/`), outcomes: byOwner(200) },
 ]);
 
 const noRole = { roleless: '403 permission_error' } as const;
 
-const noEvaluation = keyed('404 evaluation_not_found', { chain: denied });
+const noEvaluation = withKeyOnly('404 evaluation_not_found', { chain: denied });
 
 const table: readonly Row[] = [
   ...deploymentPaths,
   ...messagesPaths,
-  { route: 'GET /anthropic/v1/models', asking: get('/anthropic/v1/models'), told: { ...messagesByRole, roleless: 200 } },
-  { route: 'GET /anthropic/v1/models/*', asking: get('/anthropic/v1/models/model'), told: { ...messagesByRole, ...noRole } },
+  { route: 'GET /anthropic/v1/models', toRequest: get('/anthropic/v1/models'), outcomes: { ...messagesByRole, roleless: 200 } },
+  {
+    route: 'GET /anthropic/v1/models/*',
+    toRequest: get('/anthropic/v1/models/model'),
+    outcomes: { ...messagesByRole, ...noRole },
+  },
   ...openAiPaths,
   ...azurePaths,
   {
     route: 'POST /openai/v1/deployments/*',
-    asking: post('/openai/v1/deployments/model/chat/completions?api-version=preview', chat),
-    told: byRole,
+    toRequest: post('/openai/v1/deployments/model/chat/completions?api-version=preview', chat),
+    outcomes: byRole,
   },
   {
     route: 'POST /openai/v1/deployments/*',
-    asking: post('/openai/v1/deployments/vectors/embeddings', { input: 'x' }),
-    told: byRole,
+    toRequest: post('/openai/v1/deployments/vectors/embeddings', { input: 'x' }),
+    outcomes: byRole,
   },
-  { route: 'GET /v1/deployment-names', asking: get('/v1/deployment-names'), told: keyed(200) },
-  { route: 'GET /v1/user/info', asking: get('/v1/user/info'), told: keyed(200) },
-  { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/limits'), told: byRole },
-  { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/configuration'), told: byRole },
-  { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/documents'), told: byRole },
+  { route: 'GET /v1/deployment-names', toRequest: get('/v1/deployment-names'), outcomes: withKeyOnly(200) },
+  { route: 'GET /v1/user/info', toRequest: get('/v1/user/info'), outcomes: withKeyOnly(200) },
+  { route: 'GET /v1/deployments/*', toRequest: get('/v1/deployments/model/limits'), outcomes: byRole },
+  { route: 'GET /v1/deployments/*', toRequest: get('/v1/deployments/model/configuration'), outcomes: byRole },
+  { route: 'GET /v1/deployments/*', toRequest: get('/v1/deployments/model/documents'), outcomes: byRole },
   {
     route: 'GET /v1/deployments/*',
-    asking: get(`/v1/deployments/${made}/limits`),
-    told: keyed(denied, { owner: 200, chain: 200 }),
+    toRequest: get(`/v1/deployments/${savedId}/limits`),
+    outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }),
   },
   {
     route: 'GET /v1/deployments/*',
-    asking: get(`/v1/deployments/${made}/documents`),
-    told: keyed(denied, { owner: 200, chain: 200 }),
+    toRequest: get(`/v1/deployments/${savedId}/documents`),
+    outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }),
   },
-  { route: 'POST /v1/deployments/*', asking: post('/v1/deployments/model/mcp', listTools), told: byRole },
-  { route: 'POST /v1/deployments/*', asking: post('/v1/deployments/model/mcp', callTool), told: byRole },
+  { route: 'POST /v1/deployments/*', toRequest: post('/v1/deployments/model/mcp', listTools), outcomes: byRole },
+  { route: 'POST /v1/deployments/*', toRequest: post('/v1/deployments/model/mcp', callTool), outcomes: byRole },
   {
     route: 'POST /v1/deployments/*',
-    asking: post(`/v1/deployments/${made}/mcp`, listTools),
-    told: keyed(denied, { owner: 200, chain: 200 }),
+    toRequest: post(`/v1/deployments/${savedId}/mcp`, listTools),
+    outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }),
   },
   {
     route: 'POST /v1/deployments/*',
-    asking: post('/v1/deployments/none/mcp', listTools),
-    told: keyed('404 deployment_not_found'),
+    toRequest: post('/v1/deployments/none/mcp', listTools),
+    outcomes: withKeyOnly('404 deployment_not_found'),
   },
   {
     route: 'GET /v1/application_type_schemas/schema',
-    asking: get('/v1/application_type_schemas/schema?id=x/custom_application_schemas/quickapps'),
-    told: keyed(200),
+    toRequest: get('/v1/application_type_schemas/schema?id=x/custom_application_schemas/quickapps'),
+    outcomes: withKeyOnly(200),
   },
-  { route: 'GET /custom_application_schemas/quickapps', asking: get('/custom_application_schemas/quickapps'), told: open(200) },
-  { route: 'POST /v1/import-openapi', asking: post('/v1/import-openapi', { document }), told: keyed(200, { chain: denied }) },
-  { route: 'POST /v1/tools/list', asking: post('/v1/tools/list', { toolset }), told: keyed(200, { chain: denied }) },
+  {
+    route: 'GET /custom_application_schemas/quickapps',
+    toRequest: get('/custom_application_schemas/quickapps'),
+    outcomes: open(200),
+  },
+  {
+    route: 'POST /v1/import-openapi',
+    toRequest: post('/v1/import-openapi', { document }),
+    outcomes: withKeyOnly(200, { chain: denied }),
+  },
+  { route: 'POST /v1/tools/list', toRequest: post('/v1/tools/list', { toolset }), outcomes: withKeyOnly(200, { chain: denied }) },
   {
     route: 'POST /v1/tools/list',
-    asking: post('/v1/tools/list', { toolset, application: made }),
-    told: byOwner(200),
+    toRequest: post('/v1/tools/list', { toolset, application: savedId }),
+    outcomes: byOwner(200),
   },
-  { route: 'POST /v1/tools/run', asking: post('/v1/tools/run', { toolset, tool: 'x' }), told: keyed(200, { chain: denied }) },
   {
     route: 'POST /v1/tools/run',
-    asking: post('/v1/tools/run', { toolset, tool: 'x', application: made }),
-    told: byOwner(200),
+    toRequest: post('/v1/tools/run', { toolset, tool: 'x' }),
+    outcomes: withKeyOnly(200, { chain: denied }),
   },
-  { route: 'GET /v1/applications/*', asking: get(pathOf('made', ownerBucket)), told: byOwner(200) },
-  { route: 'GET /v1/applications/*', asking: get(`/v1/applications/${ownerBucket}/`), told: byOwner(200) },
+  {
+    route: 'POST /v1/tools/run',
+    toRequest: post('/v1/tools/run', { toolset, tool: 'x', application: savedId }),
+    outcomes: byOwner(200),
+  },
+  { route: 'GET /v1/applications/*', toRequest: get(pathOf('made', ownerBucket)), outcomes: byOwner(200) },
+  { route: 'GET /v1/applications/*', toRequest: get(`/v1/applications/${ownerBucket}/`), outcomes: byOwner(200) },
   {
     route: 'PUT /v1/applications/*',
-    asking: put(pathOf('made', ownerBucket), quickApp({ instructions: canary, model: 'model' })),
-    told: byOwner(200),
+    toRequest: put(pathOf('made', ownerBucket), quickApp({ instructions: canary, model: 'model' })),
+    outcomes: byOwner(200),
   },
   {
     route: 'DELETE /v1/applications/*',
-    asking: () => ({ method: 'DELETE', path: pathOf('doomed', ownerBucket) }),
-    told: byOwner(204),
+    toRequest: () => ({ method: 'DELETE', path: pathOf('doomed', ownerBucket) }),
+    outcomes: byOwner(204),
   },
-  { route: 'GET /v1/versions/applications/*', asking: get(`/v1/versions/${made}`), told: byOwner(200) },
-  { route: 'GET /v1/versions/applications/*', asking: get(`/v1/versions/${made}?version=1`), told: byOwner(200) },
-  { route: 'POST /v1/versions/applications/*', asking: post(`/v1/versions/${made}?version=1`, {}), told: byOwner(200) },
-  { route: 'GET /v1/cases/applications/*', asking: get(`/v1/cases/${made}`), told: byOwner(200) },
+  { route: 'GET /v1/versions/applications/*', toRequest: get(`/v1/versions/${savedId}`), outcomes: byOwner(200) },
+  { route: 'GET /v1/versions/applications/*', toRequest: get(`/v1/versions/${savedId}?version=1`), outcomes: byOwner(200) },
+  { route: 'POST /v1/versions/applications/*', toRequest: post(`/v1/versions/${savedId}?version=1`, {}), outcomes: byOwner(200) },
+  { route: 'GET /v1/cases/applications/*', toRequest: get(`/v1/cases/${savedId}`), outcomes: byOwner(200) },
   {
     route: 'POST /v1/cases/applications/*',
-    asking: post(`/v1/cases/${made}`, { input: canary, checks: [] }),
-    told: byOwner(201),
+    toRequest: post(`/v1/cases/${savedId}`, { input: canary, checks: [] }),
+    outcomes: byOwner(201),
   },
-  { route: 'PUT /v1/cases/:case', asking: put('/v1/cases/none', { input: 'x' }), told: noEvaluation },
-  { route: 'DELETE /v1/cases/:case', asking: () => ({ method: 'DELETE', path: '/v1/cases/none' }), told: noEvaluation },
-  { route: 'GET /v1/evaluations/applications/*', asking: get(`/v1/evaluations/${made}`), told: byOwner(200) },
+  { route: 'PUT /v1/cases/:case', toRequest: put('/v1/cases/none', { input: 'x' }), outcomes: noEvaluation },
+  { route: 'DELETE /v1/cases/:case', toRequest: () => ({ method: 'DELETE', path: '/v1/cases/none' }), outcomes: noEvaluation },
+  { route: 'GET /v1/evaluations/applications/*', toRequest: get(`/v1/evaluations/${savedId}`), outcomes: byOwner(200) },
   {
     route: 'POST /v1/evaluations/applications/*',
-    asking: post(`/v1/evaluations/${made}`, { version: 1000 }),
-    told: byOwner('404 deployment_not_found'),
+    toRequest: post(`/v1/evaluations/${savedId}`, { version: 1000 }),
+    outcomes: byOwner('404 deployment_not_found'),
   },
-  { route: 'GET /v1/evaluations/:evaluation', asking: get('/v1/evaluations/none'), told: noEvaluation },
+  { route: 'GET /v1/evaluations/:evaluation', toRequest: get('/v1/evaluations/none'), outcomes: noEvaluation },
   {
     route: 'GET /v1/evaluations/:evaluation/comparison',
-    asking: get('/v1/evaluations/none/comparison?with=none'),
-    told: noEvaluation,
+    toRequest: get('/v1/evaluations/none/comparison?with=none'),
+    outcomes: noEvaluation,
   },
-  { route: 'POST /v1/evaluations/:evaluation/cancel', asking: post('/v1/evaluations/none/cancel', {}), told: noEvaluation },
-  { route: 'GET /v1/consent', asking: get('/v1/consent'), told: keyed(200, { chain: denied }) },
-  { route: 'GET /v1/consent/*', asking: get('/v1/consent/app'), told: { ...byRole, chain: denied } },
-  { route: 'GET /v1/consent/*', asking: get(`/v1/consent/${made}`), told: byOwner(200) },
+  {
+    route: 'POST /v1/evaluations/:evaluation/cancel',
+    toRequest: post('/v1/evaluations/none/cancel', {}),
+    outcomes: noEvaluation,
+  },
+  { route: 'GET /v1/consent', toRequest: get('/v1/consent'), outcomes: withKeyOnly(200, { chain: denied }) },
+  { route: 'GET /v1/consent/*', toRequest: get('/v1/consent/app'), outcomes: { ...byRole, chain: denied } },
+  { route: 'GET /v1/consent/*', toRequest: get(`/v1/consent/${savedId}`), outcomes: byOwner(200) },
   {
     route: 'POST /v1/consent/*',
-    asking: post('/v1/consent/app', { consent: { app: { consentRequired: true } } }),
-    told: { ...byRole, chain: denied },
+    toRequest: post('/v1/consent/app', { consent: { app: { consentRequired: true } } }),
+    outcomes: { ...byRole, chain: denied },
   },
   {
     route: 'DELETE /v1/consent/*',
-    asking: () => ({ method: 'DELETE', path: '/v1/consent/app' }),
-    told: keyed(204, { roleless: denied, chain: denied }),
+    toRequest: () => ({ method: 'DELETE', path: '/v1/consent/app' }),
+    outcomes: withKeyOnly(204, { roleless: denied, chain: denied }),
   },
   ...['usage', 'calls', 'audit', 'state'].map(
-    (name): Row => ({ route: `GET /v1/admin/${name}`, asking: get(`/v1/admin/${name}`), told: byOwner(200) }),
+    (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byOwner(200) }),
   ),
   ...['keys', 'blocked-users'].map(
-    (name): Row => ({ route: `GET /v1/admin/${name}`, asking: get(`/v1/admin/${name}`), told: byOwner(200) }),
+    (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byOwner(200) }),
   ),
   {
     route: 'DELETE /v1/admin/keys/:key',
-    asking: () => ({ method: 'DELETE', path: '/v1/admin/keys/none' }),
-    told: byOwner(noKey),
+    toRequest: () => ({ method: 'DELETE', path: '/v1/admin/keys/none' }),
+    outcomes: byOwner(noKey),
   },
   {
     route: 'PUT /v1/admin/blocked-users/:user',
-    asking: put('/v1/admin/blocked-users/a%2Fb', {}),
-    told: byOwner(201),
+    toRequest: put('/v1/admin/blocked-users/a%2Fb', {}),
+    outcomes: byOwner(201),
   },
   {
     route: 'DELETE /v1/admin/blocked-users/:user',
-    asking: () => ({ method: 'DELETE', path: '/v1/admin/blocked-users/none' }),
-    told: byOwner('404 user_not_blocked'),
+    toRequest: () => ({ method: 'DELETE', path: '/v1/admin/blocked-users/none' }),
+    outcomes: byOwner('404 user_not_blocked'),
   },
-  { route: 'GET /v1/user/usage', asking: get('/v1/user/usage'), told: keyed(200, { chain: denied }) },
-  { route: 'GET /v1/user/calls', asking: get('/v1/user/calls'), told: keyed(200, { chain: denied }) },
-  { route: 'GET /v1/user/keys', asking: get('/v1/user/keys'), told: bySignedIn(200) },
-  { route: 'POST /v1/user/keys', asking: post('/v1/user/keys', { days: 1 }), told: bySignedIn(201) },
-  { route: 'POST /v1/user/keys/:key/rotate', asking: post('/v1/user/keys/none/rotate', {}), told: bySignedIn(noKey) },
+  { route: 'GET /v1/user/usage', toRequest: get('/v1/user/usage'), outcomes: withKeyOnly(200, { chain: denied }) },
+  { route: 'GET /v1/user/calls', toRequest: get('/v1/user/calls'), outcomes: withKeyOnly(200, { chain: denied }) },
+  { route: 'GET /v1/user/keys', toRequest: get('/v1/user/keys'), outcomes: bySignedIn(200) },
+  { route: 'POST /v1/user/keys', toRequest: post('/v1/user/keys', { days: 1 }), outcomes: bySignedIn(201) },
+  { route: 'POST /v1/user/keys/:key/rotate', toRequest: post('/v1/user/keys/none/rotate', {}), outcomes: bySignedIn(noKey) },
   {
     route: 'DELETE /v1/user/keys/:key',
-    asking: () => ({ method: 'DELETE', path: '/v1/user/keys/none' }),
-    told: bySignedIn(noKey),
+    toRequest: () => ({ method: 'DELETE', path: '/v1/user/keys/none' }),
+    outcomes: bySignedIn(noKey),
   },
-  { route: 'GET /v1/sign-in', asking: get('/v1/sign-in'), told: open(200) },
-  { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200) },
-  { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/given`), told: keyed(denied, { owner: 200, chain: 200 }) },
-  { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/kept`), told: byOwner(200) },
-  { route: 'PUT /v1/files/*', asking: put(`/v1/files/${ownerBucket}/given`, canary), told: byOwner(200) },
+  { route: 'GET /v1/sign-in', toRequest: get('/v1/sign-in'), outcomes: open(200) },
+  { route: 'GET /v1/bucket', toRequest: get('/v1/bucket'), outcomes: withKeyOnly(200) },
+  {
+    route: 'GET /v1/files/*',
+    toRequest: get(`/v1/files/${ownerBucket}/given`),
+    outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }),
+  },
+  { route: 'GET /v1/files/*', toRequest: get(`/v1/files/${ownerBucket}/kept`), outcomes: byOwner(200) },
+  { route: 'PUT /v1/files/*', toRequest: put(`/v1/files/${ownerBucket}/given`, canary), outcomes: byOwner(200) },
   {
     route: 'DELETE /v1/files/*',
-    asking: () => ({ method: 'DELETE', path: `/v1/files/${ownerBucket}/doomed` }),
-    told: byOwner(204),
+    toRequest: () => ({ method: 'DELETE', path: `/v1/files/${ownerBucket}/doomed` }),
+    outcomes: byOwner(204),
   },
   {
     route: 'GET /v1/metadata/files/*',
-    asking: get(`/v1/metadata/files/${ownerBucket}/given`),
-    told: keyed(denied, { owner: 200, chain: 200 }),
+    toRequest: get(`/v1/metadata/files/${ownerBucket}/given`),
+    outcomes: withKeyOnly(denied, { owner: 200, chain: 200 }),
   },
-  { route: 'GET /v1/metadata/files/*', asking: get(`/v1/metadata/files/${ownerBucket}/kept`), told: byOwner(200) },
-  { route: 'GET /v1/metadata/files/*', asking: get(`/v1/metadata/files/${ownerBucket}/`), told: byOwner(200) },
+  { route: 'GET /v1/metadata/files/*', toRequest: get(`/v1/metadata/files/${ownerBucket}/kept`), outcomes: byOwner(200) },
+  { route: 'GET /v1/metadata/files/*', toRequest: get(`/v1/metadata/files/${ownerBucket}/`), outcomes: byOwner(200) },
   ...recordPaths,
-  { route: 'GET /v1/metadata/applications/*', asking: get(`/v1/metadata/${made}`), told: byOwner(200) },
-  { route: 'GET /v1/metadata/applications/*', asking: get(`/v1/metadata/applications/${ownerBucket}/`), told: byOwner(200) },
+  { route: 'GET /v1/metadata/applications/*', toRequest: get(`/v1/metadata/${savedId}`), outcomes: byOwner(200) },
   {
     route: 'GET /v1/metadata/applications/*',
-    asking: get('/v1/metadata/applications/public/'),
-    told: keyed(200, { chain: denied }),
+    toRequest: get(`/v1/metadata/applications/${ownerBucket}/`),
+    outcomes: byOwner(200),
+  },
+  {
+    route: 'GET /v1/metadata/applications/*',
+    toRequest: get('/v1/metadata/applications/public/'),
+    outcomes: withKeyOnly(200, { chain: denied }),
   },
   ...['files', 'prompts', 'conversations'].map(
     (kind): Row => ({
       route: `GET /v1/metadata/${kind}/*`,
-      asking: get(`/v1/metadata/${kind}/public/?recursive=true`),
-      told: keyed(200),
+      toRequest: get(`/v1/metadata/${kind}/public/?recursive=true`),
+      outcomes: withKeyOnly(200),
     }),
   ),
-  { route: 'PUT /v1/files/*', asking: put('/v1/files/public/mine', canary), told: keyed(denied) },
+  { route: 'PUT /v1/files/*', toRequest: put('/v1/files/public/mine', canary), outcomes: withKeyOnly(denied) },
   {
     route: 'POST /v1/ops/resource/move',
-    asking: post('/v1/ops/resource/move', move('files', 'gone', 'arrived')),
-    told: byOwner(200),
+    toRequest: post('/v1/ops/resource/move', move('files', 'gone', 'arrived')),
+    outcomes: byOwner(200),
   },
   {
     route: 'POST /v1/ops/resource/copy',
-    asking: post('/v1/ops/resource/copy', move('files', 'kept', 'copied')),
-    told: byOwner(200),
+    toRequest: post('/v1/ops/resource/copy', move('files', 'kept', 'copied')),
+    outcomes: byOwner(200),
   },
   {
     route: 'POST /v1/ops/resource/copy',
-    asking: post('/v1/ops/resource/copy', move('applications', 'made', 'made-again')),
-    told: byOwner(200),
+    toRequest: post('/v1/ops/resource/copy', move('applications', 'made', 'made-again')),
+    outcomes: byOwner(200),
   },
   {
     route: 'POST /v1/ops/resource/copy',
-    asking: post('/v1/ops/resource/copy', move('files', 'given', 'given-again')),
-    told: byOwner(200),
+    toRequest: post('/v1/ops/resource/copy', move('files', 'given', 'given-again')),
+    outcomes: byOwner(200),
   },
   ...['grant', 'revoke'].map((what): Row => {
     const path = `/v1/ops/resource/per-request-permissions/${what}`;
     const body = { resourcePermissions: [{ url: `files/${ownerBucket}/given`, permissions: ['READ'] }], receiver: 'app' };
-    return { route: `POST ${path}`, asking: post(path, body), told: keyed(denied, { chain: 200 }) };
+    return { route: `POST ${path}`, toRequest: post(path, body), outcomes: withKeyOnly(denied, { chain: 200 }) };
   }),
   {
     route: 'POST /v1/ops/resource/per-request-permissions/list',
-    asking: post('/v1/ops/resource/per-request-permissions/list', {}),
-    told: keyed(denied, { chain: 200 }),
+    toRequest: post('/v1/ops/resource/per-request-permissions/list', {}),
+    outcomes: withKeyOnly(denied, { chain: 200 }),
   },
   {
     route: 'POST /v1/ops/resource/per-request-permissions/grant',
-    asking: post('/v1/ops/resource/per-request-permissions/grant', {
+    toRequest: post('/v1/ops/resource/per-request-permissions/grant', {
       resourcePermissions: [{ url: `files/${ownerBucket}/kept`, permissions: ['READ'] }],
       receiver: 'app',
     }),
-    told: keyed(denied),
+    outcomes: withKeyOnly(denied),
   },
   {
     route: 'POST /v1/ops/resource/share/list',
-    asking: post('/v1/ops/resource/share/list', { resourceTypes: ['FILE'], with: 'me' }),
-    told: keyed(200, { chain: denied }),
+    toRequest: post('/v1/ops/resource/share/list', { resourceTypes: ['FILE'], with: 'me' }),
+    outcomes: withKeyOnly(200, { chain: denied }),
   },
   {
     route: 'POST /v1/ops/publication/list',
-    asking: post('/v1/ops/publication/list', { url: 'publications/public/' }),
-    told: keyed(200, { chain: denied }),
+    toRequest: post('/v1/ops/publication/list', { url: 'publications/public/' }),
+    outcomes: withKeyOnly(200, { chain: denied }),
   },
   ...['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/docs/start.js', '/docs/scalar.js'].map(
-    (path): Row => ({ route: `GET ${path}`, asking: get(path), told: open(200) }),
+    (path): Row => ({ route: `GET ${path}`, toRequest: get(path), outcomes: open(200) }),
   ),
 ];
 
-let whole: WholeService;
+let fullService: FullService;
 let others: ScriptedUpstream;
 let issuer: Issuer;
-/** What each sends to say who it is. */
+/** Headers that identify each caller. */
 let credentials: Readonly<Record<CallerKind, Record<string, string>>>;
-const letGo = Promise.withResolvers<void>();
+const released = Promise.withResolvers<void>();
 
 beforeAll(async () => {
   issuer = await startIssuer();
   others = await startScriptedUpstream(jsonReply({ choices: [], results: [], data: [], text: '', audio: '' }));
-  whole = await startWhole((url) => ({
+  fullService = await startFullService((url) => ({
     models: {
       model: { upstreams: [{ endpoint: `${url}/v1` }], ...staffed },
       vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }], ...staffed },
@@ -452,10 +484,10 @@ beforeAll(async () => {
     for (const name of ['kept', 'doomed']) await as('owner-key', 'PUT', `/v1/${kind}/${ownerBucket}/${name}`, record);
   for (const name of ['made', 'doomed'])
     await as('owner-key', 'PUT', pathOf(name, ownerBucket), quickApp({ instructions: canary, model: 'model' }));
-  const ended = await keyOfCall((answering) => jsonReply(plainCompletion('over'))(answering));
-  const chain = await keyOfCall(async (answering) => {
-    whole.host.script(jsonReply(plainCompletion('hi')));
-    await letGo.promise;
+  const ended = await getCallKey((answering) => jsonReply(plainCompletion('over'))(answering));
+  const chain = await getCallKey(async (answering) => {
+    fullService.host.script(jsonReply(plainCompletion('hi')));
+    await released.promise;
     await jsonReply(plainCompletion('over'))(answering);
   });
   credentials = {
@@ -471,20 +503,20 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  letGo.resolve();
+  released.resolve();
   await others.close();
-  await whole[Symbol.asyncDispose]();
+  await fullService[Symbol.asyncDispose]();
   await issuer.stop();
 });
 
 function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
-  return whole.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+  return fullService.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
 }
 
-/** The key that an application is sent with a call of the owner, who hands on the file `given`. */
-async function keyOfCall(answer: (answering: Answering) => unknown): Promise<string> {
+/** Returns the per-request key of a call by the owner, who attaches the file `given`. */
+async function getCallKey(answer: (answering: Answering) => unknown): Promise<string> {
   const sent = Promise.withResolvers<string>();
-  whole.host.script(async (answering) => {
+  fullService.host.script(async (answering) => {
     sent.resolve(String(answering.received.headers['api-key']));
     await answer(answering);
   });
@@ -492,41 +524,41 @@ async function keyOfCall(answer: (answering: Answering) => unknown): Promise<str
   const body = { messages: [{ role: 'user', content: 'read', custom_content: { attachments } }] };
   const answered = as('owner-key', 'POST', chatPath('app'), body);
   const key = await sent.promise;
-  // A call that is held open is answered when all is over.
+  // A call that is held open is answered only at the end of the tests.
   await Promise.race([answered, new Promise((resolve) => setImmediate(resolve))]);
   return key;
 }
 
-/** Every file of the page is served alike. */
+/** Maps all files of the page to one pattern, because they are served the same way. */
 function toPattern(route: string): string {
   return /^GET \/($|(assets|brand)\/|[\w.-]+\.(html|js|svg|png|webmanifest|woff2)$)/.test(route)
     ? 'GET / and the files of the page'
     : route;
 }
 
-describe('every route × every caller', () => {
-  it('is in the table', () => {
-    const registered = new Set(whole.routes.map((route) => toPattern(route.replace(/^HEAD /, 'GET '))));
+describe('route table', () => {
+  it('lists every registered route', () => {
+    const registered = new Set(fullService.routes.map((route) => toPattern(route.replace(/^HEAD /, 'GET '))));
     registered.delete('GET / and the files of the page');
     expect([...registered].sort()).toEqual([...new Set(table.map(({ route }) => route))].sort());
   });
 
-  const cells = table.flatMap((row) => callers.map((caller) => ({ ...row, caller, path: row.asking(caller).path })));
+  const cells = table.flatMap((row) => callers.map((caller) => ({ ...row, caller, path: row.toRequest(caller).path })));
 
-  it.each(cells)('$route: $caller at $path', async ({ asking, caller, told, route }) => {
-    const { method, path, body, headers: own } = asking(caller);
+  it.each(cells)('$route: $caller at $path', async ({ toRequest, caller, outcomes, route }) => {
+    const { method, path, body, headers: own } = toRequest(caller);
     const type = body !== undefined && { 'content-type': 'application/json' };
     const headers = { ...credentials[caller], ...type, ...own };
-    const answer = await whole.service.sendRequest({ method: method ?? 'POST', path, headers, body });
-    expect(toTold(answer)).toBe(told[caller]);
+    const answer = await fullService.service.sendRequest({ method: method ?? 'POST', path, headers, body });
+    expect(toOutcome(answer)).toBe(outcomes[caller]);
     if (caller !== 'owner' && caller !== 'chain') expect(answer.text).not.toContain(canary);
     if (!route.startsWith('GET ')) return;
-    const head = await whole.service.sendRequest({ method: 'HEAD', path, headers });
+    const head = await fullService.service.sendRequest({ method: 'HEAD', path, headers });
     expect([head.status, head.text]).toEqual([answer.status, '']);
   });
 });
 
-function toTold({ status, text }: TestResponse): Told {
+function toOutcome({ status, text }: TestResponse): Outcome {
   if (status < 400) return status;
   const { error } = JSON.parse(text) as { error: { code?: string; type: string } };
   return `${status} ${error.code ?? error.type}`;

@@ -27,7 +27,7 @@ afterAll(async () => {
   await host.close();
 });
 
-/** Stores an entry past the checks of PUT, as an earlier version of the program did. */
+/** Stores an entry without the validation of PUT, like an earlier version of Parley. */
 async function storeOldEntry(name: string, entry: object): Promise<string> {
   const id = `applications/${ownBucket}/${name}`;
   const application = { id, owner: 'key:test', entry: entry as ApplicationEntry, etag: name, createdAtMs: 0, updatedAtMs: 0 };
@@ -35,7 +35,7 @@ async function storeOldEntry(name: string, entry: object): Promise<string> {
   return id;
 }
 
-/** A number beyond 1.8e308, which Parley keeps as it is written. */
+/** A number beyond 1.8e308, which Parley keeps as written. */
 const infinite = (JSON as unknown as { rawJSON(text: string): object }).rawJSON('1e309');
 
 const invalidDefaults: readonly [object, string][] = [
@@ -52,34 +52,34 @@ const invalidDefaults: readonly [object, string][] = [
 ];
 
 describe('defaults of a saved application', () => {
-  it.each(invalidDefaults)('reject %j with 400 and its path on save', async (defaults, param) => {
+  it.each(invalidDefaults)('are rejected with 400 and their path on save: %j', async (defaults, param) => {
     const { status, error } = await save(service, pathOf('saved'), { ...quickApp(), defaults });
     expect([status, error?.code, error?.param]).toEqual([400, 'invalid_request', param]);
   });
 
   const readable = invalidDefaults.filter(([defaults]) => !JSON.stringify(defaults).includes('1e309'));
   it.each(readable.map(([defaults, param], nth) => [defaults, param, `old${nth}`] as const))(
-    'that are stored as %j reject calls and stay repairable',
+    'that are stored as %j cause calls to fail, and the application can be repaired',
     async (defaults, param, name) => {
       const id = await storeOldEntry(name, { ...quickApp(), defaults });
       const answer = await service.chat(id, { messages: hello });
       expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);
       expect(answer.error?.message).toContain(param);
-      const shown = await show(service, pathOf(name));
-      expect([shown.status, (shown.json as { defaults: object }).defaults]).toEqual([200, defaults]);
+      const storedApplication = await show(service, pathOf(name));
+      expect([storedApplication.status, (storedApplication.json as { defaults: object }).defaults]).toEqual([200, defaults]);
       expect((await save(service, pathOf(name), quickApp())).status).toBe(200);
       expect((await service.chat(id, { messages: hello })).status).toBe(200);
       expect((await remove(service, pathOf(name))).status).toBe(204);
     },
   );
 
-  it('that are not numbers do not let 30 parallel calls past a limit that admits 3', async () => {
+  it('do not admit any of 30 parallel calls if max_tokens is not a number', async () => {
     const id = await storeOldEntry('uncounted', { endpoint: `${host.url}/app`, defaults: { max_tokens: 'x' } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => service.chat(id, { messages: hello })));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(0);
   });
 
-  it('that are valid alone reject a request that they do not go with', async () => {
+  it('reject a request that conflicts with them', async () => {
     const functions = [{ name: 'find', parameters: { type: 'object' } }];
     await save(service, pathOf('functions'), { endpoint: `${host.url}/app`, defaults: { functions } });
     const tools = [{ type: 'function', function: { name: 'look' } }];
@@ -88,13 +88,13 @@ describe('defaults of a saved application', () => {
   });
 });
 
-describe('a stored application of another shape', () => {
+describe('stored application with an invalid field', () => {
   it.each<[string, object, string]>([
     ['endpoint', { endpoint: 'none' }, 'endpoint'],
     ['dependencies', { ...quickApp(), dependencies: 'all' }, 'dependencies'],
     ['settings', quickApp({ instructions: 7 }), 'applicationProperties.instructions'],
     ['name', quickApp({}, { displayName: 'x'.repeat(201) }), 'displayName'],
-  ])('is listed and rejects calls if its %s is invalid', async (name, entry, path) => {
+  ])('is listed and rejects calls: %s', async (name, entry, path) => {
     const id = await storeOldEntry(`shape-${name}`, entry);
     const answer = await service.chat(id, { messages: hello });
     expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);

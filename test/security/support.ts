@@ -21,24 +21,24 @@ import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/s
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { report } from '../admin/support.ts';
 
-/** The service with every surface it has, as a node serves it, and a server where its applications and models live. */
-export interface WholeService extends AsyncDisposable {
+/** The service with every API, as a node serves it, and a server for its applications and models. */
+export interface FullService extends AsyncDisposable {
   readonly service: TestService;
   readonly host: ScriptedUpstream;
-  /** Every route that was registered, as `METHOD /pattern`. */
+  /** Registered routes as `METHOD /pattern`. */
   readonly routes: readonly string[];
-  /** What was noted as a fault of our own. */
-  readonly faults: readonly string[];
+  /** Internal errors that were reported. */
+  readonly internalErrors: readonly string[];
 }
 
 type Parts = ServiceOptions & Pick<ServiceDeps, 'files' | 'prepare' | 'admin'>;
 
-/** Starts it; `toConfiguration` is given the address of the host. */
-export async function startWhole(toConfiguration: (hostUrl: string) => object): Promise<WholeService> {
+/** Starts the service. `toConfiguration` receives the URL of the host. */
+export async function startFullService(toConfiguration: (hostUrl: string) => object): Promise<FullService> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-security-'));
   const host = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   const routes: string[] = [];
-  const faults: string[] = [];
+  const internalErrors: string[] = [];
   const { database, close: closeDatabase } = await openSqlite(join(folder, 'parley.db'));
   const seal = new Seal([new Secret('a secret of this test')]);
   const responses = new SqlResponseStore(database, seal);
@@ -49,7 +49,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
     keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false },
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
-    reportError: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),
+    reportError: (message, error) => internalErrors.push(`${message}: ${describe(error)}`),
     prepare(app) {
       app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
       operatorRoutes(app);
@@ -60,7 +60,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
     service,
     host,
     routes,
-    faults,
+    internalErrors,
     async [Symbol.asyncDispose]() {
       await service.close();
       await host.close();
@@ -70,7 +70,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
   };
 }
 
-/** As `serve` adds them. */
+/** Registers the routes for operators like `serve`. */
 function operatorRoutes(app: FastifyInstance): void {
   opsRoutes(app, {
     version: '0',
@@ -82,6 +82,6 @@ function operatorRoutes(app: FastifyInstance): void {
   });
 }
 
-function describe(thrown: unknown): string {
-  return thrown instanceof Error ? `${thrown.stack} ${thrown.cause === undefined ? '' : describe(thrown.cause)}` : String(thrown);
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.stack} ${error.cause === undefined ? '' : describe(error.cause)}` : String(error);
 }

@@ -1,7 +1,7 @@
 import { toBucket } from '#domain/files/bucket.ts';
 import { quickApp } from '../applications/support.ts';
 
-/** Of whoever sends `callerKey`. */
+/** Bucket of the caller with `callerKey`. */
 export const bucket = toBucket('key:test');
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const weather = { name: 'weather', description: 'It', parameters: { type: 'object', properties: { city: { type: 'string' } } } };

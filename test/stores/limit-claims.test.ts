@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Amounts = Readonly<Record<'tokens' | 'requests' | 'cost', number>>;
 
-/** A call of a holder on one of two nodes; `which` picks one of those under way. */
+/** A step of a holder on one of two nodes. `which` selects one of the calls in progress. */
 type Step =
   | {
       readonly does: 'reserve';
@@ -61,33 +61,33 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-interface UnderWay {
+interface CallInProgress {
   readonly node: number;
   readonly holder: string;
   readonly claims: readonly RequestedClaim[];
-  /** Under which each of the stores has them. */
+  /** Leases of the claims, one for each store. */
   readonly leases: readonly string[];
 }
 
-function countersOf(holder: string, total: number, added: Amounts): Counter[] {
+function createCounters(holder: string, total: number, added: Amounts): Counter[] {
   return windows.map((window) => ({ window, holder, endsAtMs, total, amount: added[window.kind] }));
 }
 
-function claimsOf(holder: string, { tokens, cost }: Amounts, exempt: Amounts): RequestedClaim[] {
+function createClaims(holder: string, { tokens, cost }: Amounts, exempt: Amounts): RequestedClaim[] {
   return [
     { kind: 'tokens', holder, amount: tokens, exempt: exempt.tokens },
     { kind: 'cost', holder, amount: cost, exempt: exempt.cost },
   ];
 }
 
-const nothing: Amounts = { tokens: 0, requests: 0, cost: 0 };
+const noAmounts: Amounts = { tokens: 0, requests: 0, cost: 0 };
 
-/** The same calls on a store in memory and on nodes that share a Redis. */
+/** Applies the same calls to a store in memory and to nodes that share a Redis. */
 class Both {
   readonly #run = randomUUID();
   readonly #memory = new MemoryLimitStore();
   readonly #redis: RedisLimitStore[] = [0, 1].map((index) => this.#open(index));
-  readonly underWay: UnderWay[] = [];
+  readonly inProgress: CallInProgress[] = [];
 
   #open(index: number): RedisLimitStore {
     return new RedisLimitStore(nodes[index]?.link ?? expect.unreachable(), systemClock);
@@ -96,50 +96,51 @@ class Both {
   async reserve(
     on: number,
     name: string,
-    { amounts: asked, total, exempt }: { amounts: Amounts; total: number; exempt: Amounts },
+    { amounts, total, exempt }: { amounts: Amounts; total: number; exempt: Amounts },
   ): Promise<ReserveOutcome> {
     const holder = this.#run + name;
-    const claims = claimsOf(holder, asked, exempt);
-    const counters = countersOf(holder, total, { ...nothing, requests: asked.requests });
+    const claims = createClaims(holder, amounts, exempt);
+    const counters = createCounters(holder, total, { ...noAmounts, requests: amounts.requests });
     const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
-    const [near, far] = await Promise.all(stores.map((store) => store.reserve(counters, claims)));
-    if (near === undefined || far === undefined) expect.unreachable();
-    expect([far.used, far.reserved]).toEqual([near.used, near.reserved]);
-    const isIn = windows.every(({ kind }, at) => {
+    const [memoryOutcome, redisOutcome] = await Promise.all(stores.map((store) => store.reserve(counters, claims)));
+    if (memoryOutcome === undefined || redisOutcome === undefined) expect.unreachable();
+    expect([redisOutcome.used, redisOutcome.reserved]).toEqual([memoryOutcome.used, memoryOutcome.reserved]);
+    const isAdmitted = windows.every(({ kind }, at) => {
       const claim = claims.findIndex((each) => each.kind === kind);
-      return (near.used[at] ?? 0) + (near.reserved[claim] ?? 0) < total;
+      return (memoryOutcome.used[at] ?? 0) + (memoryOutcome.reserved[claim] ?? 0) < total;
     });
-    if (isIn) this.underWay.push({ node: on, holder: name, claims, leases: [near.lease, far.lease] });
-    return near;
+    if (isAdmitted) this.inProgress.push({ node: on, holder: name, claims, leases: [memoryOutcome.lease, redisOutcome.lease] });
+    return memoryOutcome;
   }
 
-  async settle({ node: on, holder, claims, leases }: UnderWay, used: Amounts): Promise<void> {
-    this.underWay.splice(
-      this.underWay.findIndex((call) => call.claims === claims),
+  async settle({ node: on, holder, claims, leases }: CallInProgress, used: Amounts): Promise<void> {
+    this.inProgress.splice(
+      this.inProgress.findIndex((call) => call.claims === claims),
       1,
     );
-    const counters = countersOf(this.#run + holder, 0, used).filter(({ amount }) => amount > 0);
+    const counters = createCounters(this.#run + holder, 0, used).filter(({ amount }) => amount > 0);
     const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
     for (const [index, store] of stores.entries()) await store.settle(counters, { claims, lease: leases[index] } as LeasedClaims);
   }
 
-  /** A node dies with its calls, and its lease is over. */
+  /** Simulates a node that dies with its calls. Its lease has ended. */
   async kill(on: number): Promise<void> {
     const { link } = nodes[on] ?? expect.unreachable();
     this.#redis[on]?.close();
     await link.run((redis) => redis.hdel('parley:{limits}:leases', `${link.node}.0`));
-    for (const { claims } of this.underWay.filter((call) => call.node === on)) this.#memory.settle([], { claims, lease: '' });
-    this.underWay.splice(0, this.underWay.length, ...this.underWay.filter((call) => call.node !== on));
-    await this.look();
+    for (const { claims } of this.inProgress.filter((call) => call.node === on)) this.#memory.settle([], { claims, lease: '' });
+    this.inProgress.splice(0, this.inProgress.length, ...this.inProgress.filter((call) => call.node !== on));
+    await this.compare();
     this.#redis[on] = this.#open(on);
   }
 
-  /** What is used and reserved is the same. */
-  async look(): Promise<void> {
+  /** Compares the used and reserved amounts. */
+  async compare(): Promise<void> {
     for (const name of ['a', 'b']) {
-      const { reserved } = await this.reserve(0, name, { amounts: nothing, total: 0, exempt: nothing });
-      const held = this.underWay.filter(({ holder }) => holder === name).flatMap(({ claims }) => claims);
-      const sum = (kind: string) => held.filter((claim) => claim.kind === kind).reduce((all, { amount }) => all + amount, 0);
+      const { reserved } = await this.reserve(0, name, { amounts: noAmounts, total: 0, exempt: noAmounts });
+      const heldClaims = this.inProgress.filter(({ holder }) => holder === name).flatMap(({ claims }) => claims);
+      const sum = (kind: string) =>
+        heldClaims.filter((claim) => claim.kind === kind).reduce((all, { amount }) => all + amount, 0);
       expect(reserved).toEqual([sum('tokens'), sum('cost')]);
     }
   }
@@ -149,25 +150,25 @@ class Both {
   }
 }
 
-async function take(both: Both, step: Step): Promise<void> {
+async function apply(both: Both, step: Step): Promise<void> {
   if (step.does === 'kill') return both.kill(step.node);
-  if (step.does === 'reserve') return void (await both.reserve(step.node, step.holder, { ...step, exempt: nothing }));
-  const call = both.underWay[step.which % both.underWay.length];
+  if (step.does === 'reserve') return void (await both.reserve(step.node, step.holder, { ...step, exempt: noAmounts }));
+  const call = both.inProgress[step.which % both.inProgress.length];
   if (call === undefined) return;
   if (step.does === 'settle') return both.settle(call, step.used);
-  if (step.does === 'giveBack') return both.settle(call, nothing);
+  if (step.does === 'giveBack') return both.settle(call, noAmounts);
   const [tokens = 0, cost = 0] = call.claims.map(({ amount }) => amount);
   const exempt = { tokens, requests: 0, cost };
   await both.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3 }, total: 40, exempt });
 }
 
-describe('reservations of calls', () => {
-  it('are the same in memory and in Redis after any sequence of reservations, settlements, inner calls, and kills', async () => {
+describe('reservations', () => {
+  it('are equal in memory and in Redis after any sequence of reservations, settlements, inner calls, and kills', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         using both = new Both();
-        for (const step of all) await take(both, step);
-        await both.look();
+        for (const step of all) await apply(both, step);
+        await both.compare();
       }),
       { numRuns: 100 },
     );

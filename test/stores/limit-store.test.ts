@@ -28,8 +28,8 @@ const stores: [string, () => LimitStore][] = [
   ['Redis', () => new RedisLimitStore(node.link, systemClock)],
 ];
 
-describe.each(stores)('the counters in %s', (_name, open) => {
-  /** A holder of its own for each test: a Redis outlives them. */
+describe.each(stores)('counters in %s', (_name, open) => {
+  /** Each test has its own holder, because Redis is shared between tests. */
   function setUp(): { store: LimitStore; counter: (fields?: Partial<Counter>) => Counter } {
     const holder = randomUUID();
     return {
@@ -46,7 +46,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, [])).toEqual([]);
   });
 
-  it('add nothing if one of them has reached its total', async () => {
+  it('are not increased if one of them has reached its total', async () => {
     const { store, counter } = setUp();
     await count(store, [counter({ window: day, amount: 10 })]);
     expect(await count(store, [counter(), counter({ window: day })])).toEqual([0, 10]);
@@ -68,21 +68,21 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, [counter()])).toEqual([0]);
   });
 
-  it('restart with the next period, each window separately', async () => {
+  it('restart with the next period, separately for each window', async () => {
     const { store, counter } = setUp();
-    const ofDay = counter({ window: day, endsAtMs: laterMs });
-    await count(store, [counter(), ofDay]);
-    expect(await count(store, [counter({ endsAtMs: soonMs + 60_000 }), ofDay])).toEqual([0, 1]);
+    const dayCounter = counter({ window: day, endsAtMs: laterMs });
+    await count(store, [counter(), dayCounter]);
+    expect(await count(store, [counter({ endsAtMs: soonMs + 60_000 }), dayCounter])).toEqual([0, 1]);
   });
 
-  it('tell windows of one period apart by their kind', async () => {
+  it('distinguish windows of the same period by their kind', async () => {
     const { store, counter } = setUp();
     await count(store, [counter({ window: day, amount: 7 }), counter({ window: costWindows.day, amount: 2 })]);
     const read = [day, costWindows.day, deploymentWindows.requestDay].map((window) => counter({ window, amount: 0 }));
     expect(await count(store, read)).toEqual([7, 2, 0]);
   });
 
-  it('are exact as far as numbers are', async () => {
+  it('are exact up to the largest safe integer', async () => {
     const { store, counter } = setUp();
     const huge = Number.MAX_SAFE_INTEGER - 1;
     await charge(store, [counter({ amount: huge - 1 })]);
@@ -92,7 +92,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, [counter({ amount: 0 })])).toEqual([Number.MAX_SAFE_INTEGER]);
   });
 
-  it('take holders of any length and any letters, and keep them apart', async () => {
+  it('accept holders of any length and characters, and distinguish them', async () => {
     const { store, counter } = setUp();
     const holders = [
       '',
@@ -121,7 +121,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, [counter({ window: day, amount: 0 })])).toEqual([10]);
   });
 
-  it('agree with a plain sum, and never admit past a total', async () => {
+  it('match a plain sum, and never admit calls beyond a total', async () => {
     const step = fc.record({
       holder: fc.constantFrom('a', 'b'),
       window: fc.constantFrom(minute, day),

@@ -27,45 +27,45 @@ afterAll(async () => {
   await redis[Symbol.asyncDispose]();
 });
 
-function linkOf(index: number): RedisNode['link'] {
+function getLink(index: number): RedisNode['link'] {
   return nodes[index]?.link ?? expect.unreachable();
 }
 
-function storeOf(index: number, epochMs = systemClock.epochMs): RedisLimitStore {
-  return new RedisLimitStore(linkOf(index), { ...systemClock, epochMs });
+function openStore(index: number, epochMs = systemClock.epochMs): RedisLimitStore {
+  return new RedisLimitStore(getLink(index), { ...systemClock, epochMs });
 }
 
 function counter(fields: Partial<Counter> = {}): Counter {
   return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, ...fields };
 }
 
-/** Reserves tokens of one holder, and gives what was there before. */
+/** Reserves tokens for one holder and returns the previous amounts. */
 async function reserve(store: RedisLimitStore, amount: number) {
   const claims = [{ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exempt: 0 }];
-  const found = await store.reserve([counter({ window: minute, amount: 0 })], claims);
-  return { ...found, made: { claims, lease: found.lease } };
+  const outcome = await store.reserve([counter({ window: minute, amount: 0 })], claims);
+  return { ...outcome, made: { claims, lease: outcome.lease } };
 }
 
-describe('counters in a Redis that nodes share', () => {
+describe('counters in a shared Redis', () => {
   it('admit exactly N of 5 N concurrent requests on all nodes', async () => {
-    const stores = nodes.map((_node, index) => storeOf(index));
+    const stores = nodes.map((_node, index) => openStore(index));
     const steps = Array.from({ length: 100 }, (_, index) =>
       count(stores[index % stores.length] ?? expect.unreachable(), [counter(), counter({ window: requestDay, total: 1000 })]),
     );
     const before = (await Promise.all(steps)).map(([used = 0]) => used);
     expect(before.filter((used) => used < 20)).toHaveLength(20);
-    expect(await count(storeOf(1), [counter({ amount: 0 }), counter({ window: requestDay, amount: 0 })])).toEqual([20, 20]);
+    expect(await count(openStore(1), [counter({ amount: 0 }), counter({ window: requestDay, amount: 0 })])).toEqual([20, 20]);
   });
 
   it('do not contain user names in Redis', async () => {
-    await count(storeOf(0), [counter(), counter({ window: requestDay, holder: 'user@example.org' })]);
-    const names = Object.keys((await nodes[0]?.inRedis()) ?? {});
+    await count(openStore(0), [counter(), counter({ window: requestDay, holder: 'user@example.org' })]);
+    const names = Object.keys((await nodes[0]?.readRedis()) ?? {});
     expect(names).toHaveLength(2);
     expect(names.join()).not.toContain('user@example.org');
     for (const name of names) expect(name).toMatch(/^parley:\{limits\}:requests:(minute|day):\d+:[\w-]{43}$/);
   });
 
-  it('lie in one slot, as a Redis in cluster mode asks of a step', async () => {
+  it('are in one slot, as a Redis cluster requires for a script', async () => {
     const busPort = await freePort();
     await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(busPort));
     await using node = await openNode(cluster);
@@ -76,56 +76,56 @@ describe('counters in a Redis that nodes share', () => {
     expect(await count(store, step)).toEqual([1, 1]);
   });
 
-  it('are deleted a minute after their period, independent of the clock of Redis', async () => {
+  it('are deleted a minute after their period, regardless of the Redis clock', async () => {
     const aYearOffMs = systemClock.epochMs() - 365 * 86_400_000;
     await count(
-      storeOf(0, () => aYearOffMs),
+      openStore(0, () => aYearOffMs),
       [counter({ endsAtMs: aYearOffMs + 5_000 })],
     );
     await count(
-      storeOf(0, () => aYearOffMs),
+      openStore(0, () => aYearOffMs),
       [counter({ endsAtMs: aYearOffMs - 1 })],
     );
-    const names = (await linkOf(0).run((connection) => connection.keys('*'))).sort();
-    const lives = await Promise.all(names.map((name) => linkOf(0).run((connection) => connection.pttl(name))));
-    expect(lives[0]).toBeGreaterThan(55_000);
-    expect(lives[0]).toBeLessThanOrEqual(60_000);
-    expect(lives[1]).toBeGreaterThan(60_000);
-    expect(lives[1]).toBeLessThanOrEqual(65_000);
+    const names = (await getLink(0).run((connection) => connection.keys('*'))).sort();
+    const lifetimes = await Promise.all(names.map((name) => getLink(0).run((connection) => connection.pttl(name))));
+    expect(lifetimes[0]).toBeGreaterThan(55_000);
+    expect(lifetimes[0]).toBeLessThanOrEqual(60_000);
+    expect(lifetimes[1]).toBeGreaterThan(60_000);
+    expect(lifetimes[1]).toBeLessThanOrEqual(65_000);
   });
 
-  it('store no entry if nothing is added', async () => {
-    await count(storeOf(0), [counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
-    expect(await nodes[0]?.inRedis()).toEqual({});
+  it('store no entry if their amount is 0 or their total is reached', async () => {
+    await count(openStore(0), [counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
+    expect(await nodes[0]?.readRedis()).toEqual({});
   });
 
   it('limit amounts to the largest value of a counter', async () => {
-    const store = storeOf(0);
+    const store = openStore(0);
     await charge(store, [counter({ amount: 1e300 })]);
     await charge(store, [counter({ amount: 1e300 })]);
     expect(await count(store, [counter({ total: Number.POSITIVE_INFINITY, amount: 0 })])).toEqual([Number.MAX_SAFE_INTEGER]);
     expect(await count(store, [counter({ total: 1e22 })])).toEqual([Number.MAX_SAFE_INTEGER]);
   });
 
-  it('reserve under a lease that ends, with its reservations, after the node stops renewing it', async () => {
-    const dying = new RedisLimitStore(linkOf(0), systemClock, 3_000);
-    const { made } = await reserve(dying, 15);
+  it('reserve under a lease, which ends with its reservations after the node stops renewing it', async () => {
+    const dying = new RedisLimitStore(getLink(0), systemClock, 3_000);
+    const { made: leasedClaims } = await reserve(dying, 15);
     const endsAt = () =>
-      linkOf(0).run(async (redis) => Math.max(...Object.values(await redis.hgetall('parley:{limits}:leases')).map(Number)));
+      getLink(0).run(async (redis) => Math.max(...Object.values(await redis.hgetall('parley:{limits}:leases')).map(Number)));
     const first = await endsAt();
     await vi.waitFor(async () => expect(await endsAt()).toBeGreaterThan(first), 20_000);
-    expect((await reserve(storeOf(1), 0)).reserved).toEqual([15]);
+    expect((await reserve(openStore(1), 0)).reserved).toEqual([15]);
     dying.close();
-    await vi.waitFor(async () => expect((await reserve(storeOf(1), 0)).reserved).toEqual([0]), 20_000);
-    await dying.settle([counter({ window: minute, amount: 7 })], made);
-    expect(await reserve(storeOf(1), 0)).toMatchObject({ used: [7], reserved: [0] });
+    await vi.waitFor(async () => expect((await reserve(openStore(1), 0)).reserved).toEqual([0]), 20_000);
+    await dying.settle([counter({ window: minute, amount: 7 })], leasedClaims);
+    expect(await reserve(openStore(1), 0)).toMatchObject({ used: [7], reserved: [0] });
   });
 
-  it('leave no claim behind when all is settled', async () => {
-    const store = storeOf(0);
-    const { made } = await reserve(store, 5);
-    await store.settle([], made);
-    expect(Object.keys((await nodes[0]?.inRedis()) ?? {})).toEqual(['parley:{limits}:leases']);
+  it('leave no claim after all claims are settled', async () => {
+    const store = openStore(0);
+    const { made: leasedClaims } = await reserve(store, 5);
+    await store.settle([], leasedClaims);
+    expect(Object.keys((await nodes[0]?.readRedis()) ?? {})).toEqual(['parley:{limits}:leases']);
   });
 
   it('release reservations that could not be released during an outage of Redis', async () => {
@@ -133,25 +133,25 @@ describe('counters in a Redis that nodes share', () => {
     await using node = await openNode(own);
     await using other = await openNode(own);
     const store = new RedisLimitStore(node.link, systemClock);
-    const { made } = await reserve(store, 20);
-    const seen = new RedisLimitStore(other.link, systemClock);
+    const { made: leasedClaims } = await reserve(store, 20);
+    const observingStore = new RedisLimitStore(other.link, systemClock);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    await expect(store.settle([], made)).rejects.toThrow(StoreError);
-    await vi.waitFor(async () => expect((await reserve(seen, 0)).reserved).toEqual([0]), 5_000);
+    await expect(store.settle([], leasedClaims)).rejects.toThrow(StoreError);
+    await vi.waitFor(async () => expect((await reserve(observingStore, 0)).reserved).toEqual([0]), 5_000);
   });
 
   it('load the script again if Redis has lost it', async () => {
-    const store = storeOf(0);
+    const store = openStore(0);
     await count(store, [counter()]);
-    await linkOf(1).run((connection) => connection.script('FLUSH'));
+    await getLink(1).run((connection) => connection.script('FLUSH'));
     expect(await count(store, [counter()])).toEqual([1]);
   });
 
   it('fail without adding if Redis has another type of value', async () => {
-    const store = storeOf(0);
+    const store = openStore(0);
     await count(store, [counter(), counter({ window: requestDay })]);
-    const [name = ''] = await linkOf(0).run((connection) => connection.keys('*:day:*'));
-    await linkOf(0).run((connection) => connection.set(name, 'many'));
+    const [name = ''] = await getLink(0).run((connection) => connection.keys('*:day:*'));
+    await getLink(0).run((connection) => connection.set(name, 'many'));
     await expect(count(store, [counter(), counter({ window: requestDay })])).rejects.toThrow(StoreError);
     expect(await count(store, [counter()])).toEqual([1]);
   });

@@ -14,33 +14,33 @@ import { openNode } from './redis-support.ts';
 const password = 'canary-password';
 const increment = (link: RedisLink): Promise<number> => link.run((redis) => redis.incr('n'));
 
-/** How a step failed. */
-async function failure(step: Promise<unknown>): Promise<{ thrown: unknown }> {
-  const thrown = await step.then(
+/** Returns the error of a step that must fail. */
+async function failure(step: Promise<unknown>): Promise<{ error: unknown }> {
+  const error = await step.then(
     () => expect.unreachable('the step succeeded'),
     (error: unknown) => error,
   );
-  return { thrown };
+  return { error };
 }
 
-describe('a link to a Redis', () => {
-  it('that ends rejects every step immediately, and reconnects automatically', async () => {
+describe('Redis link', () => {
+  it('rejects each step immediately during an outage, and reconnects automatically', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     expect(await increment(node.link)).toBe(1);
     await redis.stop();
     const steps = Array.from({ length: 100 }, () => failure(increment(node.link)));
-    for (const { thrown } of await Promise.all(steps)) {
-      expect(thrown).toBeInstanceOf(StoreError);
-      expect(thrown).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
+    for (const { error } of await Promise.all(steps)) {
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     }
-    await vi.waitFor(() => expect(node.noted.join('\n')).toContain('Redis is unavailable'), 8_000);
+    await vi.waitFor(() => expect(node.reportedErrors.join('\n')).toContain('Redis is unavailable'), 8_000);
     await redis.start();
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
-    expect(node.noted.filter((note) => note.startsWith('Redis is unavailable'))).toHaveLength(1);
+    expect(node.reportedErrors.filter((note) => note.startsWith('Redis is unavailable'))).toHaveLength(1);
   });
 
-  it('never repeats a command that was in flight when it broke', async () => {
+  it('never repeats a command that was in flight when the connection closed', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);
@@ -48,12 +48,12 @@ describe('a link to a Redis', () => {
     const waiting = failure(node.link.run((connection) => connection.blpop('queue', 0)));
     await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'), 8_000);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    expect((await waiting).thrown).toBeInstanceOf(StoreError);
+    expect((await waiting).error).toBeInstanceOf(StoreError);
     await vi.waitFor(() => increment(node.link), 5_000);
     expect(await clients()).not.toContain('cmd=blpop');
   });
 
-  it('that stalls fails the step that waits for it, and the next ones without waiting', async () => {
+  it('fails the step that waits for a stalled Redis, and then further steps immediately', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     const info = await node.link.run((connection) => connection.info('server'));
@@ -61,16 +61,16 @@ describe('a link to a Redis', () => {
     process.kill(pid, 'SIGSTOP');
     try {
       const first = await failure(increment(node.link));
-      expect(first.thrown).toMatchObject({ message: expect.stringContaining('it did not answer in time') });
+      expect(first.error).toMatchObject({ message: expect.stringContaining('it did not answer in time') });
       const next = await failure(increment(node.link));
-      expect(next.thrown).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
+      expect(next.error).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     } finally {
       process.kill(pid, 'SIGCONT');
     }
     await vi.waitFor(() => increment(node.link), 8_000);
   });
 
-  it('that answers is not given up by a process that was too busy to read its answers', async () => {
+  it('does not report an outage if the process was too busy to read the answers', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await increment(node.link);
@@ -81,10 +81,10 @@ describe('a link to a Redis', () => {
     expect(node.link.isUnavailable).toBe(false);
   });
 
-  it('without a server is open, and works once a server listens', async () => {
+  it('is open without a server, and works once a server listens', async () => {
     const port = await freePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
-    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
+    expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
     await using _redis = await startRedis('--port', String(port));
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
   });
@@ -92,7 +92,7 @@ describe('a link to a Redis', () => {
   it('returns 503 and the time to retry, without details', async () => {
     const url = `redis://:${password}@127.0.0.1:${await freePort()}`;
     await using node = await openNode({ url });
-    const error = toParleyError((await failure(increment(node.link))).thrown);
+    const error = toParleyError((await failure(increment(node.link))).error);
     expect([error.status, error.retryAfterSeconds]).toEqual([503, 1]);
     expect(toErrorBody(error)).toEqual({
       error: {
@@ -104,7 +104,7 @@ describe('a link to a Redis', () => {
     });
   });
 
-  it('knows user, password and database of its address', async () => {
+  it('uses the user, password, and database of the URL', async () => {
     await using redis = await startRedis(
       '--requirepass',
       password,
@@ -125,27 +125,27 @@ describe('a link to a Redis', () => {
     }
   });
 
-  it('with a wrong password is a fault that names no password', async () => {
+  it('reports a wrong password without the password', async () => {
     await using redis = await startRedis('--requirepass', 'another');
     await using node = await openNode({ url: `redis://:${password}@127.0.0.1:${redis.port}` });
-    const { thrown } = await failure(increment(node.link));
-    expect(thrown).toBeInstanceOf(StoreError);
-    expect(node.noted.join('\n')).toContain('WRONGPASS');
-    expect(node.noted.join('\n')).not.toContain(password);
+    const { error } = await failure(increment(node.link));
+    expect(error).toBeInstanceOf(StoreError);
+    expect(node.reportedErrors.join('\n')).toContain('WRONGPASS');
+    expect(node.reportedErrors.join('\n')).not.toContain(password);
   });
 
   it('does not include commands in its errors', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await node.link.run((connection) => connection.set('text', 'a'));
-    const { thrown } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
-    const { cause } = thrown as StoreError;
+    const { error } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
+    const { cause } = error as StoreError;
     expect(cause).toMatchObject({ message: expect.stringContaining('WRONGTYPE') });
-    expect(JSON.stringify([thrown, cause, Object.entries(cause as object)])).not.toContain('canary');
+    expect(JSON.stringify([error, cause, Object.entries(cause as object)])).not.toContain('canary');
   });
 });
 
-describe('a link over TLS', () => {
+describe('Redis link over TLS', () => {
   const pem = (name: string) => fileURLToPath(new URL(`../http/fixtures/server-${name}.pem`, import.meta.url));
   const startTls = async () => {
     const port = await freePort();
@@ -154,15 +154,15 @@ describe('a link over TLS', () => {
     return { url: `rediss://localhost:${port}`, [Symbol.asyncDispose]: () => redis[Symbol.asyncDispose]() };
   };
 
-  it('is refused where the certificate is not trusted', async () => {
+  it('is rejected if the certificate is not trusted', async () => {
     await using redis = await startTls();
     const { url } = redis;
     await using node = await openNode({ url });
-    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
-    expect(node.noted.join()).toContain('self-signed certificate');
+    expect((await failure(increment(node.link))).error).toBeInstanceOf(StoreError);
+    expect(node.reportedErrors.join()).toContain('self-signed certificate');
   });
 
-  it('works where it is', async () => {
+  it('works if the certificate is trusted', async () => {
     await using redis = await startTls();
     const { url } = redis;
     const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
@@ -177,72 +177,74 @@ describe('notices between nodes', () => {
   it('reach every other node, also after an outage, and not their sender', async () => {
     await using redis = await startRedis();
     const nodes = [await openNode(redis), await openNode(redis), await openNode(redis)] as const;
-    const heard: string[][] = [[], [], []];
+    const receivedNotices: string[][] = [[], [], []];
     const broadcasts = nodes.map(({ link }, index) => {
       const broadcast = new RedisNodeBroadcast(link);
-      broadcast.onNotice(({ topic, text }) => heard[index]?.push(`${topic} ${text}`));
+      broadcast.onNotice(({ topic, text }) => receivedNotices[index]?.push(`${topic} ${text}`));
       return broadcast;
     });
     const [first = expect.unreachable()] = broadcasts;
-    const tell = (text: string) =>
+    const publish = (text: string) =>
       vi.waitFor(async () => {
         await first.publish({ topic: 'configuration', text });
-        for (const others of heard.slice(1)) expect(others.at(-1)).toBe(`configuration ${text}`);
+        for (const others of receivedNotices.slice(1)) expect(others.at(-1)).toBe(`configuration ${text}`);
       }, 5_000);
-    await tell('one');
+    await publish('one');
     await redis.stop();
     await expect(first.publish({ topic: 'configuration', text: 'outdated' })).rejects.toThrow(StoreError);
     await expect(first.publish({ topic: 'configuration', text: 'late' })).rejects.toThrow(StoreError);
     await redis.start();
     await vi.waitFor(
-      () => expect(heard.map((texts) => texts.at(-1)).slice(1)).toEqual(Array(2).fill('configuration late')),
+      () => expect(receivedNotices.map((texts) => texts.at(-1)).slice(1)).toEqual(Array(2).fill('configuration late')),
       8_000,
     );
-    await tell('two');
-    expect(heard[0]).toEqual([]);
-    expect(heard.flat()).not.toContain('configuration outdated');
-    expect(heard[1]?.filter((text) => text === 'configuration late')).toHaveLength(1);
+    await publish('two');
+    expect(receivedNotices[0]).toEqual([]);
+    expect(receivedNotices.flat()).not.toContain('configuration outdated');
+    expect(receivedNotices[1]?.filter((text) => text === 'configuration late')).toHaveLength(1);
     for (const node of nodes) await node[Symbol.asyncDispose]();
   });
 
-  it('that a node could not hear reach it when it hears again, and are not repeated', async () => {
+  it('that a node missed reach it after it reconnects, and are not repeated', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);
-    const heard: string[] = [];
+    const receivedNotices: string[] = [];
     await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'before' });
-    new RedisNodeBroadcast(node.link).onNotice(({ text }) => heard.push(text));
+    new RedisNodeBroadcast(node.link).onNotice(({ text }) => receivedNotices.push(text));
     const subscribed = () => other.link.run((redis) => redis.call('PUBSUB', 'NUMSUB', 'parley:notices'));
     await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]), 8_000);
     await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'first' });
-    await vi.waitFor(() => expect(heard).toEqual(['first']), 8_000);
+    await vi.waitFor(() => expect(receivedNotices).toEqual(['first']), 8_000);
     await increment(node.link);
-    // Its hearing connection breaks, and a notice comes in between.
+    // The subscribing connection closes, and a notice is published in the meantime.
     await other.link.transact((step) =>
       step
         .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
         .set('parley:notices:last', JSON.stringify({ from: 'another', id: 1, topic: 'configuration', text: 'missed' })),
     );
-    await vi.waitFor(() => expect(heard).toEqual(['first', 'missed']), 5_000);
+    await vi.waitFor(() => expect(receivedNotices).toEqual(['first', 'missed']), 5_000);
     await other.link.run((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
     await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]), 8_000);
     await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'next' });
-    await vi.waitFor(() => expect(heard).toEqual(['first', 'missed', 'next']), 8_000);
+    await vi.waitFor(() => expect(receivedNotices).toEqual(['first', 'missed', 'next']), 8_000);
   });
 
   it('are ignored if no node could have sent them', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);
-    const heard: unknown[] = [];
-    new RedisNodeBroadcast(node.link).onNotice((notice) => heard.push(notice));
+    const receivedNotices: unknown[] = [];
+    new RedisNodeBroadcast(node.link).onNotice((notice) => receivedNotices.push(notice));
     const foreign = ['', 'null', '[]', '{"topic":"configuration"}', '{"topic":"other","text":"a"}', '{"__proto__":{}}', '{'];
     await vi.waitFor(async () => {
       for (const text of foreign) await other.link.publish('parley:notices', text);
       await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'true' });
-      expect(heard.length).toBeGreaterThan(0);
+      expect(receivedNotices.length).toBeGreaterThan(0);
     });
-    expect(new Set(heard.map((notice) => JSON.stringify(notice)))).toEqual(new Set(['{"topic":"configuration","text":"true"}']));
+    expect(new Set(receivedNotices.map((notice) => JSON.stringify(notice)))).toEqual(
+      new Set(['{"topic":"configuration","text":"true"}']),
+    );
   });
 
   it('with a failing listener are logged, and the next listener is called', async () => {
@@ -253,12 +255,12 @@ describe('notices between nodes', () => {
     broadcast.onNotice(() => {
       throw new Error('no');
     });
-    const heard: string[] = [];
-    broadcast.onNotice(({ text }) => heard.push(text));
+    const receivedNotices: string[] = [];
+    broadcast.onNotice(({ text }) => receivedNotices.push(text));
     await vi.waitFor(async () => {
       await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'a' });
-      expect(heard).toContain('a');
+      expect(receivedNotices).toContain('a');
     });
-    expect(node.noted).toContain('a message from another node could not be processed: no (undefined)');
+    expect(node.reportedErrors).toContain('a message from another node could not be processed: no (undefined)');
   });
 });

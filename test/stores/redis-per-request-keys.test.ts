@@ -41,8 +41,8 @@ async function find(node: RedisNode, key: string): Promise<Caller> {
   return (await node.keys.find(key)) ?? expect.unreachable('the key is unknown');
 }
 
-describe('a per-request key of another node', () => {
-  it('is the same caller on another: subject, project, roles, path and files', async () => {
+describe('per-request key of another node', () => {
+  it('identifies the same caller: subject, project, roles, path, and files', async () => {
     const caller = callerWith();
     const key = await one.keys.issue(caller);
     expect(await one.keys.find(key)).toBe(caller);
@@ -52,10 +52,10 @@ describe('a per-request key of another node', () => {
     await one.keys.revoke(key);
   });
 
-  it('has the user key that started its chain, and ends with it', async () => {
-    const madeKey = { id: 'key-1', version: 3, deployments: ['app'] };
-    const key = await one.keys.issue(callerWith(undefined, { userKey: madeKey }));
-    expect((await find(other, key)).userKey).toEqual({ ...madeKey, deployments: null });
+  it('has the user key that started its call chain', async () => {
+    const createdKey = { id: 'key-1', version: 3, deployments: ['app'] };
+    const key = await one.keys.issue(callerWith(undefined, { userKey: createdKey }));
+    expect((await find(other, key)).userKey).toEqual({ ...createdKey, deployments: null });
     await one.keys.revoke(key);
   });
 
@@ -66,7 +66,7 @@ describe('a per-request key of another node', () => {
     await one.keys.revoke(key);
   });
 
-  it('names its node, has 256 random bits, and never looks like a token', async () => {
+  it('contains its node ID and 256 random bits, and never looks like a token', async () => {
     const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(callerWith())));
     expect(new Set(keys).size).toBe(50);
     for (const key of keys) {
@@ -75,21 +75,21 @@ describe('a per-request key of another node', () => {
       expect(key).toMatch(/^[\w-]+$/);
     }
     await Promise.all(keys.map((key) => one.keys.revoke(key)));
-    expect(await one.inRedis()).toEqual({});
+    expect(await one.readRedis()).toEqual({});
   });
 
   it('is stored in Redis as a digest only, in a hash that expires', async () => {
     const key = await one.keys.issue(callerWith());
-    const stored = await one.inRedis();
+    const stored = await one.readRedis();
     expect(Object.keys(stored)).toEqual([`parley:keys:${one.link.node}`]);
     expect(JSON.stringify(stored)).not.toContain(key.slice(-43));
-    const lifeMs = await one.link.run((connection) => connection.pttl(`parley:keys:${one.link.node}`));
-    expect(lifeMs).toBeGreaterThan(50_000);
-    expect(lifeMs).toBeLessThanOrEqual(60_000);
+    const lifetimeMs = await one.link.run((connection) => connection.pttl(`parley:keys:${one.link.node}`));
+    expect(lifetimeMs).toBeGreaterThan(50_000);
+    expect(lifetimeMs).toBeLessThanOrEqual(60_000);
     await one.keys.revoke(key);
   });
 
-  it('is unknown everywhere once it is revoked, and only it', async () => {
+  it('is unknown on all nodes after it is revoked by its node', async () => {
     const [first, second] = await Promise.all([one.keys.issue(callerWith()), one.keys.issue(callerWith())]);
     await one.keys.revoke(first);
     await one.keys.revoke(first);
@@ -102,7 +102,7 @@ describe('a per-request key of another node', () => {
     await one.keys.revoke(second);
   });
 
-  it('is rejected if one letter differs, or Redis has invalid data for it', async () => {
+  it('is rejected if one character differs, or if Redis has invalid data for it', async () => {
     const key = await one.keys.issue(callerWith());
     const last = key.endsWith('A') ? 'B' : 'A';
     for (const node of [one, other]) expect(await node.keys.find(key.slice(0, -1) + last)).toBeUndefined();
@@ -123,7 +123,7 @@ describe('a per-request key of another node', () => {
     await one.keys.revoke(key);
   });
 
-  it('ends with its node where that stops in good order', async () => {
+  it('ends when its node shuts down normally', async () => {
     const third = await openNode(redis);
     const key = await third.keys.issue(callerWith());
     expect(await one.keys.find(key)).toBeDefined();
@@ -132,9 +132,9 @@ describe('a per-request key of another node', () => {
   });
 });
 
-describe('an invalid per-request key', () => {
+describe('invalid per-request key', () => {
   it('is unknown without a round trip', async () => {
-    const ask = vi.spyOn(other.link, 'run');
+    const runSpy = vi.spyOn(other.link, 'run');
     const node = one.link.node;
     const random = 'a'.repeat(43);
     for (const text of [
@@ -164,65 +164,65 @@ describe('an invalid per-request key', () => {
       ...['x'.repeat(1_000_000), `parley-../../${node}-${random}`],
     ])
       expect(await other.keys.find(text)).toBeUndefined();
-    expect(ask).not.toHaveBeenCalled();
-    ask.mockRestore();
+    expect(runSpy).not.toHaveBeenCalled();
+    runSpy.mockRestore();
   });
 
-  it('is unknown where it names a node that is not there', async () => {
+  it('is unknown if it contains the ID of an unknown node', async () => {
     expect(await other.keys.find(`parley-${'a'.repeat(16)}-${'a'.repeat(43)}`)).toBeUndefined();
     expect(await one.keys.find(`parley-${one.link.node}-${'a'.repeat(43)}`)).toBeUndefined();
   });
 });
 
-describe('the usage of calls with a key', () => {
-  it('has reached the node that made it once the report resolves', async () => {
-    const heard: unknown[] = [];
-    const key = await one.keys.issue(callerWith((items) => void heard.push(items)));
+describe('usage of calls with a key', () => {
+  it('has reached the issuing node when the report resolves', async () => {
+    const reports: unknown[] = [];
+    const key = await one.keys.issue(callerWith((items) => void reports.push(items)));
     const { chain } = await find(other, key);
     await chain?.report([usage('m', 5), usage('n', 7), usage('m', 1)]);
-    expect(heard).toEqual([
+    expect(reports).toEqual([
       [
         { ...usage('m', 6), completion_tokens: 2, total_tokens: 8 },
         { ...usage('n', 7), index: 1 },
       ],
     ]);
     await Promise.all(Array.from({ length: 50 }, () => chain?.report([usage('m', 1)])));
-    expect(heard).toHaveLength(51);
+    expect(reports).toHaveLength(51);
     await one.keys.revoke(key);
   });
 
   it('is reported only to the call of its key', async () => {
-    const heard: string[] = [];
+    const reports: string[] = [];
     const keys = [
-      await one.keys.issue(callerWith(() => void heard.push('a'))),
-      await one.keys.issue(callerWith(() => void heard.push('b'))),
+      await one.keys.issue(callerWith(() => void reports.push('a'))),
+      await one.keys.issue(callerWith(() => void reports.push('b'))),
     ];
     await (await find(other, keys[1] ?? '')).chain?.report([usage('m', 1)]);
-    expect(heard).toEqual(['b']);
+    expect(reports).toEqual(['b']);
     await Promise.all(keys.map((key) => one.keys.revoke(key)));
   });
 
-  it('does not fail if the call has ended or its node is gone, which is logged', async () => {
+  it('is logged as lost if the node has stopped, and ignored if the call has ended', async () => {
     const third = await openNode(redis);
     const key = await third.keys.issue(callerWith(() => expect.unreachable('the call is over')));
     const { chain } = await find(other, key);
     await third.keys.revoke(key);
     await chain?.report([usage('m', 1)]);
-    expect(other.noted).toEqual([]);
+    expect(other.reportedErrors).toEqual([]);
     await third[Symbol.asyncDispose]();
     await vi.waitFor(async () => {
       await chain?.report([usage('m', 1)]);
-      expect(other.noted.join()).toContain('the usage of a call could not be reported to the node that issued its key');
+      expect(other.reportedErrors.join()).toContain('the usage of a call could not be reported to the node that issued its key');
     }, waiting);
   });
 
   it('is ignored if no node could have sent it', async () => {
-    const heard: unknown[] = [];
-    const key = await one.keys.issue(callerWith((items) => void heard.push(items)));
+    const reports: unknown[] = [];
+    const key = await one.keys.issue(callerWith((items) => void reports.push(items)));
     const channel = `parley:usage:${one.link.node}`;
     const [digest = ''] = await one.link.run((connection) => connection.hkeys(`parley:keys:${one.link.node}`));
     const base = { from: 'nobody', id: 1, digest };
-    for (const said of [
+    for (const message of [
       '{',
       'null',
       '[]',
@@ -230,51 +230,51 @@ describe('the usage of calls with a key', () => {
       '{"answers":"x","from":1}',
       JSON.stringify({ ...base, digest: '__proto__' }),
     ])
-      await other.link.publish(channel, said);
+      await other.link.publish(channel, message);
     for (const items of [null, 'many', [null], [{ model: 1 }], [{ model: 'm', prompt_tokens: -1 }]])
       await other.link.publish(channel, JSON.stringify({ ...base, usage: items }));
     await (await find(other, key)).chain?.report([usage('last', 1)]);
     const none = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-    expect(heard).toEqual([[], [], [], [], [none], [usage('last', 1)]]);
-    expect(one.noted).toEqual([]);
+    expect(reports).toEqual([[], [], [], [], [none], [usage('last', 1)]]);
+    expect(one.reportedErrors).toEqual([]);
     await one.keys.revoke(key);
   });
 });
 
-describe('the lifetime of per-request keys', () => {
-  it('is as long as their call, however long it runs', async () => {
-    const lifeMs = 2_000;
-    await using node = await openNode({ url: redis.url, lifetimeMs: lifeMs });
+describe('lifetime of per-request keys', () => {
+  it('lasts as long as their call', async () => {
+    const lifetimeMs = 2_000;
+    await using node = await openNode({ url: redis.url, lifetimeMs: lifetimeMs });
     const key = await node.keys.issue(callerWith());
     const fromMs = systemClock.nowMs();
-    const leftMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
-    while (systemClock.nowMs() < fromMs + 1.5 * lifeMs) {
-      let leastMs = lifeMs;
+    const getRemainingMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
+    while (systemClock.nowMs() < fromMs + 1.5 * lifetimeMs) {
+      let minMs = lifetimeMs;
       await vi.waitFor(async () => {
-        const nowMs = await leftMs();
-        leastMs = Math.min(leastMs, nowMs);
-        expect(nowMs).toBeGreaterThan(leastMs);
+        const nowMs = await getRemainingMs();
+        minMs = Math.min(minMs, nowMs);
+        expect(nowMs).toBeGreaterThan(minMs);
       }, waiting);
     }
     expect(await other.keys.find(key)).toBeDefined();
   });
 
-  it('ends soon after their node was killed', async () => {
-    const lifeMs = 1_000;
+  it('ends soon after their node is killed', async () => {
+    const lifetimeMs = 1_000;
     const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
-    const child = spawn(process.execPath, [program, redis.url, String(lifeMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [said] = await once(child.stdout, 'data');
-    const key = String(said).trim();
+    const child = spawn(process.execPath, [program, redis.url, String(lifetimeMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [message] = await once(child.stdout, 'data');
+    const key = String(message).trim();
     expect(await other.keys.find(key)).toMatchObject({ subject: 'key:p', chain: { path: ['app'] } });
     child.kill('SIGKILL');
     await once(child, 'exit');
     await vi.waitFor(async () => expect(await other.keys.find(key)).toBeUndefined(), waiting);
-    expect(await other.inRedis()).toEqual({});
+    expect(await other.readRedis()).toEqual({});
   });
 });
 
 describe('per-request keys while Redis is unavailable', () => {
-  it('cannot be created or found on other nodes, and calls in progress keep theirs', async () => {
+  it('cannot be created or found on other nodes, but calls in progress keep theirs', async () => {
     await using store = await startRedis();
     await using node = await openNode(store);
     await using far = await openNode(store);
@@ -286,43 +286,43 @@ describe('per-request keys while Redis is unavailable', () => {
     expect(await node.keys.find(key)).toBe(caller);
     await store.start();
     await vi.waitFor(async () => expect(await far.keys.find(key)).toBeDefined(), waiting);
-    expect(Object.keys(await vi.waitFor(() => node.inRedis(), waiting))).toEqual([`parley:keys:${node.link.node}`]);
+    expect(Object.keys(await vi.waitFor(() => node.readRedis(), waiting))).toEqual([`parley:keys:${node.link.node}`]);
   });
 
-  it('are put back into a Redis that comes back empty, all but those revoked meanwhile', async () => {
+  it('are restored to a Redis that restarts empty, except keys that were revoked in the meantime', async () => {
     await using store = await startRedis();
     await using node = await openNode(store);
     await using far = await openNode(store);
-    const heard: unknown[] = [];
-    const [kept, ended] = await Promise.all([
-      node.keys.issue(callerWith((items) => void heard.push(items))),
+    const reports: unknown[] = [];
+    const [activeKey, revokedKey] = await Promise.all([
+      node.keys.issue(callerWith((items) => void reports.push(items))),
       node.keys.issue(callerWith()),
     ]);
     await store.stop();
-    await node.keys.revoke(ended);
-    expect(node.noted.join()).toContain('a per-request key could not be revoked');
+    await node.keys.revoke(revokedKey);
+    expect(node.reportedErrors.join()).toContain('a per-request key could not be revoked');
     await store.start();
-    const { chain } = await vi.waitFor(() => find(far, kept), waiting);
-    expect(await far.keys.find(ended)).toBeUndefined();
+    const { chain } = await vi.waitFor(() => find(far, activeKey), waiting);
+    expect(await far.keys.find(revokedKey)).toBeUndefined();
     await vi.waitFor(async () => {
       await chain?.report([usage('m', 1)]);
-      expect(heard.length).toBeGreaterThan(0);
+      expect(reports.length).toBeGreaterThan(0);
     }, waiting);
   });
 
   it('are deleted from Redis if they were revoked during the outage', async () => {
     await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
-    const [kept, ended] = await Promise.all([node.keys.issue(callerWith()), node.keys.issue(callerWith())]);
-    const cut = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreError('it cannot be reached'));
-    await node.keys.revoke(ended);
-    cut.mockRestore();
-    expect(await other.keys.find(ended)).toBeDefined();
-    expect(await node.keys.find(ended)).toBeUndefined();
-    await vi.waitFor(async () => expect(await other.keys.find(ended)).toBeUndefined(), waiting);
-    expect(await other.keys.find(kept)).toBeDefined();
+    const [activeKey, revokedKey] = await Promise.all([node.keys.issue(callerWith()), node.keys.issue(callerWith())]);
+    const interruption = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreError('it cannot be reached'));
+    await node.keys.revoke(revokedKey);
+    interruption.mockRestore();
+    expect(await other.keys.find(revokedKey)).toBeDefined();
+    expect(await node.keys.find(revokedKey)).toBeUndefined();
+    await vi.waitFor(async () => expect(await other.keys.find(revokedKey)).toBeUndefined(), waiting);
+    expect(await other.keys.find(activeKey)).toBeDefined();
   });
 
-  it('are put back where Redis lost them without any connection breaking', async () => {
+  it('are restored if Redis loses them without a connection failure', async () => {
     await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
     const key = await node.keys.issue(callerWith());
     await other.link.run((connection) => connection.flushall());
@@ -331,11 +331,11 @@ describe('per-request keys while Redis is unavailable', () => {
   });
 });
 
-describe('the rights of a per-request key', () => {
+describe('rights of a per-request key', () => {
   const url = 'files/b/appdata/app/x';
   const grant = [{ receiver: 'second', url, permissions: ['READ'] as const }];
 
-  it('that change on another node are in force on both, and on a third', async () => {
+  it('apply to all nodes after a change on another node', async () => {
     const caller = callerWith();
     const key = await one.keys.issue(caller);
     await using third = await openNode(redis);
@@ -363,11 +363,11 @@ describe('the rights of a per-request key', () => {
     expect(await other.keys.find(key)).toBeUndefined();
   });
 
-  it('cannot change after its node is gone', async () => {
-    const gone = await openNode(redis);
-    const key = await gone.keys.issue(callerWith());
+  it('cannot change after its node has stopped', async () => {
+    const closedNode = await openNode(redis);
+    const key = await closedNode.keys.issue(callerWith());
     const { chain } = await find(other, key);
-    await gone[Symbol.asyncDispose]();
+    await closedNode[Symbol.asyncDispose]();
     await expect(chain?.rights.change({ grant })).rejects.toBeInstanceOf(StoreError);
   });
 });

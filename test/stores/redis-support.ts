@@ -4,14 +4,14 @@ import { systemClock } from '#base/time/clock.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
 import { openRedis, type RedisLink } from '#stores/redis/redis-link.ts';
 
-/** What a node has of a Redis. */
+/** Redis objects of a node. */
 export interface RedisNode extends AsyncDisposable {
   readonly link: RedisLink;
   readonly keys: RedisPerRequestKeys;
-  /** What was noted, with its cause. */
-  readonly noted: readonly string[];
-  /** All that Redis holds, by key: strings as they are, hashes as objects. */
-  inRedis(): Promise<Record<string, unknown>>;
+  /** Reported errors with their causes. */
+  readonly reportedErrors: readonly string[];
+  /** Returns all content of Redis by key: strings, and hashes as objects. */
+  readRedis(): Promise<Record<string, unknown>>;
 }
 
 export interface NodeOptions {
@@ -20,19 +20,19 @@ export interface NodeOptions {
 }
 
 export async function openNode({ url, ...options }: NodeOptions): Promise<RedisNode> {
-  const noted: string[] = [];
-  const noteFault = (message: string, thrown: unknown): void => {
-    const { message: words, cause } = thrown as Error & { readonly cause?: Error };
-    noted.push(`${message}: ${words} (${cause?.message})`);
+  const reportedErrors: string[] = [];
+  const recordError = (report: string, error: unknown): void => {
+    const { message, cause } = error as Error & { readonly cause?: Error };
+    reportedErrors.push(`${report}: ${message} (${cause?.message})`);
   };
-  const link = await openRedis(new Secret(url), { reportError: noteFault, randomBytes });
+  const link = await openRedis(new Secret(url), { reportError: recordError, randomBytes });
   const newKey = () => randomBytes(32).toString('base64url');
-  const keys = new RedisPerRequestKeys({ link, clock: systemClock, newKey, reportError: noteFault, ...options });
+  const keys = new RedisPerRequestKeys({ link, clock: systemClock, newKey, reportError: recordError, ...options });
   return {
     link,
     keys,
-    noted,
-    inRedis: () => readAll(link),
+    reportedErrors,
+    readRedis: () => readAll(link),
     [Symbol.asyncDispose]: async () => {
       await keys.close();
       link.close();

@@ -67,16 +67,16 @@ afterAll(async () => {
   await second.close();
 });
 
-async function sent(deployment: string, body: object) {
+async function captureRequest(deployment: string, body: object) {
   const index = first.requests.length;
   first.script(fine);
   expect((await service.chat(deployment, { messages: hello, ...body })).status).toBe(200);
   return first.request(index);
 }
 
-describe('a request to an upstream of the Messages dialect', () => {
-  it('goes to its path with its key, a version and no header of the caller', async () => {
-    const { method, path, headers, body } = await sent('claude', {});
+describe('request to an anthropic upstream', () => {
+  it('has the path, key, and version, and no header of the client', async () => {
+    const { method, path, headers, body } = await captureRequest('claude', {});
     expect([method, path]).toEqual(['POST', '/v1/messages']);
     expect(headers).toMatchObject({
       'x-api-key': 'sk-ant-secret',
@@ -92,26 +92,26 @@ describe('a request to an upstream of the Messages dialect', () => {
     });
   });
 
-  it('has the header fields of the configuration, and all betas together', async () => {
-    const { path, headers, body } = await sent('slashed', { betas: ['two-2', 'bad\r\nx: y', 3] });
+  it('has the configured headers, and the betas of the configuration and the client', async () => {
+    const { path, headers, body } = await captureRequest('slashed', { betas: ['two-2', 'bad\r\nx: y', 3] });
     expect(path).toBe('/v1/messages');
     expect(headers).toMatchObject({ 'anthropic-version': '2024-01-01', 'anthropic-beta': 'one-1,two-2', 'x-team': 'blue' });
     expect(body).not.toHaveProperty('betas');
   });
 
-  it('may have credentials of another kind', async () => {
-    const { headers, body } = await sent('keyless', {});
+  it('can have other credentials in configured headers', async () => {
+    const { headers, body } = await captureRequest('keyless', {});
     expect(headers).toMatchObject({ authorization: 'Bearer t' });
     expect(headers).not.toHaveProperty('x-api-key');
     expect(body.model).toBe('keyless');
   });
 
-  it('is bounded by the limit of the model, unless it has a bound of its own', async () => {
-    expect((await sent('bounded', {})).body.max_tokens).toBe(777);
-    expect((await sent('bounded', { max_tokens: 5 })).body.max_tokens).toBe(5);
+  it('has the token limit of the model unless the client sets a limit', async () => {
+    expect((await captureRequest('bounded', {})).body.max_tokens).toBe(777);
+    expect((await captureRequest('bounded', { max_tokens: 5 })).body.max_tokens).toBe(5);
   });
 
-  it('asks for a stream where the caller does', async () => {
+  it('asks for a stream if the client streams', async () => {
     const index = first.requests.length;
     first.script(streamed('text'));
     const { content, isDone, usages } = await (await service.stream('claude', { messages: hello })).readRest();
@@ -122,8 +122,8 @@ describe('a request to an upstream of the Messages dialect', () => {
   });
 });
 
-describe('a reply of an upstream of the Messages dialect', () => {
-  it('is a stream for one who wants a stream, whatever form it came in', async () => {
+describe('reply of an anthropic upstream', () => {
+  it('is converted between stream and JSON as the client requests', async () => {
     first.script(fine);
     const stream = await (await service.stream('claude', { messages: hello })).readRest();
     expect([stream.content(), stream.isDone, stream.usages]).toMatchObject(['Hi.', true, [{ prompt_tokens: 105 }]]);
@@ -133,7 +133,7 @@ describe('a reply of an upstream of the Messages dialect', () => {
     expect(completion.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 89 });
   });
 
-  it('tells what was read from the cache', async () => {
+  it('has the tokens read from the cache in its usage', async () => {
     first.script(fine);
     const { completion } = await service.chat('priced', { messages: hello });
     expect(completion.usage).toEqual({
@@ -145,7 +145,7 @@ describe('a reply of an upstream of the Messages dialect', () => {
     expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'priced', prompt_tokens: 105, completion_tokens: 2 }]);
   });
 
-  it('that fails in the middle ends in one error event', async () => {
+  it('ends with one error event if it fails midway', async () => {
     for (const bytes of [fixture('error-mid-stream'), fixture('text').slice(0, 900)]) {
       first.script(piecesReply(Buffer.from(bytes, 'latin1')));
       const { error, isDone, chunks } = await (await service.stream('claude', { messages: hello })).readRest();
@@ -155,22 +155,25 @@ describe('a reply of an upstream of the Messages dialect', () => {
   });
 
   it.each([
-    ['no JSON', ({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>')],
-    ['another JSON', jsonReply({ choices: [] })],
-    ['content of another form', jsonReply({ ...message, content: ['x'] })],
-  ] satisfies [string, Reply][])('that is %s is a failure of the upstream', async (_what, reply) => {
+    [
+      'HTML instead of JSON',
+      ({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>'),
+    ],
+    ['JSON of another API', jsonReply({ choices: [] })],
+    ['JSON with malformed content', jsonReply({ ...message, content: ['x'] })],
+  ] satisfies [string, Reply][])('fails with 500 if it is %s', async (_what, reply) => {
     first.script(reply);
     const { status, error } = await service.chat('claude', { messages: hello });
     expect([status, error.code]).toEqual([500, 'upstream_failed']);
   });
 
-  it('that is nothing is asked of the next upstream', async () => {
+  it('is requested from the next upstream if it is empty', async () => {
     first.script(({ response }) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end());
     second.script(fine);
     expect((await service.chat('two', { messages: hello })).completion.choices[0]?.message.content).toBe('Hi.');
   });
 
-  it('is asked of the next upstream where the first is overloaded, also in its first events', async () => {
+  it('is requested from the next upstream if the first is overloaded, also in its first event', async () => {
     second.script(fine);
     for (const reply of [busy(529), busy(503), streamed('error-at-once')]) {
       service.forgetFailures();
@@ -179,20 +182,20 @@ describe('a reply of an upstream of the Messages dialect', () => {
     }
   });
 
-  it('that refuses for its rate says when to come again', async () => {
+  it('with 429 passes on Retry-After', async () => {
     first.script(busy(429, { 'retry-after': '7' }));
     const { status, headers } = await service.chat('claude', { messages: hello });
     expect([status, headers['retry-after']]).toEqual([429, '7']);
   });
 
-  it('never shows the key', async () => {
+  it('never shows the key, and keeps the code of an error', async () => {
     first.script(jsonReply({ type: 'error', error: { type: 'invalid_request_error', message: 'bad key sk-ant-secret' } }, 400));
     expect((await service.chat('claude', { messages: hello })).error.message).toBe('bad key ***');
     first.script(jsonReply({ error: { message: 'x', details: { error_code: 'prompt_too_long' } } }, 400));
     expect((await service.chat('claude', { messages: hello })).error.code).toBe('prompt_too_long');
   });
 
-  it('is not waited for any more once the caller has left', async () => {
+  it('is canceled within 100 ms after the client disconnects', async () => {
     for (const reply of [
       silence as Reply,
       (async (answering) => {
@@ -202,23 +205,23 @@ describe('a reply of an upstream of the Messages dialect', () => {
     ]) {
       const index = first.requests.length;
       first.script(reply);
-      const asking = service.chatAndDisconnect('claude', { messages: hello, stream: true });
+      const client = service.chatAndDisconnect('claude', { messages: hello, stream: true });
       const received = await first.request(index);
-      const left = asking.disconnect();
+      const disconnectedAt = client.disconnect();
       const { atMs, early } = await received.closed;
-      expect([early, atMs - left < 100]).toEqual([true, true]);
+      expect([early, atMs - disconnectedAt < 100]).toEqual([true, true]);
     }
   });
 
-  it('leaves its connection for the next call', async () => {
+  it('leaves its connection open for the next call', async () => {
     const connections = new Set<number | undefined>();
-    const noting =
+    const recordConnection =
       (reply: Reply): Reply =>
       (answering) => {
         connections.add(answering.response.socket?.remotePort);
         return reply(answering);
       };
-    first.script(noting(streamed('text')));
+    first.script(recordConnection(streamed('text')));
     for (let call = 0; call < 3; call += 1) await (await service.stream('claude', { messages: hello })).readRest();
     expect(connections.size).toBe(1);
   });

@@ -46,43 +46,43 @@ afterAll(async () => {
 });
 
 const client = () => new OpenAI({ apiKey: callerKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
-const asking = (content: string) => ({ model: 'claude', messages: [{ role: 'user' as const, content }] });
+const createRequest = (content: string) => ({ model: 'claude', messages: [{ role: 'user' as const, content }] });
 
-describe('the stock client before an upstream of the Messages dialect', () => {
-  it('gets a reply in one piece', async () => {
-    const reply = await client().chat.completions.create(asking('hello'));
+describe('OpenAI client with an anthropic upstream', () => {
+  it('receives a JSON reply', async () => {
+    const reply = await client().chat.completions.create(createRequest('hello'));
     expect(reply.choices).toEqual([{ index: 0, message: { role: 'assistant', content: hello }, finish_reason: 'stop' }]);
     expect(reply.usage).toMatchObject({ prompt_tokens: 11, completion_tokens: 13, total_tokens: 24 });
   });
 
-  it('gets the same as a stream', async () => {
-    const stream = client().chat.completions.stream({ ...asking('hello'), stream_options: { include_usage: true } });
+  it('receives the same reply as a stream', async () => {
+    const stream = client().chat.completions.stream({ ...createRequest('hello'), stream_options: { include_usage: true } });
     const reply = await stream.finalChatCompletion();
     expect(reply.choices[0]).toMatchObject({ message: { content: hello }, finish_reason: 'stop' });
     expect(reply.usage).toMatchObject({ prompt_tokens: 11, completion_tokens: 13, total_tokens: 24 });
   });
 
-  it.each([false, true])('calls tools at once and goes on with their results (stream: %j)', async (stream) => {
-    const first = { ...asking('What is the weather?'), tools: [weatherTool] };
-    const ask = async (body: OpenAI.ChatCompletionCreateParamsNonStreaming) =>
+  it.each([false, true])('receives parallel tool calls and continues with their results (stream: %j)', async (stream) => {
+    const first = { ...createRequest('What is the weather?'), tools: [weatherTool] };
+    const complete = async (body: OpenAI.ChatCompletionCreateParamsNonStreaming) =>
       stream
         ? client()
             .chat.completions.stream({ ...body, stream: true })
             .finalChatCompletion()
         : client().chat.completions.create(body);
-    const { message, finish_reason } = (await ask(first)).choices[0] ?? {};
+    const { message, finish_reason } = (await complete(first)).choices[0] ?? {};
     expect([message?.content, finish_reason]).toEqual(['I look.', 'tool_calls']);
     expect(message?.tool_calls).toMatchObject([
       { id: 'toolu_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } },
       { id: 'toolu_2', type: 'function', function: { name: 'get_weather', arguments: '{}' } },
     ]);
     const results = ['toolu_1', 'toolu_2'].map((tool_call_id) => ({ role: 'tool' as const, tool_call_id, content: 'sunny' }));
-    const second = await ask({ ...first, messages: [...first.messages, ...(message ? [message] : []), ...results] });
+    const second = await complete({ ...first, messages: [...first.messages, ...(message ? [message] : []), ...results] });
     expect(second.choices[0]?.message.content).toBe('It is sunny in Paris.');
   });
 
-  it.each([false, true])('gets one function call where it asks with functions (stream: %j)', async (stream) => {
-    const body = { ...asking('weather'), functions: [weatherTool.function] };
+  it.each([false, true])('receives one function call for a request with functions (stream: %j)', async (stream) => {
+    const body = { ...createRequest('weather'), functions: [weatherTool.function] };
     const reply = stream
       ? await client()
           .chat.completions.stream({ ...body, stream: true })
@@ -94,29 +94,29 @@ describe('the stock client before an upstream of the Messages dialect', () => {
     });
   });
 
-  it('gets several choices at once, with their usage summed', async () => {
-    const reply = await client().chat.completions.create({ ...asking('hello'), n: 3 });
+  it('receives several choices with their summed usage', async () => {
+    const reply = await client().chat.completions.create({ ...createRequest('hello'), n: 3 });
     expect(reply.choices.map(({ index, message }) => [index, message.content])).toEqual([0, 1, 2].map((index) => [index, hello]));
     expect(reply.usage).toMatchObject({ prompt_tokens: 33, completion_tokens: 39, total_tokens: 72 });
   });
 
-  it.each([false, true])('gets thoughts, and can give them back with their signature (stream: %j)', async (stream) => {
-    const { completion } = await service.chat('claude', { ...asking('ponder 17 × 3'), stream: false, max_tokens: 9000 });
-    const streamed = await (await service.stream('claude', asking('ponder 17 × 3'))).readRest();
+  it.each([false, true])('receives thoughts and can return them with their signature (stream: %j)', async (stream) => {
+    const { completion } = await service.chat('claude', { ...createRequest('ponder 17 × 3'), stream: false, max_tokens: 9000 });
+    const streamed = await (await service.stream('claude', createRequest('ponder 17 × 3'))).readRest();
     const thought = 'It is 51, since 17 × 3.';
     const blocks = [{ type: 'thinking', thinking: thought, signature: 'signed' }];
     const deltas = streamed.deltas();
-    const told = stream
+    const received = stream
       ? {
           content: streamed.content(),
           reasoning_content: deltas.map(({ reasoning_content: text }) => text ?? '').join(''),
           thinking_blocks: deltas.flatMap(({ thinking_blocks: each }) => (each as object[] | undefined) ?? []),
         }
       : completion.choices[0]?.message;
-    expect(told).toMatchObject({ content: '51', reasoning_content: thought, thinking_blocks: blocks });
+    expect(received).toMatchObject({ content: '51', reasoning_content: thought, thinking_blocks: blocks });
     const tool_calls = [{ id: 't1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }];
     const messages = [
-      ...asking('hello').messages,
+      ...createRequest('hello').messages,
       { role: 'assistant', content: null, tool_calls, thinking_blocks: blocks },
       { role: 'tool', tool_call_id: 't1', content: 'x' },
     ];
@@ -137,17 +137,17 @@ describe('the stock client before an upstream of the Messages dialect', () => {
     ['wrong key', 500, 'upstream_error', 'upstream_failed', /rejected the credentials/],
     ['overloaded', 503, 'server_overloaded', 'upstream_unavailable', /Overloaded/],
     ['broken', 500, 'upstream_error', 'upstream_failed', /Internal server error/],
-  ])('is told of "%s" by the status %d', async (said, status, type, code, message) => {
+  ])('receives an error for "%s" with the status %d', async (content, status, type, code, message) => {
     for (const stream of [false, true]) {
       service.forgetFailures();
-      const answered = await service.chat('claude', { ...asking(said), stream });
+      const answered = await service.chat('claude', { ...createRequest(content), stream });
       expect(answered.status).toBe(status);
       expect(answered.error).toMatchObject({ type, code });
       expect(answered.error.message).toMatch(message);
     }
   });
 
-  it('is refused content that the dialect does not have', async () => {
+  it('receives 400 for content that the Messages API does not support', async () => {
     const content = [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }];
     const { status, error } = await service.chat('claude', { messages: [{ role: 'user', content }] });
     expect([status, error]).toEqual([

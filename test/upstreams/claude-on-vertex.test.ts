@@ -24,7 +24,7 @@ let vertex: ScriptedUpstream;
 let issuer: ScriptedUpstream;
 let service: TestService;
 
-/** Leads to the servers of this test what would go to Google. */
+/** Redirects requests for Google to the servers of this test. */
 const http: HttpClient = {
   send(request, listener) {
     const { hostname, pathname } = request.url;
@@ -74,15 +74,15 @@ const messages = (body: object, headers: object = {}) =>
     body: { model: 'claude', max_tokens: 100, messages: hello, ...body },
   });
 
-const whole = {
+const completeMessage = {
   id: 'm',
   type: 'message',
   content: [{ type: 'text', text: 'Hi.' }],
   usage: { input_tokens: 3, output_tokens: 2 },
 };
 
-describe('a Claude behind Vertex', () => {
-  it('relays a caller of the dialect byte for byte, with the version in the body and a token in place of a key', async () => {
+describe('Claude on Vertex', () => {
+  it('relays the Messages API byte by byte, with the version in the body and a token instead of a key', async () => {
     const bytes = fixture('thinking-tools');
     scripted(piecesReply(Buffer.from(bytes, 'latin1')));
     const body = { stream: true, context_management: { edits: [] }, thinking: { type: 'enabled', budget_tokens: 1024 } };
@@ -97,8 +97,8 @@ describe('a Claude behind Vertex', () => {
     for (const name of ['x-api-key', 'anthropic-version']) expect(sent.headers).not.toHaveProperty(name);
   });
 
-  it('answers a caller of the compat wire', async () => {
-    scripted(jsonReply(whole));
+  it('answers chat completions', async () => {
+    scripted(jsonReply(completeMessage));
     const { completion } = await service.chat('claude', { messages: [{ role: 'system', content: 'Be kind.' }, ...hello] });
     expect(completion.choices[0]?.message.content).toBe('Hi.');
     expect(completion.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 2 });
@@ -112,15 +112,15 @@ describe('a Claude behind Vertex', () => {
     });
   });
 
-  it('gives several choices, each a call of its own', async () => {
-    scripted(jsonReply(whole));
+  it('returns several choices with one upstream call each', async () => {
+    scripted(jsonReply(completeMessage));
     const index = vertex.requests.length;
     const { completion } = await service.chat('claude', { messages: hello, n: 2 });
     expect([completion.choices.length, vertex.requests.length - index]).toEqual([2, 2]);
   });
 
-  it('gets one token for all its calls', async () => {
-    scripted(jsonReply(whole));
+  it('gets one token for all calls', async () => {
+    scripted(jsonReply(completeMessage));
     await Promise.all([1, 2, 3].map(() => messages({})));
     expect(issuer.requests.filter(({ path }) => path === '/token')).toHaveLength(1);
   });
@@ -129,15 +129,15 @@ describe('a Claude behind Vertex', () => {
     ['claude', 'europe-west1-aiplatform.googleapis.com'],
     ['europe', 'aiplatform.eu.rep.googleapis.com'],
     ['global', 'aiplatform.googleapis.com'],
-  ])('stands where its region is: %s at %s', async (model, host) => {
-    scripted(jsonReply(whole));
+  ])('is called at the host of its region: %s at %s', async (model, host) => {
+    scripted(jsonReply(completeMessage));
     expect((await messages({ model })).status).toBe(200);
     expect(hosts.at(-1)).toBe(host);
   });
 
-  it('can have another address, which says by its publisher what it is', async () => {
-    scripted(jsonReply(whole));
-    expect((await messages({ model: 'elsewhere' })).text).toBe(JSON.stringify(whole));
+  it('can have another endpoint whose path names the publisher', async () => {
+    scripted(jsonReply(completeMessage));
+    expect((await messages({ model: 'elsewhere' })).text).toBe(JSON.stringify(completeMessage));
     expect(vertex.requests.at(-1)?.path).toBe('/v1/publishers/anthropic/models/sonnet:rawPredict');
   });
 
@@ -157,26 +157,26 @@ describe('a Claude behind Vertex', () => {
     ],
     [{ error: { code: 403, message: 'denied' } }, 403, 500, 'rejected the credentials'],
     [{ error: { code: 400, message: `no such token ${token}` } }, 400, 400, 'no such token ***'],
-  ])('says %j as it is', async (body, status, told, message) => {
+  ])('passes on the error %j', async (body, status, expectedStatus, message) => {
     scripted(jsonReply(body, status));
     const answer = await messages({});
-    expect([answer.status, answer.text]).toEqual([told, expect.stringContaining(message)]);
+    expect([answer.status, answer.text]).toEqual([expectedStatus, expect.stringContaining(message)]);
     expect(answer.text).not.toContain(token);
   });
 
-  it.each(['express', 'keyless'])('needs the account that a %s upstream has not', async (model) => {
+  it.each(['express', 'keyless'])('is rejected without a service account: %s', async (model) => {
     const answer = await messages({ model });
     expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('must be the JSON of a service account')]);
     expect(answer.text).not.toContain('express-mode');
   });
 
-  it('that is refused a token is our misconfiguration', async () => {
+  it('fails with 500 if Google rejects the token request', async () => {
     issuer.script(jsonReply({ error: 'invalid_grant' }, 400));
     const answer = await messages({ model: 'anew' });
     expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('rejected the credentials')]);
   });
 
-  it('is left when the caller leaves before the token is there', async () => {
+  it('stops waiting for the token when the client disconnects', async () => {
     const index = issuer.requests.length;
     issuer.script(silence);
     const caller = service.chatAndDisconnect('anew', { messages: hello });

@@ -31,11 +31,11 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const openaiWords =
+const overflowMessage =
   "This model's maximum context length is 8192 tokens. However, your messages resulted in 10000 tokens. Please reduce the length of the messages.";
-const overflow = refusal(400, {}, { message: openaiWords, code: 'context_length_exceeded', type: 'invalid_request_error' });
+const overflow = refusal(400, {}, { message: overflowMessage, code: 'context_length_exceeded', type: 'invalid_request_error' });
 
-function failedResponse(code: string, message = openaiWords): Reply {
+function failedResponse(code: string, message = overflowMessage): Reply {
   return ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const opening = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
@@ -48,21 +48,25 @@ function failedResponse(code: string, message = openaiWords): Reply {
 const messagesRequest = { max_tokens: 10, messages: [{ role: 'user' as const, content: 'Hello' }] };
 const anthropic = () => new Anthropic({ apiKey: callerKey, baseURL: `${service.url}/anthropic`, maxRetries: 0 });
 
-describe('an upstream that reports a context overflow', () => {
+describe('context overflow of an upstream', () => {
   it.each([
-    ['the counts', overflow, 'prompt is too long: 10000 tokens > 8192 maximum'],
-    ['no counts', refusal(400, {}, { message: 'Too much.', code: 'context_length_exceeded' }), 'prompt is too long: Too much.'],
+    ['token counts', overflow, 'prompt is too long: 10000 tokens > 8192 maximum'],
     [
-      'the words of Gemini',
+      'no token counts',
+      refusal(400, {}, { message: 'Too much.', code: 'context_length_exceeded' }),
+      'prompt is too long: Too much.',
+    ],
+    [
+      'a Gemini message',
       refusal(400, {}, { message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).' }),
       'prompt is too long: 1200000 tokens > 1048576 maximum',
     ],
     [
-      'the words of llama.cpp with 413',
+      'a llama.cpp message and 413',
       refusal(413, {}, { message: 'the request exceeds the available context size (4096 tokens)' }),
       'prompt is too long: the request exceeds the available context size (4096 tokens)',
     ],
-  ])('with %s is reported to Anthropic clients in their words', async (_what, reply, message) => {
+  ])('with %s is reported to Anthropic clients in the wording of Anthropic', async (_what, reply, message) => {
     upstream.script(reply);
     for (const stream of [false, true]) {
       const error = await anthropic()
@@ -84,7 +88,7 @@ describe('an upstream that reports a context overflow', () => {
     ]);
   });
 
-  it.each(['chat', 'answers'])('is reported in response.failed with its code, by %s', async (model) => {
+  it.each(['chat', 'answers'])('is reported to Responses clients with its code, by the model %s', async (model) => {
     upstream.script(model === 'chat' ? overflow : failedResponse('context_length_exceeded'));
     const body = { model, input: 'Hello', store: false };
     const { status, json } = await service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
@@ -92,22 +96,22 @@ describe('an upstream that reports a context overflow', () => {
   });
 });
 
-describe('an upstream that sends response.failed', () => {
+describe('upstream that sends response.failed', () => {
   it.each([
     ['context_length_exceeded', 400, 'context_length_exceeded'],
     ['invalid_prompt', 400, 'invalid_prompt'],
     ['rate_limit_exceeded', 429, 'upstream_rate_limited'],
-  ])('with the code %s gets the matching status', async (code, status, shown) => {
+  ])('with the code %s causes the matching status', async (code, status, expectedCode) => {
     upstream.script(failedResponse(code, 'Not this one.'));
     const answered = await service.chat('answers', { messages: hello, stream: true });
-    expect([answered.status, answered.error.code]).toEqual([status, shown]);
+    expect([answered.status, answered.error.code]).toEqual([status, expectedCode]);
   });
 
   it('is not marked as failing for a context overflow', async () => {
-    const asked = upstream.requests.length;
+    const count = upstream.requests.length;
     upstream.script(failedResponse('context_length_exceeded'));
     for (let nth = 0; nth < 4; nth += 1) expect((await service.chat('answers', { messages: hello })).status).toBe(400);
-    expect(upstream.requests.length - asked).toBe(4);
+    expect(upstream.requests.length - count).toBe(4);
     const health = await service.sendRequest({ method: 'GET', path: '/health' });
     expect(JSON.stringify(health.json)).not.toContain('failing');
   });
@@ -121,28 +125,28 @@ describe('count_tokens', () => {
   });
 });
 
-describe('an upstream that cannot be reached', () => {
-  const messageOf = async (endpoint: string) => {
+describe('upstream that cannot be reached', () => {
+  const readErrorMessage = async (endpoint: string) => {
     await using away = await startService({ models: { m: { upstreams: [{ endpoint }], maxRetryAttempts: 1 } } });
     const { status, error } = await away.chat('m', { messages: hello });
     expect(status).toBe(503);
     return error.message;
   };
-  const words = 'The upstream of m failed: The upstream cannot be reached: ';
+  const prefix = 'The upstream of m failed: The upstream cannot be reached: ';
 
   it('is reported with the cause and without its address', async () => {
-    expect(await messageOf('http://127.0.0.1:1/v1')).toBe(`${words}the connection was refused.`);
-    expect(await messageOf('http://no-such-host.invalid/v1')).toMatch(
+    expect(await readErrorMessage('http://127.0.0.1:1/v1')).toBe(`${prefix}the connection was refused.`);
+    expect(await readErrorMessage('http://no-such-host.invalid/v1')).toMatch(
       /^The upstream of m .*: DNS does not (know its host name|answer)\.$/,
     );
   });
 
-  it('is reported as one whose TLS handshake failed', async () => {
+  it('is reported with a failed TLS handshake', async () => {
     const plain = createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     plain.listen(0, '127.0.0.1');
     await listeningAt(plain as never);
     const { port } = plain.address() as { port: number };
-    expect(await messageOf(`https://127.0.0.1:${port}/v1`)).toMatch(/the TLS handshake failed \(\w+\)\.$/);
+    expect(await readErrorMessage(`https://127.0.0.1:${port}/v1`)).toMatch(/the TLS handshake failed \(\w+\)\.$/);
     plain.close();
   });
 });

@@ -33,25 +33,25 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const said = 'CUDA out of memory';
+const errorMessage = 'CUDA out of memory';
 const named = (value: unknown): string => `event: error\n${toEvent(value)}`;
 
-/** Errors as servers of models write them into a stream that has begun well. */
+/** Errors that model servers write into a stream after a successful start. */
 const errors: readonly (readonly [string, string])[] = [
-  ['vLLM’s form', toEvent({ object: 'error', message: said, type: 'InternalServerError', param: null, code: 500 })],
-  ['the same without a number', toEvent({ object: 'error', message: said })],
-  ['FastAPI’s form', toEvent({ detail: said })],
-  ['FastAPI’s list', toEvent({ detail: [{ loc: ['body'], msg: said, type: 'missing' }] })],
-  ['the form of the Messages dialect', toEvent({ type: 'error', error: { type: 'api_error', message: said } })],
-  ['a type and a message', toEvent({ type: 'error', message: said })],
-  ['an event of that name with a message', named({ message: said })],
-  ['an event of that name with another form', named({ code: 500, msg: said })],
-  ['an event of that name with an error', named({ error: { message: said } })],
-  ['an event of that name in words', `event: error\ndata: ${said}\n\n`],
-  ['an error that is a text', toEvent({ error: said })],
-  ['an error that is an object', toEvent({ error: { message: said, code: 'oom' } })],
-  ['a message alone', toEvent({ message: said })],
-  ['a list of errors', toEvent({ errors: [{ message: said }] })],
+  ['the vLLM format', toEvent({ object: 'error', message: errorMessage, type: 'InternalServerError', param: null, code: 500 })],
+  ['the vLLM format without a code', toEvent({ object: 'error', message: errorMessage })],
+  ['the FastAPI format', toEvent({ detail: errorMessage })],
+  ['the FastAPI list', toEvent({ detail: [{ loc: ['body'], msg: errorMessage, type: 'missing' }] })],
+  ['the format of the Messages API', toEvent({ type: 'error', error: { type: 'api_error', message: errorMessage } })],
+  ['a type and a message', toEvent({ type: 'error', message: errorMessage })],
+  ['an event named error with a message', named({ message: errorMessage })],
+  ['an event named error with another format', named({ code: 500, msg: errorMessage })],
+  ['an event named error with an error', named({ error: { message: errorMessage } })],
+  ['an event named error with plain text', `event: error\ndata: ${errorMessage}\n\n`],
+  ['an error that is a string', toEvent({ error: errorMessage })],
+  ['an error that is an object', toEvent({ error: { message: errorMessage, code: 'oom' } })],
+  ['a message alone', toEvent({ message: errorMessage })],
+  ['a list of errors', toEvent({ errors: [{ message: errorMessage }] })],
 ];
 
 const compat = [
@@ -59,7 +59,7 @@ const compat = [
   'data: [DONE]\n\n',
 ] as const;
 
-/** What comes ahead of the error, and the good end that follows it all the same. */
+/** Stream events before the error, and the successful end after it. */
 type Around = readonly [begin: string, end: string];
 const around: Readonly<Record<string, Around>> & { openai: Around; anthropic: Around } = {
   ...{ openai: compat, adapter: compat, application: compat },
@@ -84,66 +84,66 @@ const around: Readonly<Record<string, Around>> & { openai: Around; anthropic: Ar
   ],
 };
 
-/** The vendors' packages tell that an event is no JSON, and not what it is. */
-function isLost(deployment: string, event: string): boolean {
+/** The vendor packages report that an event is invalid JSON, but not its content. */
+function isUnreadable(deployment: string, event: string): boolean {
   return ['gemini', 'mistral'].includes(deployment) && !event.includes('{');
 }
 
-describe.each(Object.entries(around))('an error in the middle of a good stream of %s', (deployment, [begin, end]) => {
-  it.each(errors)('is told as one: %s', async (_form, event) => {
+describe.each(Object.entries(around))('error in the middle of a %s stream', (deployment, [begin, end]) => {
+  it.each(errors)('is reported, and the stream has no finish reason: %s', async (_form, event) => {
     upstream.script(piecesReply(begin, event, end));
     const reader = await service.stream(deployment, { messages: hello });
     const { content, error, isDone, chunks } = await reader.readRest();
     expect([content(), isDone]).toEqual(['Half of', true]);
-    expect(error?.message).toContain(isLost(deployment, event) ? 'The answer of' : said);
+    expect(error?.message).toContain(isUnreadable(deployment, event) ? 'The answer of' : errorMessage);
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
   });
 
-  it.each(errors)('leaves no half answer if JSON was asked for: %s', async (_form, event) => {
+  it.each(errors)('replaces the partial answer if the client requests JSON: %s', async (_form, event) => {
     upstream.script(piecesReply(begin + event + end));
     const { status, error } = await service.chat(deployment, { messages: hello });
     expect(status).toBeGreaterThanOrEqual(500);
-    expect(error.message).toContain(isLost(deployment, event) ? 'The answer of' : said);
+    expect(error.message).toContain(isUnreadable(deployment, event) ? 'The answer of' : errorMessage);
   });
 });
 
-describe('an error in the middle of a stream that is relayed in the Messages dialect', () => {
+describe('error in the middle of a relayed Messages stream', () => {
   const [begin, end] = around.anthropic;
 
-  it.each(errors)('is told as one: %s', async (_form, event) => {
+  it.each(errors)('is reported, and the stream has no message_stop: %s', async (_form, event) => {
     upstream.script(piecesReply(begin, event, end));
     const body = { model: 'anthropic', max_tokens: 9, messages: hello, stream: true };
     const { text } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
     expect(text).toContain('Half');
     expect(text).not.toContain('message_stop');
-    expect(text.trim().split('\n\n').at(-1)).toMatch(new RegExp(`^event: error\ndata: .*${said}`));
+    expect(text.trim().split('\n\n').at(-1)).toMatch(new RegExp(`^event: error\ndata: .*${errorMessage}`));
   });
 });
 
-describe.each(['openai', 'application', 'adapter'])('a choice of %s that ends with an error', (deployment) => {
+describe.each(['openai', 'application', 'adapter'])('choice of %s that ends with an error', (deployment) => {
   const failed = (reason: string, more: object = {}) => ({
     ...finish(),
     choices: [{ index: 0, delta: {}, finish_reason: reason, ...more }],
   });
 
   it.each([
-    ['says so as its reason', failed('error'), 'error'],
-    ['was ended by its server', failed('abort'), 'abort'],
-    ['has an error beside it', failed('stop', { error: { code: 502, message: said } }), said],
-  ])('is no good answer: it %s', async (_how, event, words) => {
+    ['the finish reason is error', failed('error'), 'error'],
+    ['the finish reason is abort', failed('abort'), 'abort'],
+    ['the choice has an error', failed('stop', { error: { code: 502, message: errorMessage } }), errorMessage],
+  ])('fails the stream if %s', async (_how, event, expectedMessage) => {
     const [begin, end] = around.openai;
     upstream.script(piecesReply(begin, toEvent(event), end));
     const { content, error, chunks } = await (await service.stream(deployment, { messages: hello })).readRest();
     expect(content()).toBe('Half of');
-    expect(error?.message).toContain(words);
+    expect(error?.message).toContain(expectedMessage);
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
   });
 
   it.each([
-    ['says so as its reason', { finish_reason: 'error' }],
-    ['was ended by its server', { finish_reason: 'abort' }],
-    ['has an error beside it', { finish_reason: 'stop', error: { code: 502, message: said } }],
-  ])('is none in one JSON text either: it %s', async (_how, fields) => {
+    ['the finish reason is error', { finish_reason: 'error' }],
+    ['the finish reason is abort', { finish_reason: 'abort' }],
+    ['the choice has an error', { finish_reason: 'stop', error: { code: 502, message: errorMessage } }],
+  ])('fails a JSON reply if %s', async (_how, fields) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Half of' }, ...fields }];
     for (const stream of [false, true]) {
       upstream.script(jsonReply(plainCompletion('', { choices })));
@@ -155,11 +155,11 @@ describe.each(['openai', 'application', 'adapter'])('a choice of %s that ends wi
   });
 });
 
-describe('a message that ends with an error', () => {
+describe('message with the stop reason error', () => {
   const [begin, end] = around.anthropic;
   const reason = toEvent({ type: 'message_delta', delta: { stop_reason: 'error' }, usage: { output_tokens: 2 } });
 
-  it('is no good answer, translated or relayed', async () => {
+  it('fails the stream, translated or relayed', async () => {
     upstream.script(piecesReply(begin, reason, end));
     const { error } = await (await service.stream('anthropic', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
@@ -171,30 +171,30 @@ describe('a message that ends with an error', () => {
 });
 
 describe.each(['openai', 'anthropic', 'adapter', 'application'])(
-  'an error in a whole reply of %s with status 200',
+  'error in a complete reply of %s with status 200',
   (deployment) => {
     it.each([
-      { object: 'error', message: said, type: 'InternalServerError', param: null, code: 500 },
-      { detail: said },
-      { type: 'error', error: { type: 'api_error', message: said } },
-      { type: 'error', message: said },
-      { error: said },
-      { error: { message: said } },
-      { message: said },
-      { errors: [{ message: said }] },
-      { error: said, choices: [], content: [] },
-      { object: 'error', message: said, choices: null, content: null },
-    ])('is told in its words: %j', async (reply) => {
+      { object: 'error', message: errorMessage, type: 'InternalServerError', param: null, code: 500 },
+      { detail: errorMessage },
+      { type: 'error', error: { type: 'api_error', message: errorMessage } },
+      { type: 'error', message: errorMessage },
+      { error: errorMessage },
+      { error: { message: errorMessage } },
+      { message: errorMessage },
+      { errors: [{ message: errorMessage }] },
+      { error: errorMessage, choices: [], content: [] },
+      { object: 'error', message: errorMessage, choices: null, content: null },
+    ])('is reported with its message: %j', async (reply) => {
       for (const stream of [false, true]) {
         upstream.script(jsonReply(reply));
         const { status, error } = await service.chat(deployment, { messages: hello, stream });
         expect(status).toBeGreaterThanOrEqual(500);
-        expect(error.message).toContain(said);
+        expect(error.message).toContain(errorMessage);
         service.forgetFailures();
       }
     });
 
-    it('keeps the status that it names', async () => {
+    it('determines the status if it has an HTTP status as its code', async () => {
       upstream.script(jsonReply({ object: 'error', message: 'too long', type: 'BadRequestError', param: 'messages', code: 400 }));
       expect(await service.chat(deployment === 'anthropic' ? 'openai' : deployment, { messages: hello })).toMatchObject({
         status: 400,

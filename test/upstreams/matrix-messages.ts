@@ -5,7 +5,7 @@ const user = (...content: object[]) => ({ role: 'user', content });
 const text = (words: string, more: object = {}) => ({ type: 'text', text: words, ...more });
 const hello = [user(text('Hello'))];
 const base = { messages: hello, max_tokens: 9000 };
-const block = (given: object): Body => ({ ...base, messages: [user(text('Hello'), given)] });
+const block = (addition: object): Body => ({ ...base, messages: [user(text('Hello'), addition)] });
 const words = block(text(' '));
 const field = (fields: object): Probe => [base, { ...base, ...fields }];
 const { name, description, parameters: input_schema } = weatherTool.function;
@@ -30,7 +30,7 @@ const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
 const plain = { type: 'text', media_type: 'text/plain', data: 'words' };
 const file = { type: 'file', file_id: 'file_1' };
 
-/** As `requestProbes`, of requests in the Messages dialect. */
+/** Like `requestProbes`, for requests of the Messages API. */
 export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
   [
     '`system`, messages of the role `system`',

@@ -3,20 +3,20 @@ import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import { recorded } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
-import { anthropicStream, inTokens, responsesReply } from './matrix-support.ts';
+import { anthropicStream, createUsage, responsesReply } from './matrix-support.ts';
 
 type Model = Exclude<DialectName, 'demo'>;
 
 export interface ReplyProbe {
-  /** A reply that has it, of each dialect that can. */
+  /** A reply with the feature, for each dialect that supports it. */
   readonly replies: Partial<Record<Model, Reply>>;
-  /** Whether the caller is told. */
-  isTold(choice: JsonObject, usage: JsonObject): boolean;
+  /** Whether the client receives the feature. */
+  isReported(choice: JsonObject, usage: JsonObject): boolean;
 }
 
 const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
 
-/** A reply of OpenAI's API with that message, and what else it has. */
+/** A reply of the OpenAI API with the message and additional fields. */
 function openaiReply(message: object, { choice = {}, usage = {} }: { choice?: object; usage?: object } = {}) {
   const counts = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12, ...usage };
   const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi.', ...message }, finish_reason: 'stop', ...choice }];
@@ -24,19 +24,19 @@ function openaiReply(message: object, { choice = {}, usage = {} }: { choice?: ob
   return { openai: reply, azure: reply, application: reply };
 }
 
-const said = (part: object) => ({
+const createMessage = (part: object) => ({
   ...{ type: 'message', id: 'msg_up', status: 'completed', role: 'assistant' },
   content: [{ type: 'output_text', text: 'Hi.', annotations: [], logprobs: [], ...part }],
 });
-/** A reply of an upstream of the Responses dialect. */
+/** A reply of an upstream with the Responses API. */
 const responses = (fields: object) => ({ responses: jsonReply(responsesReply(fields)) });
-const thoughtOf = {
+const reasoningItem = {
   type: 'reasoning',
   id: 'rs_up',
   summary: [{ type: 'summary_text', text: 'Hm.' }],
   encrypted_content: 'gAAAA',
 };
-const calling = (id: string) => ({ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'f', arguments: '{}' });
+const functionCall = (id: string) => ({ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'f', arguments: '{}' });
 const gemini = (name: string) => ({ gemini: recorded('gemini', name), vertex: recorded('gemini', name) });
 const thinking = {
   ...{ anthropic: anthropicStream('thinking'), bedrock: recorded('bedrock', 'thinking-tools') },
@@ -50,14 +50,15 @@ const filtered = ({ response }: Parameters<Reply>[0]): void => {
 const cited: Reply = recorded('bedrock', 'citations');
 const referred: Reply = recorded('mistral', 'references');
 
-const messageOf = ({ message }: JsonObject): JsonObject => (isJsonObject(message) ? message : {});
-const attachmentsOf = (choice: JsonObject): unknown => (messageOf(choice).custom_content as JsonObject | undefined)?.attachments;
-const detail = (usage: JsonObject, of: string, name: string): boolean => {
-  const details = usage[of];
+const getMessage = ({ message }: JsonObject): JsonObject => (isJsonObject(message) ? message : {});
+const getAttachments = (choice: JsonObject): unknown =>
+  (getMessage(choice).custom_content as JsonObject | undefined)?.attachments;
+const hasDetail = (usage: JsonObject, key: string, name: string): boolean => {
+  const details = usage[key];
   return isJsonObject(details) && typeof details[name] === 'number' && details[name] > 0;
 };
 
-/** Replies that have what a row of the table is of. */
+/** Replies with the feature of a table row. */
 export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, ReplyProbe>([
   [
     'text as a stream',
@@ -68,58 +69,62 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
         ...{ anthropic: anthropicStream('text'), bedrock: recorded('bedrock', 'text') },
         ...{ ...gemini('text'), mistral: recorded('mistral', 'text') },
       },
-      isTold: (choice) => typeof messageOf(choice).content === 'string' && messageOf(choice).content !== '',
+      isReported: (choice) => typeof getMessage(choice).content === 'string' && getMessage(choice).content !== '',
     },
   ],
   [
     '`reasoning_content`',
     {
-      replies: { ...responses({ output: [thoughtOf, said({})] }), ...openaiReply({ reasoning_content: 'Hm.' }), ...thinking },
-      isTold: (choice) => Boolean(messageOf(choice).reasoning_content),
+      replies: {
+        ...responses({ output: [reasoningItem, createMessage({})] }),
+        ...openaiReply({ reasoning_content: 'Hm.' }),
+        ...thinking,
+      },
+      isReported: (choice) => Boolean(getMessage(choice).reasoning_content),
     },
   ],
   [
     'signatures of thoughts',
     {
       replies: {
-        ...responses({ output: [thoughtOf, said({})] }),
+        ...responses({ output: [reasoningItem, createMessage({})] }),
         ...openaiReply({ extra_content: { google: { thought_signature: 'c2ln' } } }),
         ...thinking,
       },
-      isTold: (choice) => /"(thought_)?signature":"[^"]+"/.test(JSON.stringify(choice)),
+      isReported: (choice) => /"(thought_)?signature":"[^"]+"/.test(JSON.stringify(choice)),
     },
   ],
   [
     'parallel calls',
     {
       replies: {
-        ...responses({ output: [calling('1'), calling('2')] }),
+        ...responses({ output: [functionCall('1'), functionCall('2')] }),
         ...openaiReply({ tool_calls: [call('1'), call('2')] }, { choice: { finish_reason: 'tool_calls' } }),
         ...{ ...thinking, anthropic: anthropicStream('tools-parallel') },
       },
-      isTold: (choice) => ((messageOf(choice).tool_calls as unknown[] | undefined)?.length ?? 0) > 1,
+      isReported: (choice) => ((getMessage(choice).tool_calls as unknown[] | undefined)?.length ?? 0) > 1,
     },
   ],
   [
     'cached tokens',
     {
       replies: {
-        ...responses({ usage: inTokens({ input_tokens_details: { cached_tokens: 5 } }) }),
+        ...responses({ usage: createUsage({ input_tokens_details: { cached_tokens: 5 } }) }),
         ...openaiReply({}, { usage: { prompt_tokens_details: { cached_tokens: 5 } } }),
         ...{ ...thinking, anthropic: anthropicStream('cache-usage') },
       },
-      isTold: (_choice, usage) => detail(usage, 'prompt_tokens_details', 'cached_tokens'),
+      isReported: (_choice, usage) => hasDetail(usage, 'prompt_tokens_details', 'cached_tokens'),
     },
   ],
   [
     'reasoning tokens',
     {
       replies: {
-        ...responses({ usage: inTokens({ output_tokens_details: { reasoning_tokens: 5 } }) }),
+        ...responses({ usage: createUsage({ output_tokens_details: { reasoning_tokens: 5 } }) }),
         ...openaiReply({}, { usage: { completion_tokens_details: { reasoning_tokens: 5 } } }),
         ...thinking,
       },
-      isTold: (_choice, usage) => detail(usage, 'completion_tokens_details', 'reasoning_tokens'),
+      isReported: (_choice, usage) => hasDetail(usage, 'completion_tokens_details', 'reasoning_tokens'),
     },
   ],
   [
@@ -131,19 +136,19 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
         ...{ anthropic: anthropicStream('refusal'), bedrock: recorded('bedrock', 'guardrail') },
         ...{ ...gemini('safety'), mistral: filtered },
       },
-      isTold: ({ finish_reason }) => finish_reason === 'content_filter',
+      isReported: ({ finish_reason }) => finish_reason === 'content_filter',
     },
   ],
   [
     '`refusal`',
     {
       replies: {
-        ...responses({ output: [said({ type: 'refusal', refusal: 'No.' })] }),
+        ...responses({ output: [createMessage({ type: 'refusal', refusal: 'No.' })] }),
         ...openaiReply({ refusal: 'No.' }),
         anthropic: anthropicStream('refusal'),
         ...gemini('safety'),
       },
-      isTold: (choice) => Boolean(messageOf(choice).refusal),
+      isReported: (choice) => Boolean(getMessage(choice).refusal),
     },
   ],
   [
@@ -152,7 +157,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
       replies: {
         ...responses({
           output: [
-            said({
+            createMessage({
               annotations: [{ type: 'url_citation', url: 'https://example.org/a', title: 'A', start_index: 0, end_index: 2 }],
             }),
           ],
@@ -161,7 +166,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
         ...{ anthropic: anthropicStream('server-tools'), bedrock: cited },
         ...{ ...gemini('image-and-source'), mistral: referred },
       },
-      isTold: (choice) => JSON.stringify(choice).includes('https://example.org/a'),
+      isReported: (choice) => JSON.stringify(choice).includes('https://example.org/a'),
     },
   ],
   [
@@ -171,22 +176,22 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
         ...openaiReply({ custom_content: { attachments: [{ index: 0, type: 'image/png', data: 'iVBORw0KGgo=' }] } }),
         ...gemini('image-and-source'),
       },
-      isTold: (choice) => JSON.stringify(attachmentsOf(choice))?.includes('iVBORw0KGgo=') ?? false,
+      isReported: (choice) => JSON.stringify(getAttachments(choice))?.includes('iVBORw0KGgo=') ?? false,
     },
   ],
   [
     'probabilities: `logprobs`',
     {
       replies: {
-        ...responses({ output: [said({ logprobs: [{ token: 'Hi', logprob: -0.1, bytes: [], top_logprobs: [] }] })] }),
+        ...responses({ output: [createMessage({ logprobs: [{ token: 'Hi', logprob: -0.1, bytes: [], top_logprobs: [] }] })] }),
         ...openaiReply({}, { choice: { logprobs: { content: [{ token: 'Hi', logprob: -0.1 }] } } }),
       },
-      isTold: ({ logprobs }) => isJsonObject(logprobs),
+      isReported: ({ logprobs }) => isJsonObject(logprobs),
     },
   ],
 ]);
 
-/** Vectors of each dialect that has them. */
+/** Embeddings reply of each dialect that supports embeddings. */
 export const vectorReplies: Partial<Record<DialectName, Reply>> = {
   openai: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
   responses: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),

@@ -5,7 +5,7 @@ const user = (content: unknown, more: object = {}) => ({ role: 'user', content, 
 const hello = [user('Hello')];
 const base = { messages: hello };
 const png = 'data:image/png;base64,iVBORw0KGgo=';
-const part = (given: object): Body => ({ messages: [user([{ type: 'text', text: 'Hello' }, given])] });
+const part = (addition: object): Body => ({ messages: [user([{ type: 'text', text: 'Hello' }, addition])] });
 const words = part({ type: 'text', text: ' ' });
 const thinking = { ...base, max_tokens: 9000 };
 const field = (fields: object): Probe => [base, { ...base, ...fields }];
@@ -17,15 +17,15 @@ const strictTool = (strict?: boolean): object => ({
   function: { ...weatherTool.function, parameters: schema, ...(strict && { strict }) },
 });
 const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } };
-const asked = { role: 'assistant', content: null, tool_calls: [call] };
+const callMessage = { role: 'assistant', content: null, tool_calls: [call] };
 const answered = (content: unknown) => ({ role: 'tool', tool_call_id: 'call_1', content });
 const conversation = (...more: object[]): Body => ({ ...withTools, messages: [...hello, ...more] });
 const replied = (fields: object): Body => ({
   messages: [...hello, { role: 'assistant', content: 'Hi.', ...fields }, user('On.')],
 });
-const attachment = (given: object): Body => ({ messages: [user('Hello', { custom_content: { attachments: [given] } })] });
+const attachment = (addition: object): Body => ({ messages: [user('Hello', { custom_content: { attachments: [addition] } })] });
 
-/** Requests without and with what a row of the table is of. */
+/** Requests without and with the feature of a table row. */
 export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
   [
     '`system` and `developer` messages',
@@ -68,14 +68,14 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
       { ...base, tools: [strictTool(true)] },
     ],
   ],
-  ['calls and results', [conversation(), conversation(asked, answered('sunny'))]],
-  ['calls in a request without `tools`', [base, { messages: [...hello, asked, answered('sunny')] }]],
+  ['calls and results', [conversation(), conversation(callMessage, answered('sunny'))]],
+  ['calls in a request without `tools`', [base, { messages: [...hello, callMessage, answered('sunny')] }]],
   [
     'image in a tool result',
     [
-      conversation(asked, answered('See.')),
+      conversation(callMessage, answered('See.')),
       conversation(
-        asked,
+        callMessage,
         answered([
           { type: 'text', text: 'See.' },
           { type: 'image_url', image_url: { url: png } },

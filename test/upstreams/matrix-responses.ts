@@ -4,7 +4,7 @@ const text = (words: string) => ({ type: 'input_text', text: words });
 const user = (...content: object[]) => ({ role: 'user', content });
 const hello = user(text('Hello'));
 const base = { input: [hello] };
-const part = (given: object): Body => ({ input: [user(text('Hello'), given)] });
+const part = (addition: object): Body => ({ input: [user(text('Hello'), addition)] });
 const words = part(text(' '));
 const field = (fields: object): Probe => [base, { ...base, ...fields }];
 const item = (...items: object[]): Body => ({ input: [hello, ...items, user(text('On.'))] });
@@ -14,13 +14,13 @@ const withTool = { ...base, tools: [tool] };
 const toolField = (fields: object): Probe => [withTool, { ...withTool, ...fields }];
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 const call = { type: 'function_call', call_id: 'call_0', name: 'get_weather', arguments: '{"city":"Paris"}' };
-const output = (given: unknown) => ({ type: 'function_call_output', call_id: 'call_0', output: given });
-const answered = (given: unknown): Body => ({ ...withTool, input: [hello, call, output(given)] });
+const output = (addition: unknown) => ({ type: 'function_call_output', call_id: 'call_0', output: addition });
+const answered = (addition: unknown): Body => ({ ...withTool, input: [hello, call, output(addition)] });
 const grammar = { type: 'grammar', syntax: 'lark', definition: 'start: "patch"' };
 const custom = { type: 'custom', name: 'apply', description: 'Applies.' };
-const format = (given: object): Probe => field({ text: { format: given } });
+const format = (addition: object): Probe => field({ text: { format: addition } });
 
-/** As `requestProbes`, of requests in the Responses dialect. */
+/** Like `requestProbes`, for requests of the Responses API. */
 export const responsesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
   ['`instructions`', field({ instructions: 'Be brief.' })],
   ['messages of the roles `system` and `developer`', [base, item({ role: 'developer', content: 'Be brief.' })]],

@@ -8,24 +8,27 @@ import { startService, type TestService, withKey } from '#test/start-service.ts'
 import { createUpstream, recorded } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
 
-/** A request of the compat wire, without what it is sent to. */
+/** Request body of the chat API without the model. */
 export type Body = { readonly [key: string]: unknown };
 
-/** What became of something in a request: the upstream got it in some form, got the same as without it, or was not asked. */
+/** Treatment of a field: sent upstream in some form, omitted (the request is the same as without it), or rejected by Parley. */
 type Fate = 'carried' | 'lost' | 'refused';
 
-/** Requests without and with something; `mark` is what an upstream must then have, where another request than without is not enough. */
+/**
+ * Requests without and with a field. If a differing request is not proof enough, `mark` is the text that the upstream must
+ * receive.
+ */
 export type ProbeBodies = readonly [without: Body, having: Body, mark?: string];
 
 export interface Prober extends AsyncDisposable {
-  /** Compares what an upstream of the dialect gets of two requests; `isTold`: whether the answer names something that was left out. */
-  fateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
-  /** The same for requests in the Messages dialect. */
-  messagesFateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
-  /** The same for requests in the Responses dialect. */
-  responsesFateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
-  /** The first choice of the caller's completion, where the upstream replies so, with its usage. */
-  told(dialect: DialectName, reply: Reply): Promise<{ choice: unknown; usage: unknown }>;
+  /** Compares the upstream requests for two client requests. `isReported` is whether the answer lists an omitted field. */
+  getFate(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isReported: boolean }>;
+  /** Like `fateOf`, for requests of the Messages API. */
+  getMessagesFate(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isReported: boolean }>;
+  /** Like `fateOf`, for requests of the Responses API. */
+  getResponsesFate(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isReported: boolean }>;
+  /** Returns the first choice of the completion and its usage if the upstream sends the reply. */
+  getResult(dialect: DialectName, reply: Reply): Promise<{ choice: unknown; usage: unknown }>;
   readonly service: TestService;
   readonly upstream: ScriptedUpstream;
 }
@@ -35,13 +38,13 @@ const anthropicMessage = {
   ...{ content: [{ type: 'text', text: 'Hi.' }], usage: { input_tokens: 5, output_tokens: 2 } },
 };
 
-/** What an upstream of the Responses dialect says that it used. */
-export function inTokens(more: object = {}): object {
+/** Usage of a reply of the Responses API. */
+export function createUsage(more: object = {}): object {
   const details = { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
   return { input_tokens: 7, output_tokens: 5, total_tokens: 12, ...details, ...more };
 }
 
-/** A whole answer of an upstream of the Responses dialect. */
+/** A complete reply of an upstream with the Responses API. */
 export function responsesReply(fields: object): object {
   const content = [{ type: 'output_text', text: 'Hi.', annotations: [], logprobs: [] }];
   return {
@@ -59,18 +62,18 @@ export function responsesReply(fields: object): object {
     ...{ reasoning: { effort: null, summary: null }, text: { format: { type: 'text' } }, tool_choice: 'auto', tools: [] },
     ...{ prompt_cache_key: null, safety_identifier: null, user: null },
     output: [{ type: 'message', id: 'msg_up', status: 'completed', role: 'assistant', content }],
-    usage: inTokens(),
+    usage: createUsage(),
     ...fields,
   };
 }
 
-interface Got {
+interface Observation {
   readonly received: string;
-  /** Whether the answer names something that was left out. */
-  readonly isTold: boolean;
+  /** Whether the answer lists an omitted field. */
+  readonly isReported: boolean;
 }
 
-/** A good reply of each dialect. */
+/** A successful reply of each dialect. */
 const fine: Readonly<Record<Exclude<DialectName, 'demo'>, Reply>> = {
   openai: jsonReply(plainCompletion('Hi.')),
   azure: jsonReply(plainCompletion('Hi.')),
@@ -83,7 +86,7 @@ const fine: Readonly<Record<Exclude<DialectName, 'demo'>, Reply>> = {
   mistral: recorded('mistral', 'text'),
 };
 
-/** The service before one upstream that keeps what it gets, in every dialect. */
+/** Starts the service with one upstream that records its requests, in every dialect. */
 export async function startProber(): Promise<Prober> {
   const upstream = await startScriptedUpstream();
   const { endpoint, url } = upstream;
@@ -107,43 +110,45 @@ export async function startProber(): Promise<Prober> {
     models: Object.fromEntries([...models, ...vectors]),
     applications: { application: { endpoint: `${url}/app` } },
   });
-  /** What became of a request: what the upstream got of it, or for the demo what it said; undefined where it was refused. */
-  const got = async (dialect: DialectName, asked: () => Promise<TestResponse>): Promise<Got | undefined> => {
+  /**
+   * Sends a request and returns the upstream requests, or the answer of the demo. Returns undefined for a rejected request.
+   */
+  const observe = async (dialect: DialectName, sendRequest: () => Promise<TestResponse>): Promise<Observation | undefined> => {
     const index = upstream.requests.length;
     if (dialect !== 'demo') upstream.script(fine[dialect]);
     service.forgetFailures();
-    const { status, text, json, headers } = await asked();
+    const { status, text, json, headers } = await sendRequest();
     if (status !== 200 && status !== 400) throw new Error(`${dialect} answered ${status}: ${text}`);
     if (status === 400) return undefined;
     const { choices, content, output, parley } = json as Partial<Record<'choices' | 'content' | 'output', unknown>> & {
       parley?: Parley;
     };
-    const said = choices ?? (output === undefined ? [content, parley?.custom_content] : textsOf(output));
-    const received = dialect === 'demo' ? said : upstream.requests.slice(index).map((request) => request.text);
-    return { received: JSON.stringify(received), isTold: headers['parley-ignored'] !== undefined };
+    const answer = choices ?? (output === undefined ? [content, parley?.custom_content] : listContents(output));
+    const received = dialect === 'demo' ? answer : upstream.requests.slice(index).map((request) => request.text);
+    return { received: JSON.stringify(received), isReported: headers['parley-ignored'] !== undefined };
   };
-  const compare = async ([without, having, mark]: ProbeBodies, ask: (body: Body) => Promise<Got | undefined>) => {
-    const other = await ask(having);
-    if (other === undefined) return { fate: 'refused' as const, isTold: true };
-    const { received, isTold } = other;
-    const isSame = mark === undefined ? received === (await ask(without))?.received : !received.includes(mark);
-    return { fate: isSame ? ('lost' as const) : ('carried' as const), isTold };
+  const compare = async ([without, withField, mark]: ProbeBodies, send: (body: Body) => Promise<Observation | undefined>) => {
+    const other = await send(withField);
+    if (other === undefined) return { fate: 'refused' as const, isReported: true };
+    const { received, isReported } = other;
+    const isSame = mark === undefined ? received === (await send(without))?.received : !received.includes(mark);
+    return { fate: isSame ? ('lost' as const) : ('carried' as const), isReported };
   };
   return {
     service,
     upstream,
-    fateOf: (dialect, probe) => compare(probe, (body) => got(dialect, () => service.chat(dialect, body))),
-    messagesFateOf: (dialect, probe) =>
-      compare(probe, (given) => {
-        const body = { model: dialect, ...given };
-        return got(dialect, () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }));
+    getFate: (dialect, probe) => compare(probe, (body) => observe(dialect, () => service.chat(dialect, body))),
+    getMessagesFate: (dialect, probe) =>
+      compare(probe, (fields) => {
+        const body = { model: dialect, ...fields };
+        return observe(dialect, () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }));
       }),
-    responsesFateOf: (dialect, probe) =>
-      compare(probe, (given) => {
-        const body = { model: dialect, store: false, ...given };
-        return got(dialect, () => service.sendRequest({ path: '/v1/responses', headers: withKey(), body }));
+    getResponsesFate: (dialect, probe) =>
+      compare(probe, (fields) => {
+        const body = { model: dialect, store: false, ...fields };
+        return observe(dialect, () => service.sendRequest({ path: '/v1/responses', headers: withKey(), body }));
       }),
-    async told(dialect, reply) {
+    async getResult(dialect, reply) {
       upstream.script(reply);
       const { completion } = await service.chat(dialect, { messages: [{ role: 'user', content: 'Hello' }] });
       return { choice: completion.choices[0], usage: completion.usage };
@@ -155,12 +160,12 @@ export async function startProber(): Promise<Prober> {
   };
 }
 
-/** What an answer in the Responses dialect says and calls, whatever its ids. */
-function textsOf(output: unknown): unknown {
-  return (output as JsonObject[]).map(({ type, name, arguments: given, content }) => [type, name, given, content]);
+/** Returns the content and the calls of a Responses answer without their IDs. */
+function listContents(output: unknown): unknown {
+  return (output as JsonObject[]).map(({ type, name, arguments: fields, content }) => [type, name, fields, content]);
 }
 
-/** A recorded stream of the Messages dialect. */
+/** A recorded stream of the Messages API. */
 export function anthropicStream(name: string): Reply {
   const bytes = readFileSync(new URL(`../fixtures/anthropic/${name}.sse`, import.meta.url));
   return async (answering) => {

@@ -20,8 +20,8 @@ import { responsesProbes } from './matrix-responses.ts';
 import { type Prober, startProber } from './matrix-support.ts';
 
 const embeddings = 'embeddings';
-/** Parts of messages: no header field tells of them, the table does. */
-const untoldParts: ReadonlySet<string> = new Set([
+/** Parts of messages whose omission only the table mentions, no response header. */
+const unreportedParts: ReadonlySet<string> = new Set([
   ...['`name` of a user', '`detail` of an image', '`custom_content.state`', 'image in a tool result'],
   ...['returned signatures: `extra_content`', '`cache_control` of a part'],
 ]);
@@ -33,107 +33,107 @@ beforeAll(async () => {
 
 afterAll(() => prober[Symbol.asyncDispose]());
 
-/** The fates of a row, by dialect; those the table claims nothing of are left out. */
-async function fatesOf(
+/** Returns the observed and the documented fates of a row by dialect. Dialects without a fate in the table have none. */
+async function collectFates(
   name: string,
-  fateOf: (dialect: DialectName) => Promise<string | undefined>,
+  getFate: (dialect: DialectName) => Promise<string | undefined>,
   features: readonly Feature[] = [...requestFeatures, ...replyFeatures],
 ) {
   const feature = features.find((each) => each.name === name);
   const fates: Record<string, unknown> = {};
   const claimed: Record<string, unknown> = {};
   for (const dialect of dialectNames) {
-    fates[dialect] = (await fateOf(dialect)) ?? 'none';
+    fates[dialect] = (await getFate(dialect)) ?? 'none';
     claimed[dialect] = feature?.cells[dialect].fate;
   }
   return { fates, claimed };
 }
 
-describe('what becomes of a request', () => {
-  it('is told of all that is asked here, and of nothing else', () => {
+describe('feature table for chat requests', () => {
+  it('has exactly the rows that are tested here', () => {
     expect(requestFeatures.map(({ name }) => name)).toEqual([...requestProbes.keys()]);
   });
 
-  it.each([...requestProbes])('is as the table says, and its caller is told: %s', async (name, probe) => {
-    const untold: DialectName[] = [];
-    const { fates, claimed } = await fatesOf(name, async (dialect) => {
-      const { fate, isTold } = await prober.fateOf(dialect, probe);
-      // The demo does not say what it passes over.
-      if (fate === 'lost' && !isTold && dialect !== 'demo') untold.push(dialect);
+  it.each([...requestProbes])('matches the behavior and the Parley-Ignored header: %s', async (name, probe) => {
+    const unreported: DialectName[] = [];
+    const { fates, claimed } = await collectFates(name, async (dialect) => {
+      const { fate, isReported } = await prober.getFate(dialect, probe);
+      // The demo does not report omitted fields.
+      if (fate === 'lost' && !isReported && dialect !== 'demo') unreported.push(dialect);
       return fate;
     });
     expect(fates).toEqual(claimed);
-    expect(untold.length > 0).toBe(untoldParts.has(name));
+    expect(unreported.length > 0).toBe(unreportedParts.has(name));
   });
 });
 
-describe('what becomes of a request in the Messages dialect', () => {
-  /** What a package of a vendor, or the demo, leaves out by itself: of that only the table tells. */
+describe('feature table for Messages requests', () => {
+  /** Dialects whose vendor package or demo omits fields itself. Only the table lists these fields. */
   const unsupportedBy: ReadonlySet<DialectName> = new Set(['bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
 
-  it('is told of all that is asked here, and of nothing else', () => {
+  it('has exactly the rows that are tested here', () => {
     expect(messagesFeatures.map(({ name }) => name)).toEqual([...messagesProbes.keys()]);
   });
 
-  it.each([...messagesProbes])('is as the table says, and its caller is told: %s', async (name, probe) => {
-    const untold: DialectName[] = [];
-    const { fates, claimed } = await fatesOf(
+  it.each([...messagesProbes])('matches the behavior and the Parley-Ignored header: %s', async (name, probe) => {
+    const unreported: DialectName[] = [];
+    const { fates, claimed } = await collectFates(
       name,
       async (dialect) => {
-        const { fate, isTold } = await prober.messagesFateOf(dialect, probe);
-        if (fate === 'lost' && !isTold && !unsupportedBy.has(dialect)) untold.push(dialect);
+        const { fate, isReported } = await prober.getMessagesFate(dialect, probe);
+        if (fate === 'lost' && !isReported && !unsupportedBy.has(dialect)) unreported.push(dialect);
         return fate;
       },
       messagesFeatures,
     );
     expect(fates).toEqual(claimed);
-    expect(untold).toEqual([]);
+    expect(unreported).toEqual([]);
   });
 });
 
-describe('what becomes of a request in the Responses dialect', () => {
-  const untold: ReadonlySet<string> = new Set([
+describe('feature table for Responses requests', () => {
+  const unreported: ReadonlySet<string> = new Set([
     ...['`detail` of an image', 'thoughts without `encrypted_content`', '`prompt_cache_key`'],
   ]);
 
-  it('is told of all that is asked here, and of nothing else', () => {
+  it('has exactly the rows that are tested here', () => {
     expect(responsesFeatures.map(({ name }) => name)).toEqual([...responsesProbes.keys()]);
   });
 
-  it.each([...responsesProbes])('is as the table says, and its caller is told: %s', async (name, probe) => {
-    const untoldBy: DialectName[] = [];
-    const { fates, claimed } = await fatesOf(
+  it.each([...responsesProbes])('matches the behavior and the Parley-Ignored header: %s', async (name, probe) => {
+    const unreportedBy: DialectName[] = [];
+    const { fates, claimed } = await collectFates(
       name,
       async (dialect) => {
-        const { fate, isTold } = await prober.responsesFateOf(dialect, probe);
-        if (fate === 'lost' && !isTold && dialect !== 'demo') untoldBy.push(dialect);
+        const { fate, isReported } = await prober.getResponsesFate(dialect, probe);
+        if (fate === 'lost' && !isReported && dialect !== 'demo') unreportedBy.push(dialect);
         return fate;
       },
       responsesFeatures,
     );
     expect(fates).toEqual(claimed);
-    expect(untoldBy.length > 0).toBe(untold.has(name));
+    expect(unreportedBy.length > 0).toBe(unreported.has(name));
   });
 });
 
-describe('what becomes of a reply', () => {
-  it('is told of all that is asked here, and of nothing else', () => {
+describe('feature table for replies', () => {
+  it('has exactly the rows that are tested here', () => {
     expect(replyFeatures.map(({ name }) => name)).toEqual([...replyProbes.keys(), embeddings]);
   });
 
-  it.each([...replyProbes])('is as the table says: %s', async (name, { replies, isTold }) => {
-    const { fates, claimed } = await fatesOf(name, async (dialect) => {
+  it.each([...replyProbes])('matches the behavior: %s', async (name, { replies, isReported }) => {
+    const { fates, claimed } = await collectFates(name, async (dialect) => {
       const reply = dialect === 'demo' ? silence : replies[dialect];
       if (reply === undefined) return undefined;
-      const { choice, usage } = await prober.told(dialect, reply);
-      if (isTold(isJsonObject(choice) ? choice : {}, isJsonObject(usage) ? usage : {})) return 'carried';
+      const { choice, usage } = await prober.getResult(dialect, reply);
+      if (isReported(isJsonObject(choice) ? choice : {}, isJsonObject(usage) ? usage : {})) return 'carried';
       return claimedNone(name, dialect) ? undefined : 'lost';
     });
     expect(fates).toEqual(claimed);
   });
 
-  it('is as the table says: embeddings', async () => {
-    const { fates, claimed } = await fatesOf(embeddings, async (dialect) => {
+  it('matches the behavior: embeddings', async () => {
+    const { fates, claimed } = await collectFates(embeddings, async (dialect) => {
       if (dialect === 'application') return undefined;
       const reply = vectorReplies[dialect];
       if (reply !== undefined) prober.upstream.script(reply);
@@ -150,7 +150,7 @@ function claimedNone(name: string, dialect: DialectName): boolean {
   return replyFeatures.find((each) => each.name === name)?.cells[dialect].fate === 'none';
 }
 
-describe('the page of upstreams', () => {
+describe('docs/upstreams.md', () => {
   const page = readFileSync(new URL('../../docs/upstreams.md', import.meta.url), 'utf8');
   const account = { client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----', project_id: 'p' };
   const secrets = [
@@ -171,12 +171,12 @@ describe('the page of upstreams', () => {
   };
   const example = /```jsonc\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
 
-  it('has an example of every protocol that passes the check', async () => {
+  it('has an example of every protocol that passes the configuration check', async () => {
     const lines = await checkFiles({ 'example.jsonc': example }, environment);
     expect(lines).toEqual([expect.stringMatching(/^example\.jsonc: no errors/)]);
-    const shown: Partial<Record<DialectName, string>> = {
+    const markers: Partial<Record<DialectName, string>> = {
       ...{ application: '"applications"', openai: '/v1"', responses: '"api": "responses"' },
     };
-    for (const name of dialectNames) expect(example).toContain(shown[name] ?? `"protocol": "${name}"`);
+    for (const name of dialectNames) expect(example).toContain(markers[name] ?? `"protocol": "${name}"`);
   });
 });

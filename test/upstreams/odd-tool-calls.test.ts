@@ -39,7 +39,7 @@ afterAll(async () => {
   await Promise.all([upstream.close(), api.close()]);
 });
 
-/** Reply in a form that does not depend on the client. */
+/** Reply in a format that does not depend on the client. */
 interface ReadReply {
   readonly text: string;
   readonly calls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
@@ -90,12 +90,12 @@ function readMessage({ content, stop_reason: reason }: Anthropic.Message): ReadR
   };
 }
 
-function readResponse({ output, output_text: said, status }: OpenAI.Responses.Response): ReadReply {
+function readResponse({ output, output_text: outputText, status }: OpenAI.Responses.Response): ReadReply {
   const calls = output.flatMap((item) =>
     item.type === 'function_call' ? [{ id: item.call_id, name: item.name, args: JSON.parse(item.arguments) }] : [],
   );
   const reason = calls.length > 0 ? 'tool_calls' : 'stop';
-  return { text: said, calls, reason: status === 'completed' ? reason : status };
+  return { text: outputText, calls, reason: status === 'completed' ? reason : status };
 }
 
 const clients: Readonly<Record<string, Client>> = {
@@ -120,16 +120,16 @@ function callsReply(calls: readonly Part[], reason: string): Reply {
     usage(1, 1),
   );
   const message = { role: 'assistant', content: null, tool_calls: calls };
-  const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
-  return (answering) => (answering.received.body.stream === true ? events(answering) : whole(answering));
+  const completeReply = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
+  return (answering) => (answering.received.body.stream === true ? events(answering) : completeReply(answering));
 }
 
 function textReply(reason: string): Reply {
   const between = chunk({ choices: [{ index: 0, delta: { content: 'wind' }, finish_reason: '' as never }] });
   const events = eventsReply(delta({ role: 'assistant' }), text('No '), between, finish(reason as never), usage(1, 1));
   const message = { role: 'assistant', content: 'No wind' };
-  const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
-  return (answering) => (answering.received.body.stream === true ? events(answering) : whole(answering));
+  const completeReply = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: reason }] }));
+  return (answering) => (answering.received.body.stream === true ? events(answering) : completeReply(answering));
 }
 
 const weather = { name: 'get_weather', arguments: '{"city":"Oslo"}' };
@@ -141,7 +141,7 @@ const both = [
 const first = { id: 'call_a', type: 'function', function: weather };
 const second = { id: 'call_b', type: 'function', function: time };
 
-const call = (given: Part, index: number) => delta({ tool_calls: [{ index, ...given }] as never });
+const call = (fields: Part, index: number) => delta({ tool_calls: [{ index, ...fields }] as never });
 
 const oddCalls: readonly (readonly [string, readonly Part[], typeof both])[] = [
   [
@@ -229,23 +229,23 @@ describe('a quick app', () => {
   const chat = () => service.chat('app', { messages: [question] });
 
   it.each(oddCalls)('runs each call once and gives each its result, for calls %s', async (what, calls, expected) => {
-    const [asked, called] = [upstream.requests.length, api.requests.length];
+    const [count, apiCount] = [upstream.requests.length, api.requests.length];
     upstream.script(callsReply(calls, what.includes('stop') ? 'stop' : 'tool_calls'), textReply('stop'));
     const { status } = await chat();
     expect(status).toBe(200);
-    const paths = api.requests.slice(called).map(({ path }) => path);
+    const paths = api.requests.slice(apiCount).map(({ path }) => path);
     expect(paths.toSorted()).toEqual(expected.map(({ name, args }) => `/${name}?city=${args.city}`).toSorted());
-    expect(upstream.requests.length - asked).toBe(2);
+    expect(upstream.requests.length - count).toBe(2);
     const messages = upstream.requests.at(-1)?.body.messages as { tool_call_id?: string; content: string }[];
     const results = messages.slice(-expected.length);
     expect(new Set(results.map(({ tool_call_id: id }) => id)).size).toBe(expected.length);
   });
 
   it('ends with the text of a reply that has no calls but ends with tool_calls', async () => {
-    const asked = upstream.requests.length;
+    const count = upstream.requests.length;
     upstream.script(textReply('tool_calls'));
     expect(await chat()).toMatchObject({ status: 200 });
-    expect(upstream.requests.length - asked).toBe(1);
+    expect(upstream.requests.length - count).toBe(1);
   });
 });
 
@@ -326,7 +326,7 @@ describe('tool_choice that limits the calls', () => {
     type: 'allowed_tools' as const,
     allowed_tools: { mode, tools: [{ type: 'function', function: { name } }] },
   });
-  const words = 'The model called the tool "get_weather", which tool_choice of the request does not allow.';
+  const errorMessage = 'The model called the tool "get_weather", which tool_choice of the request does not allow.';
   const chat = (limit: object): Readonly<Record<string, Client>> => ({
     JSON: async () => readCompletion(await openai().chat.completions.create({ ...chatRequest, ...limit })),
     stream: async () =>
@@ -339,16 +339,16 @@ describe('tool_choice that limits the calls', () => {
   const calling = (calls: readonly Part[], content: string | null): Reply => {
     const events = eventsReply(
       delta({ role: 'assistant', content }),
-      ...calls.flatMap(({ function: called, ...rest }, index) => [
-        delta({ tool_calls: [{ index, ...rest, function: { ...(called as object), arguments: '' } }] as never }),
-        delta({ tool_calls: [{ index, function: { arguments: (called as { arguments: string }).arguments } }] as never }),
+      ...calls.flatMap(({ function: apiCount, ...rest }, index) => [
+        delta({ tool_calls: [{ index, ...rest, function: { ...(apiCount as object), arguments: '' } }] as never }),
+        delta({ tool_calls: [{ index, function: { arguments: (apiCount as { arguments: string }).arguments } }] as never }),
       ]),
       finish('tool_calls'),
       usage(1, 1),
     );
     const message = { role: 'assistant', content, tool_calls: calls };
-    const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
-    return (answering) => (answering.received.body.stream === true ? events(answering) : whole(answering));
+    const completeReply = jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }));
+    return (answering) => (answering.received.body.stream === true ? events(answering) : completeReply(answering));
   };
 
   describe.each(['JSON', 'stream'])('(%s)', (form) => {
@@ -361,7 +361,7 @@ describe('tool_choice that limits the calls', () => {
     it.each([
       ['none', { tool_choice: 'none' }],
       ['allowed_tools', { tool_choice: allowed('auto', 'get_time') }],
-    ])('leaves the text if no call is left: %s', async (_choice, limit) => {
+    ])('keeps the text if no call remains: %s', async (_choice, limit) => {
       upstream.script(calling([first], 'Windy.'));
       expect(await chat(limit)[form]?.()).toEqual({ text: 'Windy.', calls: [], reason: 'stop' });
     });
@@ -369,17 +369,19 @@ describe('tool_choice that limits the calls', () => {
     it.each([
       ['none', { tool_choice: 'none' }],
       ['allowed_tools', { tool_choice: allowed('required', 'get_time') }],
-    ])('fails the reply if nothing is left: %s', async (_choice, limit) => {
+    ])('fails the reply if no text and no call remains: %s', async (_choice, limit) => {
       upstream.script(calling([first], null));
-      await expect(chat(limit)[form]?.()).rejects.toThrow(words);
+      await expect(chat(limit)[form]?.()).rejects.toThrow(errorMessage);
     });
 
     it('suppresses a function call with function_call none', async () => {
       const { name, ...rest } = weather;
-      const called = { role: 'assistant', content: 'Windy.', function_call: { name, ...rest } };
-      const whole = jsonReply(plainCompletion('', { choices: [{ index: 0, message: called, finish_reason: 'function_call' }] }));
-      const events = eventsReply(delta(called as never), delta({ function_call: { arguments: ' ' } }), finish('function_call'));
-      upstream.script((answering) => (answering.received.body.stream === true ? events : whole)(answering));
+      const apiCount = { role: 'assistant', content: 'Windy.', function_call: { name, ...rest } };
+      const completeReply = jsonReply(
+        plainCompletion('', { choices: [{ index: 0, message: apiCount, finish_reason: 'function_call' }] }),
+      );
+      const events = eventsReply(delta(apiCount as never), delta({ function_call: { arguments: ' ' } }), finish('function_call'));
+      upstream.script((answering) => (answering.received.body.stream === true ? events : completeReply)(answering));
       const body = { messages: [question], functions: [{ name, parameters }], function_call: 'none', stream: form === 'stream' };
       const { text } = await service.chat('model', body);
       expect(text).toContain('Windy.');

@@ -17,7 +17,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it('an upstream may answer packed, though nobody asked for it', async () => {
+it('accepts a gzip-encoded upstream reply that was not requested', async () => {
   upstream.script(({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify(plainCompletion('hi'))));
@@ -25,7 +25,7 @@ it('an upstream may answer packed, though nobody asked for it', async () => {
   expect((await service.chat('model', { messages: hello })).completion.choices[0]?.message.content).toBe('hi');
 });
 
-it('an upstream may stream packed', async () => {
+it('accepts a brotli-encoded upstream stream', async () => {
   upstream.script(({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'br' });
     response.end(brotliCompressSync(`${plainReply('hi').map(toEvent).join('')}data: [DONE]\n\n`));
@@ -40,11 +40,11 @@ it('an upstream may stream packed', async () => {
   ]).toEqual(['hi', true]);
 });
 
-it('a refusal may come packed', async () => {
+it('passes on the message of a gzip-encoded upstream error', async () => {
   upstream.script(({ response }) => {
     response.writeHead(400, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify({ error: { message: 'no such tool', code: 'x' } })));
   });
-  const refused = await service.chat('model', { messages: hello });
-  expect([refused.status, refused.error.message]).toEqual([400, expect.stringContaining('no such tool')]);
+  const rejection = await service.chat('model', { messages: hello });
+  expect([rejection.status, rejection.error.message]).toEqual([400, expect.stringContaining('no such tool')]);
 });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 
-/** A service account of Google with a key of its own. */
+/** Google service account with a key that is generated for each run. */
 export const account = {
   type: 'service_account',
   project_id: 'the-project',

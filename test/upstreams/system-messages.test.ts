@@ -6,7 +6,7 @@ import { callerKey, startService, type TestService, withKey } from '#test/start-
 let upstream: ScriptedUpstream;
 let service: TestService;
 
-/** Acts like the chat template of Qwen, which accepts one system message, only at the beginning. */
+/** Acts like the chat template of Qwen, which accepts a single system message, only at the start. */
 const strictTemplate: Reply = (answering) => {
   const { messages } = answering.received.body as { messages: { role: string }[] };
   const isStrict = messages.slice(1).every(({ role }) => role !== 'system' && role !== 'developer');
@@ -64,7 +64,7 @@ describe('a strict chat template', () => {
     ]);
   });
 
-  it('keeps parts that have more than text', async () => {
+  it('keeps the parts of system messages if one has more fields than its text', async () => {
     const marked = { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } };
     const messages = [
       { role: 'user', content: 'Hello' },
@@ -78,7 +78,7 @@ describe('a strict chat template', () => {
     ]);
   });
 
-  it('answers the Messages surface with system blocks inside the conversation', async () => {
+  it('receives the system blocks of the Messages API, also those inside the conversation, as one message', async () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'system', content: 'Use English.' },
@@ -89,7 +89,7 @@ describe('a strict chat template', () => {
     expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
 
-  it('answers the Responses surface with developer messages after the instructions', async () => {
+  it('receives instructions and developer messages of the Responses API as one message', async () => {
     const input = [
       { role: 'developer', content: 'Use English.' },
       { role: 'user', content: 'Hello' },
@@ -100,8 +100,8 @@ describe('a strict chat template', () => {
     expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
 
-  // Templates of Mistral and Gemma demand that user and assistant alternate. Codex begins with two messages of the user.
-  it('receives consecutive messages of the user on the Responses surface as one', async () => {
+  // The chat templates of Mistral and Gemma require that user and assistant alternate. Codex starts with two user messages.
+  it('receives consecutive user messages of the Responses API as one', async () => {
     const text = (words: string) => [{ type: 'input_text', text: words }];
     const input = [
       { type: 'message', role: 'developer', content: text('Use English.') },
@@ -111,20 +111,20 @@ describe('a strict chat template', () => {
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] },
       { type: 'message', role: 'user', content: text('Again') },
     ];
-    const ask = (model: string) =>
+    const request = (model: string) =>
       service.sendRequest({ path: '/v1/responses', headers: withKey(callerKey), body: { model, store: false, input } });
-    await ask('strict');
+    await request('strict');
     expect(lastMessages()).toMatchObject([
       { role: 'system', content: 'Use English.' },
       { role: 'user', content: [{ text: '<environment_context>\n\nHello' }, { type: 'image_url' }] },
       { role: 'assistant', content: 'Hi.' },
       { role: 'user', content: 'Again' },
     ]);
-    await ask('lenient');
+    await request('lenient');
     expect(lastMessages()).toHaveLength(6);
   });
 
-  it('receives consecutive messages of the user on the chat surface as they are', async () => {
+  it('receives consecutive user messages of the chat API unchanged', async () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'user', content: 'Again' },
@@ -133,7 +133,7 @@ describe('a strict chat template', () => {
     expect(lastMessages()).toEqual(messages);
   });
 
-  it('answers a quick app if the user also sends a system message', async () => {
+  it('receives one system message from a quick app if the user also sends one', async () => {
     const { status } = await service.chat('quick', { messages: conversation });
     expect(status).toBe(200);
     expect(lastMessages()).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'user' }]);

@@ -31,36 +31,36 @@ const usage = { input_tokens: 3, output_tokens: 1 };
 const message = { id: 'msg_up', type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi.' }], usage };
 const sampling = { temperature: 0.5, top_k: 4 };
 
-function ask(model: string, headers: Readonly<Record<string, string>> = {}) {
+function sendMessage(model: string, headers: Readonly<Record<string, string>> = {}) {
   const body = { model, max_tokens: 10, messages: hello, ...sampling };
   return service.sendRequest({ path: '/anthropic/v1/messages', headers: { ...withKey(), ...headers }, body });
 }
 
-describe('unsupportedFields', () => {
-  it('are omitted from a relayed request and named', async () => {
+describe('unsupportedFields of an upstream', () => {
+  it('are omitted from a relayed request and listed in Parley-Ignored', async () => {
     upstream.script(jsonReply(message));
-    const { status, headers } = await ask('claude');
+    const { status, headers } = await sendMessage('claude');
     expect([status, headers['parley-ignored']]).toEqual([200, 'temperature, top_k']);
     expect(upstream.requests.at(-1)?.body).toEqual({ model: 'claude', max_tokens: 10, messages: hello });
   });
 
-  it('are omitted from a translated request and named', async () => {
+  it('are omitted from a translated request and listed in Parley-Ignored', async () => {
     upstream.script(jsonReply(message));
     const { status, headers } = await service.chat('claude', { messages: hello, temperature: 0.5 });
     expect([status, headers['parley-ignored']]).toEqual([200, 'temperature']);
     expect(upstream.requests.at(-1)?.body).not.toHaveProperty('temperature');
   });
 
-  it('are omitted from a chat request, including defaults, which are not named', async () => {
+  it('are omitted from a chat request with their defaults, and only fields of the client are listed', async () => {
     upstream.script(jsonReply(plainCompletion('Hi.')));
     const { status, headers } = await service.chat('gpt', { messages: hello, temperature: 0.5, seed: 1 });
     expect([status, headers['parley-ignored']]).toEqual([200, 'temperature']);
     expect(upstream.requests.at(-1)?.body).toEqual({ model: 'gpt', messages: hello, seed: 1 });
   });
 
-  it('do not change the request of another upstream', async () => {
+  it('do not change requests to another upstream', async () => {
     upstream.script(jsonReply(message));
-    const { headers } = await ask('older');
+    const { headers } = await sendMessage('older');
     expect(headers['parley-ignored']).toBeUndefined();
     expect(upstream.requests.at(-1)?.body).toMatchObject(sampling);
   });
@@ -72,7 +72,7 @@ describe('apiVersion of an anthropic upstream', () => {
     ['older', '2023-01-01'],
   ])('sets anthropic-version of %s to %s', async (model, version) => {
     upstream.script(jsonReply(message));
-    await ask(model, { 'anthropic-version': '2023-01-01' });
+    await sendMessage(model, { 'anthropic-version': '2023-01-01' });
     expect(upstream.requests.at(-1)?.headers['anthropic-version']).toBe(version);
   });
 

@@ -5,7 +5,7 @@ const account = JSON.stringify({ client_email: 'a@b', private_key: '-----BEGIN P
 
 const check = (upstream: object) => checkValue({ models: { m: { upstreams: [upstream] } } });
 
-describe('the configuration of an upstream of a vendor', () => {
+describe('configuration check of a vendor upstream', () => {
   it.each([
     { protocol: 'gemini', key: 'k' },
     { protocol: 'mistral', key: 'k', endpoint: 'http://127.0.0.1:1/v1' },
@@ -15,7 +15,7 @@ describe('the configuration of an upstream of a vendor', () => {
     { protocol: 'bedrock', region: 'eu-central-1', key: 'AKIA:secret' },
     { protocol: 'bedrock', key: 'AKIA:secret:token' },
     { protocol: 'bedrock' },
-  ])('may be %j', async (upstream) => {
+  ])('accepts %j', async (upstream) => {
     expect((await check(upstream)).filter((line) => line.includes('models.m'))).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe('the configuration of an upstream of a vendor', () => {
     [{ protocol: 'vertex', key: '{oops' }, /key: is not valid JSON, although it starts like a service account/],
     [{ protocol: 'vertex', region: 'evil.example/', key: 'k' }, /region: must be a region/],
     [{ protocol: 'gemnii', key: 'k' }, /protocol/],
-  ])('is not %j', async (upstream, line) => {
+  ])('rejects %j without showing its secret', async (upstream, line) => {
     const lines = await check(upstream);
     expect(lines.join('\n')).toMatch(line);
     expect(lines.join('\n')).not.toMatch(/AKIA|a@b/);

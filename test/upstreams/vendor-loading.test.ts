@@ -21,7 +21,7 @@ const program = `
   console.log(JSON.stringify({ before, after: [...asked] }));
 `;
 
-it('the package of a vendor is loaded with the first call of its protocol, and no other', async () => {
+it('the package of a vendor is loaded only when the first provider of its protocol opens', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root });
   expect(JSON.parse(stdout)).toEqual({ before: [], after: ['@ai-sdk/mistral'] });
 });

@@ -47,7 +47,7 @@ async function folded(vendor: Vendor, reply: Reply, body: object = {}) {
   return { ...completion, choice, message: choice?.message };
 }
 
-/** What the next request of the caller brings to the upstream, after that reply. */
+/** Returns the body of the upstream request that follows if the client sends the message back. */
 async function sentBack(vendor: Vendor, message: unknown): Promise<string> {
   const index = upstream.requests.length;
   const { tool_calls: calls = [] } = message as { tool_calls?: { id: string }[] };
@@ -58,10 +58,10 @@ async function sentBack(vendor: Vendor, message: unknown): Promise<string> {
   return (await upstream.request(index)).text;
 }
 
-const textOf = (deltas: Delta[], key: string): string => deltas.map((delta) => delta[key] ?? '').join('');
+const joinField = (deltas: Delta[], key: string): string => deltas.map((delta) => delta[key] ?? '').join('');
 
-describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vendor) => {
-  it('is told role first, text as it comes, then the reason, usage and statistics', async () => {
+describe.each(['gemini', 'bedrock', 'mistral'] as const)('stream of %s', (vendor) => {
+  it('starts with the role, then sends text, the finish reason, usage, and statistics', async () => {
     const { chunks, content, isDone, usages } = await streamed(vendor, recorded(vendor, 'text'));
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
     expect([content(), isDone]).toEqual([words, true]);
@@ -72,21 +72,21 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
     expect(chunks.at(-1)?.statistics?.usage_per_model).toMatchObject([{ model: vendor, total_tokens: 13 }]);
   });
 
-  it('is the same however its bytes are cut', async () => {
+  it('is the same for any split of its bytes', async () => {
     const bytes = readRecordedBytes(vendor, 'text');
     for (const size of [1, 7, 64]) {
-      const cut = (whole: Buffer): Buffer[] =>
-        Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
+      const cut = (bytes: Buffer): Buffer[] =>
+        Array.from({ length: Math.ceil(bytes.length / size) }, (_, nth) => bytes.subarray(nth * size, (nth + 1) * size));
       if (bytes.length / size > 1500) continue;
       expect((await streamed(vendor, recorded(vendor, 'text', cut))).content()).toBe(words);
     }
   });
 
-  it('brings thoughts, text and several calls apart, and counts what the cache gave', async () => {
+  it('separates thoughts, text, and parallel calls, and counts cached tokens', async () => {
     const { chunks, deltas, content, usages } = await streamed(vendor, recorded(vendor, 'thinking-tools'), {
       tools: [weatherTool],
     });
-    expect(textOf(deltas(), 'reasoning_content')).toMatch(/at once\.$/);
+    expect(joinField(deltas(), 'reasoning_content')).toMatch(/at once\.$/);
     expect(content()).toBe('I look.');
     const calls = deltas().flatMap(({ tool_calls: each = [] }) => each);
     const joined = [0, 1].map((index) => calls.filter((call) => call.index === index));
@@ -104,7 +104,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
     });
   });
 
-  it('folds to the same message', async () => {
+  it('is collected into one message if the client does not stream', async () => {
     const { choice, usage } = await folded(vendor, recorded(vendor, 'thinking-tools'), { tools: [weatherTool] });
     expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: 'I look.' } });
     expect(choice?.message.reasoning_content).toMatch(/at once\.$/);
@@ -115,14 +115,14 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
     expect(usage?.prompt_tokens).toBe(vendor === 'bedrock' ? 170 : 120);
   });
 
-  it('that tells of an error in its middle closes with that error, and with no good end', async () => {
+  it('ends with the error, and without a finish reason, if the upstream reports one midway', async () => {
     const { chunks, content, error, isDone } = await streamed(vendor, recorded(vendor, 'error-mid-stream'));
     expect([content(), isDone]).toEqual(['Half of ', true]);
     expect(error?.message).toMatch(/overloaded|Too many tokens|unavailable/);
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason }) => finish_reason))).toBe(false);
   });
 
-  it.each(['ends without its end', 'is cut'])('that %s is a fault, never a good end', async (how) => {
+  it.each(['ends without its end', 'is cut'])('ends with an error if the upstream stream %s', async (how) => {
     const bytes = readRecordedBytes(vendor, 'text');
     const reply: Reply = async (answering) => {
       answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
@@ -137,7 +137,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
     expect(await service.chat(vendor, { messages: hello })).toMatchObject({ status: 500, error: { code: 'upstream_failed' } });
   });
 
-  it('whose bytes are garbage has a status', async () => {
+  it('is answered with 500 if its bytes are garbage', async () => {
     const garbage: Reply = async (answering) => {
       answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
       answering.response.end('data: {"oops"\n\n\u0000\u0001\u0002 not at all\n\n');
@@ -150,7 +150,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
   });
 });
 
-/** The beginning of a stream up to its second event. */
+/** Returns the stream up to its second event. */
 function firstEvents(vendor: Vendor, bytes: Buffer): Buffer {
   if (vendor !== 'bedrock')
     return bytes.subarray(0, bytes.indexOf(vendor === 'gemini' ? '\r\n\r\n' : '\n\n', bytes.length / 3) + 4);
@@ -158,8 +158,8 @@ function firstEvents(vendor: Vendor, bytes: Buffer): Buffer {
   return bytes.subarray(0, first + bytes.readUInt32BE(first));
 }
 
-describe('what a model signs', () => {
-  it('comes with the calls of Gemini and goes back to where it was', async () => {
+describe('signature of a model', () => {
+  it('of a Gemini call is returned to the client and restored in the next request', async () => {
     const { message } = await folded('gemini', recorded('gemini', 'thinking-tools'), { tools: [weatherTool] });
     const signed = { extra_content: { google: { thought_signature: 'c2lnLWNhbGw=' } } };
     expect(message?.tool_calls).toMatchObject([{ id: 'fc-1', ...signed }, { id: 'fc-2' }]);
@@ -172,14 +172,14 @@ describe('what a model signs', () => {
     expect(contents[2].parts).toMatchObject([{ functionResponse: { id: 'fc-1' } }, { functionResponse: { id: 'fc-2' } }]);
   });
 
-  it('comes with the text of Gemini and goes back with it', async () => {
+  it('of Gemini text is returned to the client and restored in the next request', async () => {
     const { message } = await folded('gemini', recorded('gemini', 'text'));
     expect(message?.extra_content).toEqual({ google: { thought_signature: 'c2lnLXRleHQ=' } });
     const { contents } = JSON.parse(await sentBack('gemini', message));
     expect(contents[1].parts).toEqual([{ text: words, thoughtSignature: 'c2lnLXRleHQ=' }]);
   });
 
-  it('comes with calls whose arguments Vertex streams', async () => {
+  it('of a Vertex call with streamed arguments is returned and restored', async () => {
     const { message, choice } = await folded('vertex', recorded('vertex', 'streamed-arguments'), { tools: [weatherTool] });
     expect(choice?.finish_reason).toBe('tool_calls');
     expect(message?.tool_calls).toMatchObject([
@@ -188,7 +188,7 @@ describe('what a model signs', () => {
     expect(await sentBack('vertex', message)).toContain('"thoughtSignature":"c2lnLXZlcnRleA=="');
   });
 
-  it('comes with the thoughts of Bedrock and goes back ahead of the calls', async () => {
+  it('of Bedrock thoughts is returned and restored before the calls', async () => {
     const { message } = await folded('bedrock', recorded('bedrock', 'thinking-tools'), { tools: [weatherTool] });
     const thinking = 'Two forecasts, at once.';
     expect(message?.thinking_blocks).toEqual([{ type: 'thinking', thinking, signature: 'c2lnLWJlZHJvY2s=' }]);
@@ -202,14 +202,14 @@ describe('what a model signs', () => {
     ]);
   });
 
-  it('comes hidden and goes back whole', async () => {
+  it('of redacted Bedrock thoughts is returned and restored unchanged', async () => {
     const { message } = await folded('bedrock', recorded('bedrock', 'redacted'));
     expect(message?.thinking_blocks).toEqual([{ type: 'redacted_content', data: 'cmVkYWN0' }]);
     const { messages } = JSON.parse(await sentBack('bedrock', message));
     expect(messages[1].content).toEqual([{ reasoningContent: { redactedContent: 'cmVkYWN0' } }, { text: 'Yes.' }]);
   });
 
-  it('is no one else’s: a signature of another vendor is not sent', async () => {
+  it('is not sent to another vendor', async () => {
     const signed = { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2lnLWNsYXVkZQ==' }] };
     const extra = { extra_content: { google: { thought_signature: 'c2lnLWdlbWluaQ==' } } };
     const message = { role: 'assistant', content: 'Yes.', ...signed, ...extra };
@@ -219,7 +219,7 @@ describe('what a model signs', () => {
       expect(await sentBack('mistral', message)).not.toContain(foreign);
   });
 
-  it('is the thought itself with Mistral', async () => {
+  it('is the thought itself for Mistral', async () => {
     const { message } = await folded('mistral', recorded('mistral', 'thinking-tools'), { tools: [weatherTool] });
     const { messages } = JSON.parse(await sentBack('mistral', message));
     expect(messages[1]).toMatchObject({
@@ -235,8 +235,8 @@ describe('what a model signs', () => {
 describe.each([
   ['gemini', 'c2lnLWNhbGw='],
   ['bedrock', 'c2lnLWJlZHJvY2s='],
-] as const)('a quick app whose model is of %s', (vendor, signature) => {
-  it('gives the model what it signed back with the results of its tools', async () => {
+] as const)('quick app with a %s model', (vendor, signature) => {
+  it('returns the signatures to the model together with the tool results', async () => {
     const index = upstream.requests.length;
     upstream.script(recorded(vendor, 'thinking-tools'), recorded(vendor, 'text'));
     const { completion } = await service.chat(`${vendor}-app`, { messages: hello });
@@ -247,25 +247,25 @@ describe.each([
   });
 });
 
-describe('a reply that stops for safety', () => {
+describe('reply that stops for safety', () => {
   it.each([
     ['gemini', 'safety', 'Well, '],
     ['gemini', 'blocked-prompt', ''],
     ['bedrock', 'guardrail', 'Sorry.'],
-  ] as const)('of %s (%s) ends with content_filter', async (vendor, name, said) => {
+  ] as const)('of %s (%s) ends with content_filter', async (vendor, name, content) => {
     const { choice } = await folded(vendor, recorded(vendor, name));
-    expect([choice?.finish_reason, choice?.message.content ?? '']).toEqual(['content_filter', said]);
+    expect([choice?.finish_reason, choice?.message.content ?? '']).toEqual(['content_filter', content]);
     const { chunks } = await streamed(vendor, recorded(vendor, name));
     expect(chunks.flatMap(({ choices }) => choices).map(({ finish_reason }) => finish_reason)).toContain('content_filter');
   });
 
-  it('says why where the vendor does', async () => {
+  it('returns the reason as refusal if the vendor sends one', async () => {
     expect((await folded('gemini', recorded('gemini', 'safety'))).message?.refusal).toBe('The answer was unsafe.');
   });
 });
 
-describe('a reply of Gemini', () => {
-  it('has images and sources as attachments', async () => {
+describe('Gemini reply', () => {
+  it('returns images and sources as attachments', async () => {
     const { message } = await folded('gemini', recorded('gemini', 'image-and-source'));
     expect(message).toMatchObject({
       content: 'Here: done.',
@@ -279,21 +279,21 @@ describe('a reply of Gemini', () => {
     });
   });
 
-  it('with a call that the model garbled is a fault', async () => {
+  it('ends with an error for a malformed function call', async () => {
     const { error } = await streamed('gemini', recorded('gemini', 'malformed-call'));
     expect(error?.message).toMatch(/MALFORMED_FUNCTION_CALL/);
   });
 });
 
-it('a reply of Mistral that is too long for the model ends with length', async () => {
+it('Mistral reply that exceeds the context length ends with the finish reason length', async () => {
   expect((await folded('mistral', recorded('mistral', 'length'))).choice?.finish_reason).toBe('length');
 });
 
 describe.each([
   ['gemini', 429, 'rate_limit_error'],
   ['bedrock', 500, 'upstream_error'],
-] as const)('an error at the very start of a stream of %s', (vendor, status, type) => {
-  it(`has the status ${status}`, async () => {
+] as const)('error as the first event of a %s stream', (vendor, status, type) => {
+  it(`is answered with ${status}`, async () => {
     upstream.script(recorded(vendor, 'error-at-once'));
     for (const stream of [false, true]) {
       service.forgetFailures();
@@ -302,8 +302,8 @@ describe.each([
   });
 });
 
-describe.each(vendorNames)('when the caller leaves, the upstream of %s', (vendor) => {
-  it('is left before the head', async () => {
+describe.each(vendorNames)('request to the %s upstream when the client disconnects', (vendor) => {
+  it('is canceled before the response headers arrive', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const caller = service.chatAndDisconnect(vendor, { messages: hello });
@@ -311,7 +311,7 @@ describe.each(vendorNames)('when the caller leaves, the upstream of %s', (vendor
     await expectClosedOnDisconnect(received, () => caller.disconnect());
   });
 
-  it('is left in the middle of its reply', async () => {
+  it('is canceled in the middle of the reply', async () => {
     const index = upstream.requests.length;
     const name = vendor === 'vertex' ? 'streamed-arguments' : 'text';
     upstream.script(async (answering) => {

@@ -26,8 +26,8 @@ afterAll(async () => {
 const search = { type: 'web_search_20250305', name: 'web_search' };
 const own = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } };
 
-describe.each(['bedrock', 'gemini'] as const)('a tool that another vendor runs, sent to %s', (model) => {
-  it('is left out and named next to own tools', async () => {
+describe.each(['bedrock', 'gemini'] as const)('tool that another vendor runs, sent to %s', (model) => {
+  it('is omitted and listed in Parley-Ignored, while function tools are sent', async () => {
     upstream.script(recorded(model, 'text'));
     const { status, headers } = await service.chat(model, { messages: hello, tools: [search, own] });
     expect([status, headers['parley-ignored']]).toEqual([200, 'tools.web_search_20250305']);
@@ -38,7 +38,7 @@ describe.each(['bedrock', 'gemini'] as const)('a tool that another vendor runs, 
   it.each([
     { tools: [search], tool_choice: 'required' },
     { tools: [search, own], tool_choice: { type: 'function', function: { name: 'web_search' } } },
-  ])('is rejected if a call is demanded: %j', async (fields) => {
+  ])('is rejected if tool_choice requires it: %j', async (fields) => {
     const count = upstream.requests.length;
     const { status, error } = await service.chat(model, { messages: hello, ...fields });
     expect([status, error.param, upstream.requests.length]).toEqual([400, 'tool_choice', count]);

@@ -20,7 +20,7 @@ let second: ScriptedUpstream;
 let tokens: ScriptedUpstream;
 let service: TestService;
 
-/** Leads to the servers of this test what would go to Google. */
+/** Redirects requests for Google and AWS to the servers of this test. */
 const http: HttpClient = {
   send(request, listener) {
     const servers: Readonly<Record<string, ScriptedUpstream>> = {
@@ -46,14 +46,17 @@ beforeAll(async () => {
     vendor,
     { upstreams: [{ ...createUpstream(vendor, upstream.url), headers: { 'X-Team': 'blue' } }], ...once },
   ];
-  const gone = (vendor: Vendor) => [`${vendor}-gone`, { upstreams: [createUpstream(vendor, 'http://127.0.0.1:1')], ...once }];
+  const unreachable = (vendor: Vendor) => [
+    `${vendor}-gone`,
+    { upstreams: [createUpstream(vendor, 'http://127.0.0.1:1')], ...once },
+  ];
   const slow = (vendor: Vendor) => [
     `${vendor}-slow`,
     { upstreams: [{ ...createUpstream(vendor, upstream.url), timeouts: { firstByteMs: 50 } }], ...once },
   ];
   const vertexAccount = { protocol: 'vertex', region: 'europe-west1', key: JSON.stringify(account), model: 'gemini-2.5-pro' };
   const bedrockKey = { protocol: 'bedrock', region: 'eu-central-1', key: 'ABSKQmVkcm9jaw==', model: 'amazon.nova-pro-v1:0' };
-  const models = Object.fromEntries([inTurn, named, gone, slow].flatMap((toModel) => vendorNames.map(toModel)));
+  const models = Object.fromEntries([inTurn, named, unreachable, slow].flatMap((toModel) => vendorNames.map(toModel)));
   service = await startService(
     {
       models: {
@@ -84,7 +87,7 @@ afterAll(async () => {
 
 const fine = (vendor: Vendor): Reply => recorded(vendor, vendor === 'vertex' ? 'streamed-arguments' : 'text');
 
-async function sent(deployment: string, vendor: Vendor, body: object = {}) {
+async function captureRequest(deployment: string, vendor: Vendor, body: object = {}) {
   const index = upstream.requests.length;
   upstream.script(fine(vendor));
   const { status, text } = await service.chat(deployment, { messages: hello, ...body });
@@ -92,23 +95,23 @@ async function sent(deployment: string, vendor: Vendor, body: object = {}) {
   return upstream.request(index);
 }
 
-describe('a request', () => {
-  it('of Gemini goes to its path with its key', async () => {
-    const { method, path, headers, body } = await sent('gemini', 'gemini');
+describe('request', () => {
+  it('to Gemini has its path and key', async () => {
+    const { method, path, headers, body } = await captureRequest('gemini', 'gemini');
     expect([method, path]).toEqual(['POST', '/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse']);
     expect(headers).toMatchObject({ 'x-goog-api-key': 'gemini-secret', 'content-type': 'application/json' });
     expect(body).toEqual({ generationConfig: {}, contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
   });
 
-  it('of Vertex in express mode goes to its path with its key', async () => {
-    const { path, headers } = await sent('vertex', 'vertex');
+  it('to Vertex in express mode has its path and key', async () => {
+    const { path, headers } = await captureRequest('vertex', 'vertex');
     expect(path).toBe('/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse');
     expect(headers).toMatchObject({ 'x-goog-api-key': 'vertex-secret' });
     expect(headers).not.toHaveProperty('authorization');
   });
 
-  it('of Bedrock is signed', async () => {
-    const { path, headers, body } = await sent('bedrock', 'bedrock');
+  it('to Bedrock is signed', async () => {
+    const { path, headers, body } = await captureRequest('bedrock', 'bedrock');
     expect(path).toBe('/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream');
     expect(headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request, SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$/,
@@ -117,14 +120,14 @@ describe('a request', () => {
     expect(body).toMatchObject({ messages: [{ role: 'user', content: [{ text: 'Hello' }] }] });
   });
 
-  it('of Bedrock can have an API key, and goes to the region', async () => {
-    const { path, headers } = await sent('bedrock-key', 'bedrock');
+  it('to Bedrock has the API key, if configured, and the model path', async () => {
+    const { path, headers } = await captureRequest('bedrock-key', 'bedrock');
     expect(path).toBe('/model/amazon.nova-pro-v1%3A0/converse-stream');
     expect(headers.authorization).toBe('Bearer ABSKQmVkcm9jaw==');
   });
 
-  it('of Mistral goes to its path with its key', async () => {
-    const { path, headers, body } = await sent('mistral', 'mistral', { seed: 7, tools: [], tool_choice: 'required' });
+  it('to Mistral has its path and key', async () => {
+    const { path, headers, body } = await captureRequest('mistral', 'mistral', { seed: 7, tools: [], tool_choice: 'required' });
     expect(path).toBe('/v1/chat/completions');
     expect(headers.authorization).toBe('Bearer mistral-secret');
     expect(body).toEqual({
@@ -135,16 +138,16 @@ describe('a request', () => {
     });
   });
 
-  it.each(vendorNames)('of %s has the configured fields and the request id, and no field of the caller', async (vendor) => {
-    const { headers } = await sent(vendor, vendor);
+  it.each(vendorNames)('to %s has the configured headers and the request id, and no client header', async (vendor) => {
+    const { headers } = await captureRequest(vendor, vendor);
     expect(headers).toMatchObject({ 'x-team': 'blue', 'x-request-id': expect.any(String), traceparent: expect.any(String) });
     expect(headers).not.toHaveProperty('api-key');
     expect(JSON.stringify(headers)).not.toContain('caller-key');
   });
 });
 
-describe('a service account of Google Cloud', () => {
-  it('gets one token over our own client for calls at once, and sends it to its region', async () => {
+describe('Google Cloud service account', () => {
+  it('gets one token over the HTTP client of the service for concurrent calls', async () => {
     tokens.script(jsonReply({ access_token: 'ya29.the-token', expires_in: 3600, token_type: 'Bearer' }));
     upstream.script(fine('vertex'));
     const index = upstream.requests.length;
@@ -160,14 +163,14 @@ describe('a service account of Google Cloud', () => {
     );
   });
 
-  it('that is refused a token is our misconfiguration, of which the caller is told no more', async () => {
+  it('fails calls with 500, without details, if Google rejects the token request', async () => {
     tokens.script(jsonReply({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400));
     const { status, error } = await service.chat('vertex-account-anew', { messages: hello });
     expect([status, error.code]).toEqual([500, 'upstream_failed']);
     expect(error.message).toMatch(/rejected the credentials/);
   });
 
-  it('is left when the caller leaves before the token is there', async () => {
+  it('stops waiting for the token when the client disconnects', async () => {
     const index = tokens.requests.length;
     tokens.script(silence);
     const caller = service.chatAndDisconnect('vertex-account-anew', { messages: hello });
@@ -180,7 +183,7 @@ describe('a service account of Google Cloud', () => {
 const google = (status: number, fields: object = {}): Reply =>
   jsonReply({ error: { code: status, message: `google says ${status}`, status: 'SOME_STATUS', ...fields } }, status);
 
-describe('a refusal', () => {
+describe('upstream rejection', () => {
   it.each([
     ['gemini', google(400), 400, 'SOME_STATUS', /^google says 400$/],
     [
@@ -219,7 +222,7 @@ describe('a refusal', () => {
     ['mistral', jsonReply({ message: 'Unauthorized', request_id: 'x' }, 401), 500, 'upstream_failed', /rejected the credentials/],
     ['mistral', ({ response }) => void response.writeHead(502).end('<html>'), 503, 'upstream_unavailable', /answered 502/],
   ] as [Vendor, Reply, number, string, RegExp][])(
-    'of %s is told as docs/wire.md says (%#)',
+    'by %s is mapped as described in docs/wire.md (%#)',
     async (vendor, reply, status, code, message) => {
       upstream.script(reply);
       const answered = await service.chat(vendor, { messages: hello, stream: true });
@@ -228,14 +231,14 @@ describe('a refusal', () => {
     },
   );
 
-  it('with 429 says when to come again, in a field or in the error', async () => {
+  it('with 429 passes on the retry delay from the header or the error details', async () => {
     upstream.script(jsonReply({ message: 'Slow down.' }, 429, { 'retry-after': '7' }));
     expect((await service.chat('bedrock', { messages: hello })).headers['retry-after']).toBe('7');
     upstream.script(google(429, { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }] }));
     expect((await service.chat('gemini', { messages: hello })).headers['retry-after']).toBe('35');
   });
 
-  it.each(vendorNames)('of %s never shows a secret that the upstream repeats', async (vendor) => {
+  it.each(vendorNames)('by %s never shows a secret that the upstream repeats', async (vendor) => {
     const secrets = `${createUpstream(vendor, '').key} ${createUpstream(vendor, '').key.split(':').slice(1).join(' ')}`;
     upstream.script(
       jsonReply(
@@ -257,8 +260,8 @@ describe('a refusal', () => {
   });
 });
 
-describe.each(vendorNames)('an upstream of the protocol %s', (vendor) => {
-  it('that fails before the first event is left for the next', async () => {
+describe.each(vendorNames)('upstream with the protocol %s', (vendor) => {
+  it('is followed by the next upstream if it fails before the first event', async () => {
     for (const reply of [
       jsonReply({ message: 'Busy.' }, 503),
       jsonReply({ message: 'Slow.' }, 429),
@@ -273,14 +276,14 @@ describe.each(vendorNames)('an upstream of the protocol %s', (vendor) => {
     }
   });
 
-  it('is asked once a try', async () => {
+  it('receives one request per attempt', async () => {
     const index = upstream.requests.length;
     upstream.script(jsonReply({ message: 'Busy.' }, 503));
     await service.chat(vendor, { messages: hello });
     expect(upstream.requests.length).toBe(index + 1);
   });
 
-  it('that cannot be reached, or is silent, is unavailable', async () => {
+  it('is reported as unavailable if it refuses connections or does not answer', async () => {
     upstream.script(silence);
     for (const deployment of [`${vendor}-gone`, `${vendor}-slow`])
       expect(await service.chat(deployment, { messages: hello })).toMatchObject({
@@ -294,7 +297,7 @@ describe('embeddings', () => {
   const embed = (model: string, input: unknown, fields: object = {}) =>
     service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body: { model, input, ...fields } });
 
-  it('of many texts are asked for in as many calls as the vendor needs, and come in the order of the texts', async () => {
+  it('of many texts use one call per text for Titan and keep the order of the texts', async () => {
     const texts = Array.from({ length: 20 }, (_, nth) => `${nth}`);
     const titan: Reply = (answering) =>
       jsonReply({ embedding: [Number(answering.received.body.inputText), 1], inputTextTokenCount: 3 })(answering);
@@ -302,7 +305,7 @@ describe('embeddings', () => {
     const index = upstream.requests.length;
     const { json } = await embed('bedrock-vectors', texts, { dimensions: 256 });
     const { data, usage } = json as { data: { index: number; embedding: number[] }[]; usage: object };
-    expect(data.map(({ index: place, embedding }) => [place, embedding[0]])).toEqual(texts.map((_, nth) => [nth, nth]));
+    expect(data.map(({ index: position, embedding }) => [position, embedding[0]])).toEqual(texts.map((_, nth) => [nth, nth]));
     expect(usage).toEqual({ prompt_tokens: 60, total_tokens: 60 });
     expect(upstream.requests.length - index).toBe(20);
     const { path, headers, body } = await upstream.request(index);
@@ -310,14 +313,14 @@ describe('embeddings', () => {
     expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256/);
   });
 
-  it('can be base64, as stock clients ask', async () => {
+  it('are base64-encoded on request', async () => {
     upstream.script(jsonReply({ data: [{ embedding: [0.5, -1] }], usage: { prompt_tokens: 2 } }));
     const { json } = await embed('mistral-vectors', 'a', { encoding_format: 'base64' });
     const [{ embedding } = { embedding: '' }] = (json as { data: { embedding: string }[] }).data;
     expect(embedding).toBe(Buffer.from(new Float32Array([0.5, -1]).buffer).toString('base64'));
   });
 
-  it('are made of text, and have the faults of chats', async () => {
+  it('accept only text and pass on upstream errors', async () => {
     expect(await embed('mistral-vectors', [1, 2])).toMatchObject({ status: 400, error: { param: 'input' } });
     upstream.script(
       jsonReply({ object: 'error', message: 'Slow.', type: 'x', param: null, code: null }, 429, { 'retry-after': '3' }),
@@ -326,19 +329,22 @@ describe('embeddings', () => {
   });
 });
 
-describe('what is not configured', () => {
+describe('Bedrock settings', () => {
   const settings = ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_BEARER_TOKEN_BEDROCK', 'AWS_ENDPOINT_URL'];
 
-  it.each(['bedrock-nowhere', 'bedrock-keyless'])('is told of %s as a fault of the configuration', async (deployment) => {
-    for (const name of settings) vi.stubEnv(name, undefined);
-    const { status, error } = await service.chat(deployment, { messages: hello });
-    vi.unstubAllEnvs();
-    expect([status, error.message]).toEqual([500, expect.stringMatching(/Its key, region or project is not configured/)]);
-  });
+  it.each(['bedrock-nowhere', 'bedrock-keyless'])(
+    'are reported as not configured if the configuration and the environment lack them: %s',
+    async (deployment) => {
+      for (const name of settings) vi.stubEnv(name, undefined);
+      const { status, error } = await service.chat(deployment, { messages: hello });
+      vi.unstubAllEnvs();
+      expect([status, error.message]).toEqual([500, expect.stringMatching(/Its key, region or project is not configured/)]);
+    },
+  );
 
-  it('never takes the place of what is', async () => {
+  it('of the configuration take precedence over the environment', async () => {
     vi.stubEnv('AWS_BEARER_TOKEN_BEDROCK', 'of-the-environment');
-    const { headers } = await sent('bedrock', 'bedrock');
+    const { headers } = await captureRequest('bedrock', 'bedrock');
     vi.unstubAllEnvs();
     expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256/);
   });

@@ -66,26 +66,26 @@ afterAll(async () => {
 
 const client = () => new OpenAI({ apiKey: callerKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
 
-describe.each(vendors)('the stock client before an upstream of the protocol %s', (model) => {
-  const asking = (content: string) => ({ model, messages: [{ role: 'user' as const, content }] });
-  const ask = async (body: OpenAI.ChatCompletionCreateParamsNonStreaming, stream: boolean) =>
+describe.each(vendors)('OpenAI client with a %s upstream', (model) => {
+  const createRequest = (content: string) => ({ model, messages: [{ role: 'user' as const, content }] });
+  const complete = async (body: OpenAI.ChatCompletionCreateParamsNonStreaming, stream: boolean) =>
     stream
       ? client()
           .chat.completions.stream({ ...body, stream: true, stream_options: { include_usage: true } })
           .finalChatCompletion()
       : client().chat.completions.create(body);
 
-  it.each([false, true])('gets a reply (stream: %j)', async (stream) => {
-    const reply = await ask(asking('hello'), stream);
+  it.each([false, true])('receives a reply (stream: %j)', async (stream) => {
+    const reply = await complete(createRequest('hello'), stream);
     expect(reply.choices[0]).toMatchObject({ message: { role: 'assistant', content: hello }, finish_reason: 'stop' });
   });
 
-  it.each([false, true])('calls tools at once and goes on with their results (stream: %j)', async (stream) => {
-    const first = { ...asking('What is the weather?'), tools: [weatherTool] };
-    const { message, finish_reason } = (await ask(first, stream)).choices[0] ?? {};
+  it.each([false, true])('receives parallel tool calls and continues with their results (stream: %j)', async (stream) => {
+    const first = { ...createRequest('What is the weather?'), tools: [weatherTool] };
+    const { message, finish_reason } = (await complete(first, stream)).choices[0] ?? {};
     expect(finish_reason).toBe('tool_calls');
-    const asked = { type: 'function', function: { name: 'get_weather' } };
-    expect(message?.tool_calls).toMatchObject([asked, asked]);
+    const expectedCall = { type: 'function', function: { name: 'get_weather' } };
+    expect(message?.tool_calls).toMatchObject([expectedCall, expectedCall]);
     expect(message?.tool_calls?.map((call) => call.type === 'function' && JSON.parse(call.function.arguments))).toEqual([
       { city: 'Paris' },
       {},
@@ -94,19 +94,19 @@ describe.each(vendors)('the stock client before an upstream of the protocol %s',
     expect(new Set(ids).size).toBe(2);
     const results = ids.map((tool_call_id) => ({ role: 'tool' as const, tool_call_id, content: 'sunny' }));
     const second = { ...first, messages: [...first.messages, ...(message ? [message] : []), ...results] };
-    expect((await ask(second, stream)).choices[0]?.message.content).toBe('It is sunny in Paris.');
+    expect((await complete(second, stream)).choices[0]?.message.content).toBe('It is sunny in Paris.');
   });
 
-  it.each([false, true])('gets one function call where it asks with functions (stream: %j)', async (stream) => {
-    const reply = await ask({ ...asking('weather'), functions: [weatherTool.function] }, stream);
+  it.each([false, true])('receives one function call for a request with functions (stream: %j)', async (stream) => {
+    const reply = await complete({ ...createRequest('weather'), functions: [weatherTool.function] }, stream);
     expect(reply.choices[0]).toMatchObject({
       message: { function_call: { name: 'get_weather', arguments: '{"city":"Paris"}' } },
       finish_reason: 'function_call',
     });
   });
 
-  it('gets several choices at once', async () => {
-    const reply = await ask({ ...asking('hello'), n: 3 }, false);
+  it('receives several choices', async () => {
+    const reply = await complete({ ...createRequest('hello'), n: 3 }, false);
     expect(reply.choices.map(({ index, message }) => [index, message.content])).toEqual([0, 1, 2].map((index) => [index, hello]));
   });
 
@@ -117,10 +117,10 @@ describe.each(vendors)('the stock client before an upstream of the protocol %s',
     ['wrong key', 500, 'upstream_error', /rejected the credentials/],
     ['overloaded', 503, 'server_overloaded', /Busy/],
     ['broken', 500, 'upstream_error', /Oops/],
-  ])('is told of "%s" by the status %d', async (said, status, type, message) => {
+  ])('receives an error for "%s" with the status %d', async (content, status, type, message) => {
     for (const stream of [false, true]) {
       service.forgetFailures();
-      const answered = await service.chat(model, { ...asking(said), stream });
+      const answered = await service.chat(model, { ...createRequest(content), stream });
       expect(answered.status).toBe(status);
       expect(answered.error).toMatchObject({ type });
       expect(answered.error.message).toMatch(message);
@@ -129,25 +129,25 @@ describe.each(vendors)('the stock client before an upstream of the protocol %s',
   });
 });
 
-describe.each(['gemini', 'mistral'] as const)('embeddings from an upstream of the protocol %s', (model) => {
-  it('are vectors in the order of the texts', async () => {
+describe.each(['gemini', 'mistral'] as const)('embeddings from a %s upstream', (model) => {
+  it('are returned as vectors of numbers', async () => {
     const reply = await client().embeddings.create({ model: `${model}-vectors`, input: 'hello' });
     expect(reply.data).toEqual([{ object: 'embedding', index: 0, embedding: [0.25, -0.5, 0.75] }]);
   });
 });
 
-describe.each(['gemini', 'vertex', 'bedrock'] as const)('a reply of %s', (model) => {
-  const asking = (content: string) => ({ messages: [{ role: 'user' as const, content }], max_tokens: 9000 });
+describe.each(['gemini', 'vertex', 'bedrock'] as const)('reply of %s', (model) => {
+  const createRequest = (content: string) => ({ messages: [{ role: 'user' as const, content }], max_tokens: 9000 });
 
-  it('has its usage, summed over its choices', async () => {
+  it('has the usage, summed over its choices', async () => {
     for (const n of [1, 3]) {
-      const { completion } = await service.chat(model, { ...asking('hello'), n });
+      const { completion } = await service.chat(model, { ...createRequest('hello'), n });
       expect(completion.usage).toMatchObject({ prompt_tokens: 11 * n, completion_tokens: 13 * n, total_tokens: 24 * n });
     }
   });
 
-  it.each([false, true])('gets thoughts beside the answer (stream: %j)', async (stream) => {
-    const body = asking('ponder 17 × 3');
+  it.each([false, true])('has thoughts next to the answer (stream: %j)', async (stream) => {
+    const body = createRequest('ponder 17 × 3');
     const thought = 'It is 51, since 17 × 3.';
     if (!stream) {
       const { completion } = await service.chat(model, body);
@@ -163,8 +163,8 @@ describe.each(['gemini', 'vertex', 'bedrock'] as const)('a reply of %s', (model)
     ]).toEqual(['51', thought]);
   });
 
-  it('is told of a safety stop as content_filter', async () => {
-    const { completion } = await service.chat(model, asking('forbidden words'));
+  it('has the finish reason content_filter after a safety stop', async () => {
+    const { completion } = await service.chat(model, createRequest('forbidden words'));
     expect(completion.choices[0]?.finish_reason).toBe('content_filter');
   });
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe.each(['openai', 'anthropic', 'gemini', 'mistral', 'app'])('an error of %s without a word', (deployment) => {
+describe.each(['openai', 'anthropic', 'gemini', 'mistral', 'app'])('error of %s without a message', (deployment) => {
   it.each([
     { error: { message: '' } },
     { error: '' },
@@ -37,7 +37,7 @@ describe.each(['openai', 'anthropic', 'gemini', 'mistral', 'app'])('an error of 
     { message: '' },
     '',
     [],
-  ])('is told by its status: %j', async (body) => {
+  ])('is described by its status: %j', async (body) => {
     upstream.script(jsonReply(body, 413));
     const { status, error } = await service.chat(deployment, { messages: hello });
     expect([status, error]).toMatchObject([
@@ -46,19 +46,19 @@ describe.each(['openai', 'anthropic', 'gemini', 'mistral', 'app'])('an error of 
     ]);
   });
 
-  it('is told by its status where it is the upstream’s own', async () => {
+  it('is described by its status if the upstream itself failed', async () => {
     upstream.script(jsonReply({ error: { message: '' } }, 500));
     const { status, error } = await service.chat(deployment, { messages: hello });
     expect([status, error.message]).toEqual([500, `The upstream of ${deployment} failed: The upstream answered 500.`]);
   });
 });
 
-describe('an error event without a word', () => {
+describe('error event without a message', () => {
   it.each([
     ['openai', toEvent({ error: { message: '', code: '' } })],
     ['openai', toEvent({ error: '' })],
     ['anthropic', `event: error\n${toEvent({ type: 'error', error: { type: 'api_error', message: '' } })}`],
-  ])('of %s is still a sentence: %j', async (deployment, event) => {
+  ])('of %s has a default message: %j', async (deployment, event) => {
     upstream.script(piecesReply(event));
     const { error } = await service.chat(deployment, { messages: hello, stream: true });
     expect(error.message).toBe(`The upstream of ${deployment} failed: The upstream sent an error.`);

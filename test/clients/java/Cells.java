@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** What every program of this folder shares: the prompts, what is expected, and a JSON line for each cell. */
+/**
+ * Shared code of all programs in this folder: prompts, expectations, and one JSON line for each
+ * cell.
+ */
 final class Cells {
     static final String URL = System.getenv("PARLEY_URL");
     static final String KEY = System.getenv("PARLEY_KEY");
@@ -68,7 +71,9 @@ final class Cells {
         if (text == null || !text.contains(part)) throw new AssertionError("the message is " + text + ", without " + part);
     }
 
-    /** Runs what must fail with this class of exception, and gives the exception; causes count as well. */
+    /**
+     * Expects a failure with this class of exception, also as a cause, and returns the exception.
+     */
     static <T extends Throwable> T raises(Class<T> kind, Call call) {
         Object result;
         try {
@@ -80,7 +85,7 @@ final class Cells {
         throw new AssertionError(kind.getSimpleName() + " was expected, not " + result);
     }
 
-    /** Runs each cell with each deployment and prints what came of it. */
+    /** Runs each cell with each deployment and prints the results. */
     static void run(String client, Suite suite) throws Exception {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         ObjectMapper mapper = new ObjectMapper();

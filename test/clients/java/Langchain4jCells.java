@@ -34,7 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** langchain4j: the models of OpenAI and of Anthropic. */
+/** langchain4j: the models for OpenAI and Anthropic. */
 public final class Langchain4jCells {
     public record Forecast(String city, int degrees) {}
 
@@ -42,7 +42,7 @@ public final class Langchain4jCells {
         Forecast tell(String question);
     }
 
-    /** What makes the two models of one deployment. */
+    /** Creates the two models of one deployment. */
     interface Maker {
         ChatModel whole(String deployment, String key);
 
@@ -112,7 +112,10 @@ public final class Langchain4jCells {
         return maker.whole(each.deployment(), Cells.KEY);
     }
 
-    /** The whole reply of a stream; with `isCancelled` it is left at the first piece. */
+    /**
+     * Returns the complete reply of a stream. With `isCancelled`, the stream is canceled after the
+     * first piece.
+     */
     private ChatResponse streamed(Cells.Case each, ChatRequest request, boolean isCancelled) throws Exception {
         CompletableFuture<ChatResponse> reply = new CompletableFuture<>();
         maker.streamed(each.deployment(), Cells.KEY).chat(request, new StreamingChatResponseHandler() {

@@ -31,7 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** openai-java with response validation: the plain client and both of Azure's forms. */
+/** openai-java with response validation: the default client and both Azure clients. */
 public final class OpenaiCells {
     public static final class Forecast {
         public String city;
@@ -70,7 +70,7 @@ public final class OpenaiCells {
         return connect.apply(Cells.KEY).chat().completions().create(params.build());
     }
 
-    /** The whole reply, put together by the client's own accumulator. */
+    /** Returns the complete reply from the accumulator of the client. */
     private ChatCompletion accumulate(ChatCompletionCreateParams.Builder params) {
         ChatCompletionAccumulator accumulator = ChatCompletionAccumulator.create();
         try (StreamResponse<ChatCompletionChunk> chunks =

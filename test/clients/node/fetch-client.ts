@@ -1,4 +1,4 @@
-// Runs beside `description.ts`, which openapi-typescript makes of the served description: a fault of a type fails its compiler.
+// Compiled with `description.ts`, which openapi-typescript generates from the served description. Type errors fail the compiler.
 import createClient from 'openapi-fetch';
 import type { paths } from './description.ts';
 

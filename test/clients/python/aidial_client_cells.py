@@ -1,4 +1,4 @@
-"""aidial-client: chat completions on the paths of deployments, listings and stored files."""
+"""aidial-client: chat completions on the deployment paths, listings, and stored files."""
 
 import json
 
@@ -23,7 +23,7 @@ async def ask(case, messages=None, **more):
 
 
 async def streamed(case, messages=None, **more):
-    """The text, the arguments of calls by their index, and the last usage."""
+    """Returns the text, the arguments of calls by index, and the last usage."""
     text, calls, usage = "", {}, None
     async for chunk in await ask(case, messages, stream=True, **more):
         usage = chunk.usage or usage

@@ -1,4 +1,4 @@
-"""anthropic: the messages surface."""
+"""anthropic: the Messages API."""
 
 import anthropic
 from anthropic import AsyncAnthropic
@@ -33,7 +33,7 @@ async def whole(case):
     reply = await ask(case)
     same([block.text for block in reply.content], [HELLO])
     same(reply.stop_reason, "end_turn", "stop_reason")
-    # Frameworks on this client write null for what they leave out.
+    # Frameworks with this client write null for absent fields.
     empty = dict.fromkeys(["tool_choice", "system", "thinking", "temperature", "metadata", "stop_sequences"])
     reply = await ask(case, extra_body=empty)
     same([block.text for block in reply.content], [HELLO], "the reply to fields that are null")

@@ -45,7 +45,7 @@ async def ask(case, messages=None, **more):
 
 
 async def streamed(case, messages=None, **more):
-    """The pieces of the text, and the whole that the client makes of them."""
+    """Returns the pieces of the text, and the complete text that the client builds."""
     pieces = []
     async for piece in connect(case.deployment).create_stream(messages or user(case.prompt), **more):
         pieces.append(piece)

@@ -1,4 +1,4 @@
-"""What every program of this folder shares: the prompts, what is expected, and a JSON line for each cell."""
+"""Shared code of all programs in this folder: prompts, expectations, and one JSON line for each cell."""
 
 import asyncio
 import inspect
@@ -47,7 +47,7 @@ PROMPTS = {
 
 
 def weather_of(city):
-    """The tool that all programs offer."""
+    """Returns the tool that all programs offer."""
     return {"Paris": "sunny", "Oslo": "rain"}[city]
 
 
@@ -76,7 +76,7 @@ def holds(text, part, what="the message"):
 
 
 async def raises(kind, call, *more):
-    """Awaits what must fail with this class of error, and gives the error."""
+    """Expects the awaitable to fail with this class of error, and returns the error."""
     try:
         result = call(*more)
         if inspect.isawaitable(result):
@@ -98,7 +98,7 @@ async def _run_one(run, case):
 
 
 async def run_cells(client, cells):
-    """Runs each cell with each deployment and prints what came of it."""
+    """Runs each cell with each deployment and prints the results."""
     for deployment in DEPLOYMENTS:
         for cell, run in cells.items():
             case = Case(client, deployment, cell)
@@ -108,7 +108,7 @@ async def run_cells(client, cells):
 
 
 def main(*suites):
-    """Runs (client, cells) pairs one after the other, and leaves without waiting for threads of libraries."""
+    """Runs (client, cells) pairs in sequence, and exits without waiting for library threads."""
 
     async def run_all():
         for client, cells in suites:

@@ -1,4 +1,4 @@
-"""Imports every module of the client that openapi-python-client makes of the served description, and calls with it."""
+"""Imports all modules of the client that openapi-python-client generates from the description, and calls the service."""
 
 import importlib
 import io

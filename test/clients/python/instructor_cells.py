@@ -1,4 +1,4 @@
-"""instructor: structured output by a forced tool and by the format of the reply."""
+"""instructor: structured output with a forced tool and with a response format."""
 
 import instructor
 import openai
@@ -50,7 +50,7 @@ def cells_of(mode):
 
     async def errors(case):
         async def refused(kind, model=None, key=KEY):
-            """What the API said, below instructor's own exception."""
+            """Returns the API error that caused the exception of instructor."""
             create = connect(mode, key).create
             thrown = await raises(InstructorRetryException, lambda: create(**asking(case, model, case.prompt)))
             error = thrown.__cause__

@@ -1,4 +1,4 @@
-"""langchain: ChatOpenAI, AzureChatOpenAI and ChatAnthropic."""
+"""langchain: ChatOpenAI, AzureChatOpenAI, and ChatAnthropic."""
 
 import anthropic
 import openai

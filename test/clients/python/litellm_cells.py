@@ -1,9 +1,9 @@
-"""litellm: the SDK, towards the chat completions of OpenAI and towards Azure's form."""
+"""litellm: the SDK with the OpenAI and Azure chat completions."""
 
 import json
 import os
 
-# Prices are read from the package instead of the network.
+# Prices come from the package instead of the network.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
@@ -48,7 +48,7 @@ def cells_of(connect):
         return await litellm.acompletion(**connect(case.deployment), messages=messages or user(case.prompt), **more)
 
     async def streamed(case, messages=None, **more):
-        """The whole reply, as litellm puts it together."""
+        """Returns the complete reply as litellm builds it."""
         chunks = [chunk async for chunk in await ask(case, messages, stream=True, **more)]
         return litellm.stream_chunk_builder(chunks)
 
@@ -79,7 +79,7 @@ def cells_of(connect):
         await run_tools(case, ["Paris", "Oslo"], BOTH)
 
     async def structured(case):
-        # litellm knows which models have structured output by their names, and not by those of deployments.
+        # litellm detects structured output by model name, and does not know deployment names.
         reply = await ask(case, response_format=Forecast, allowed_openai_params=["response_format"])
         same(json.loads(reply.choices[0].message.content), FORECAST)
 

@@ -1,4 +1,4 @@
-"""llama-index: OpenAILike, and AzureOpenAI on the paths of deployments."""
+"""llama-index: OpenAILike, and AzureOpenAI on the deployment paths."""
 
 
 import openai
@@ -110,7 +110,7 @@ def cells_of(connect):
         await run_tools(case, ["Paris", "Oslo"], BOTH)
 
     async def structured(case):
-        # By a forced tool.
+        # With a forced tool.
         reply = await connect(case.deployment).astructured_predict(Forecast, PromptTemplate("{text}"), text=case.prompt)
         same(reply.model_dump(), FORECAST)
 

@@ -1,4 +1,4 @@
-"""openai-agents: agents on the chat completions model."""
+"""openai-agents: agents with the chat completions model."""
 
 import openai
 from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled

@@ -1,4 +1,4 @@
-"""openai: the plain client, the Azure client and the plain client on Azure's newer address."""
+"""openai: the default client, the Azure client, and the default client with the v1 URL of Azure."""
 
 import json
 
@@ -49,7 +49,7 @@ def cells_of(connect, code_of_unknown):
     async def stream(case):
         text, reasons, bare = "", [], 0
         async for chunk in await ask(case, stream=True):
-            # The last chunk may stand without choices on the paths of deployments only.
+            # Only streams on deployment paths can end with a chunk without choices.
             bare += not chunk.choices
             if chunk.choices:
                 text += chunk.choices[0].delta.content or ""
@@ -104,7 +104,7 @@ def cells_of(connect, code_of_unknown):
         async for chunk in await ask(case, stream=True, stream_options={"include_usage": True}):
             last = chunk
         same((last.usage.prompt_tokens, last.usage.completion_tokens), USAGE, "usage of the last chunk")
-        # What is counted is what the upstream tells, however the caller's options look.
+        # The usage of the upstream counts, regardless of the client's options.
         counted = None
         async for chunk in await ask(case, stream=True, stream_options={}):
             counted = (chunk.model_extra or {}).get("statistics") or counted

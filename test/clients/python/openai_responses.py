@@ -1,4 +1,4 @@
-"""The client of OpenAI for Python on the Responses API; the deployments are the arguments. Ends with 1 and says what is wrong."""
+"""Runs OpenAI's Python client on the Responses API with the deployments in the arguments. Exits with 1 and a report on failure."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
-"""Every answer and every event of the Responses API, held strictly against the types of OpenAI's client for Python.
+"""Validates every answer and event of the Responses API strictly against the types of OpenAI's Python client.
 
-The deployments are the arguments. Nothing is converted, and a field that the type does not have is a fault. Ends with 1 and says
-what is wrong.
+The arguments are deployments. Values are not converted, and a field that the type does not have is an error. Exits with 1 and
+a report on failure.
 """
 
 import json
@@ -36,9 +36,11 @@ person = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
-# Fields that the neutral specification has in a response, and this client has not; and what Parley says of itself.
+# Fields of a response in the neutral specification that this client does not have, and extensions
+# of Parley.
 own_fields = {"store", "presence_penalty", "frequency_penalty", "parley"}
-# Items of an output have it as the API answers them, and as this client lists them; an error is also told as every error is.
+# The client has no status for output items, although the API returns it. Errors also have the
+# general error format.
 own_fields_of = {"custom_tool_call": {"status"}, "error": {"error"}}
 seen = {"events": 0, "answers": 0}
 kinds = set()
@@ -112,7 +114,7 @@ def stream(body, what):
 
 
 def both(body, what, status="completed"):
-    """The same as one JSON text and as events; gives the response."""
+    """Requests JSON and a stream with equal content, and returns the response."""
     whole = answer(Response, "POST", "/responses", body, what)
     events = stream(body, what)
     for name in (whole.get("status"), events[-1]["type"].removeprefix("response.") if events else "nothing"):
@@ -126,7 +128,7 @@ def run(model):
         return {"model": model, "input": said, **fields}
 
     first = both(ask("Say hello", instructions="Be brief.", metadata={"a": "b"}, temperature=0.5), f"{model}, a text")
-    # What goes on byte for byte is the upstream's own: the mock leaves out what the types demand.
+    # Relayed bytes come from the upstream: the mock omits fields that the types require.
     if model != "responses":
         both(ask("Say hello", store=False, max_output_tokens=100), f"{model}, nothing stored")
     called = both(ask("Say the weather", tools=[weather], tool_choice="auto"), f"{model}, a call")

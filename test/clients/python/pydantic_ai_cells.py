@@ -1,4 +1,4 @@
-"""pydantic-ai: agents on the chat completions of OpenAI and on the messages of Anthropic."""
+"""pydantic-ai: agents with the OpenAI chat completions and the Anthropic Messages API."""
 
 import base64
 
@@ -71,7 +71,8 @@ def cells_of(connect):
         await run_tools(case, ["Paris", "Oslo"], BOTH)
 
     async def structured(case):
-        # By a tool, which is the default, and by the format of the reply where the model's profile knows it.
+        # With a tool, which is the default, and with a response format if the model profile
+        # supports it.
         same((await agent(case, output_type=Forecast).run(case.prompt)).output.model_dump(), FORECAST)
         if connect is chat:
             native = await agent(case, output_type=NativeOutput(Forecast)).run(case.prompt)

@@ -1,4 +1,4 @@
-"""Runs each of the given files as a program of its own would, all in one process, and prints a JSON line for each."""
+"""Runs each given file like a separate program, but in one process, and prints a JSON line for each."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""An application written with aidial-sdk: asks the model `gpt` on behalf of its caller and tells what it says."""
+"""An application with aidial-sdk that calls the model `gpt` on behalf of its caller and returns the answer."""
 
 import os
 

@@ -1,9 +1,9 @@
-/** What each program tries with each deployment. */
+/** Cells that each program runs with each deployment. */
 export const cells = ['whole', 'stream', 'tools', 'parallel', 'structured', 'image', 'usage', 'errors', 'cancel'] as const;
 
 export type Cell = (typeof cells)[number];
 
-/** What each program tries it with, by id, and how the table calls it. */
+/** Deployments by ID, with their names in the table. */
 export const deployments = {
   gpt: 'model with an OpenAI upstream',
   claude: 'model with an Anthropic upstream',
@@ -21,11 +21,11 @@ export interface Outcome {
   readonly deployment: Deployment;
   readonly cell: Cell;
   readonly ok: boolean;
-  /** What the client saw, or why it failed. */
+  /** Output of the client, or the reason for its failure. */
   readonly seen: string;
 }
 
-/** Written behind each prompt, so that the upstream tells whose request it got: `(openai/gpt/whole)`. */
+/** Appended to each prompt, so that the upstream can identify the request: `(openai/gpt/whole)`. */
 export function toMark({ client, deployment, cell }: Pick<Outcome, 'client' | 'deployment' | 'cell'>): string {
   return `(${client}/${deployment}/${cell})`;
 }

@@ -10,15 +10,15 @@ const programsFolder = join(import.meta.dirname, '..');
 const nodeFolder = join(programsFolder, 'node');
 
 interface Step {
-  /** As a fault calls it. */
+  /** Name in failure reports. */
   readonly name: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Puts what the service serves at `/openapi.json` before linters and before generators of clients, whose clients are
- * compiled or imported whole and call the service. Gives what is wrong, a line each.
+ * Passes the description at `/openapi.json` to linters and to client generators. The generated clients are compiled or imported
+ * completely, and call the service. Returns one line for each failure.
  */
 export async function checkDescription(stage: Stage): Promise<string[]> {
   const [python, node] = [await installPython('generator'), await installNode()];
@@ -47,7 +47,7 @@ async function installNode(): Promise<string> {
   });
 }
 
-/** The description, and the program that is compiled beside what is generated of it. */
+/** Writes the description and the program that is compiled with the generated code. */
 async function fill(folder: string, { url, node }: { readonly url: string; readonly node: string }): Promise<void> {
   await writeFile(join(folder, 'openapi.json'), await (await fetch(url)).text());
   await cp(join(nodeFolder, 'fetch-client.ts'), join(folder, 'fetch-client.ts'));
@@ -93,7 +93,7 @@ function toNodeSteps(folder: string): readonly Step[] {
   ];
 }
 
-/** Runs one after the other until one fails; what a client must have said of its calls is its own to check. */
+/** Runs the steps in order until one fails. A client checks the results of its calls itself. */
 async function runSteps(steps: readonly Step[], folder: string, { world, turns }: Stage): Promise<string[]> {
   for (const { name, command, environment = {} } of steps) {
     const options = { folder, environment: { ...world.environment, ...environment }, isBare: true, timeoutMs: 120_000 };

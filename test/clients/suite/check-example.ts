@@ -10,7 +10,7 @@ import { startApplication } from './sdk-application.ts';
 import type { Stage } from './stage.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/sdk-application');
-/** The only one that the example's configuration knows. */
+/** The only key in the configuration of the example. */
 const headers = withKey('local-key');
 const tourer = 'The Tourer weighs 14 kg.';
 const stages = [
@@ -18,7 +18,7 @@ const stages = [
   { name: 'Reading stored.txt', status: 'completed', content: '24 characters', index: 1 },
 ];
 
-/** Runs `examples/sdk-application` with the configuration that lies beside it. Gives what is wrong, a line each. */
+/** Runs `examples/sdk-application` with its configuration. Returns one line for each failure. */
 export function checkExample({ runners, turns }: Stage): Promise<string[]> {
   return turns.take('examples/sdk-application', () => runExample(runners['openai-two'].toSnippetCommand));
 }
@@ -34,7 +34,7 @@ async function runExample(toCommand: (file: string) => readonly string[]): Promi
   return faults.map((fault) => `examples/sdk-application: ${fault}`);
 }
 
-/** A digest of two texts, one of them a stored file, streamed and behind another one. */
+/** Requests a streamed digest of two texts, one of them a stored file after another file. */
 async function checkDigest(service: TestProcess): Promise<string[]> {
   const { json } = await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
   const { bucket } = json as { readonly bucket: string };
@@ -50,14 +50,14 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
     { role: 'assistant', content: 'Done.', custom_content: { state: { digests: 1 } } },
     { role: 'user', content: '', custom_content: { attachments } },
   ];
-  const whole = await service.sendRequest({ path: chatPath('digest'), headers, body: { messages } });
-  const { message } = whole.completion.choices[0] ?? {};
+  const answer = await service.sendRequest({ path: chatPath('digest'), headers, body: { messages } });
+  const { message } = answer.completion.choices[0] ?? {};
   const stream = await openStream(service.url, { path: chatPath('digest'), headers, body: { messages, stream: true } });
   const streamed = await stream.readRest();
   const stored = await service.sendRequest({ method: 'GET', path: `/v1/${url}`, headers });
-  const models = whole.completion.statistics?.usage_per_model.map(({ model }) => model);
+  const models = answer.completion.statistics?.usage_per_model.map(({ model }) => model);
   return differences({
-    // The demo quotes what it was told, without the full stop at its end.
+    // The demo quotes its prompt without the final period.
     'the texts in the reply': [message?.content?.split(tourer.slice(0, -1)).length, 3],
     'the streamed reply': [streamed.content(), message?.content],
     'the end of the stream': [
@@ -68,22 +68,22 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
     'the attachment': [message?.custom_content?.attachments, [{ type: 'text/markdown', title: 'digest-2.md', url, index: 0 }]],
     'the state': [message?.custom_content?.state, { digests: 2 }],
     'the stored file': [stored.text, message?.content],
-    'the usage': [streamed.usages.at(-1), whole.completion.usage],
+    'the usage': [streamed.usages.at(-1), answer.completion.usage],
     'whose usage it is': [models, ['demo']],
   });
 }
 
-/** What the application refuses, before a stream and in it. */
+/** Checks the errors of the application, before a stream and inside it. */
 async function checkErrors(service: TestProcess): Promise<string[]> {
-  const ask = (message: object) =>
+  const sendChat = (message: object) =>
     openStream(service.url, {
       path: chatPath('digest'),
       headers,
       body: { stream: true, messages: [{ role: 'user', ...message }] },
     });
-  const empty = await ask({ content: '' });
+  const empty = await sendChat({ content: '' });
   const missing = { type: 'text/plain', title: 'x.txt', url: 'files/nobody/x.txt' };
-  const unread = await (await ask({ content: 'Read.', custom_content: { attachments: [missing] } })).readRest();
+  const unread = await (await sendChat({ content: 'Read.', custom_content: { attachments: [missing] } })).readRest();
   const { content } = unread;
   return differences({
     'the status of an empty message': [empty.status, 400],

@@ -9,10 +9,13 @@ import { runCommand } from './run-command.ts';
 const programFolder = join(import.meta.dirname, '../node/librechat');
 const shownAddress = 'http://127.0.0.1:8080';
 const longestMs = 180_000;
-/** Of which language the page's recipe is. */
+/** Language of the page's recipe. */
 export const librechatLanguage = 'yaml';
 
-/** What LibreChat runs its models with, by the endpoints that the page shows and with every kind of deployment. Gives what is wrong, a line each. */
+/**
+ * Runs the model client of LibreChat with the endpoints of the page and every kind of deployment. Returns one line for each
+ * failure.
+ */
 export async function checkLibrechat(): Promise<string[]> {
   const recipe = (await readSnippets()).find(({ language }) => language === librechatLanguage);
   if (recipe === undefined) return ['docs/clients.md has no recipe of LibreChat'];

@@ -11,17 +11,20 @@ const programsFolder = join(import.meta.dirname, '..');
 const nodeFolder = join(programsFolder, 'node/responses');
 const shownAddress = 'http://127.0.0.1:8080';
 const longestMs = 180_000;
-/** Languages of the page's recipes that are run here: clients that this repository does not have. */
+/** Languages of the page's recipes that run here. The repository has no dependency on these clients. */
 export const responsesLanguages: readonly string[] = ['mjs', 'toml', 'bash'];
 
 interface Setting {
   readonly world: ResponsesWorld;
   readonly node: string;
-  /** A folder of its own, below which packages are found. */
+  /** A separate folder from which the packages resolve. */
   readonly folder: string;
 }
 
-/** Stock clients of the Responses API, each with every kind of deployment, and the page's recipes for them. Gives what is wrong, a line each. */
+/**
+ * Runs clients of the Responses API with every kind of deployment, and the page's recipes for them. Returns one line for each
+ * failure.
+ */
 export async function checkResponses(): Promise<string[]> {
   const [node, python] = await Promise.all([installNode('node-responses', nodeFolder), installPython('newest')]);
   const folder = await mkdtemp(join(tmpdir(), 'parley-responses-'));
@@ -65,13 +68,13 @@ async function runAll({ world, folder }: Setting, programs: readonly Named[]): P
   for (const [name, command] of programs) {
     const options = { folder, environment: world.environment, timeoutMs: longestMs, isBare: true };
     const { code, stdout, stderr } = await runCommand(command, options);
-    const isTold = !name.startsWith('the recipe') || /from the mock\.|Paris/.test(stdout);
-    if (code !== 0 || !isTold) faults.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
+    const isAnswered = !name.startsWith('the recipe') || /from the mock\.|Paris/.test(stdout);
+    if (code !== 0 || !isAnswered) faults.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
   }
   return faults;
 }
 
-/** Codex edits a file, with the configuration that the page shows. */
+/** Codex edits a file with the configuration of the page. */
 async function runCodex({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'toml');
   if (recipe === undefined) return ['docs/clients.md has no configuration of Codex'];
@@ -84,7 +87,7 @@ async function runCodex({ world, node, folder }: Setting, snippets: readonly Sni
   });
 }
 
-/** Claude Code says what the page's recipe has it say, and edits a file with the settings that are shown there. */
+/** Claude Code answers the prompt of the page's recipe, and edits a file with the settings of the page. */
 async function runClaudeCode({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'bash')?.code.replaceAll(shownAddress, world.url);
   if (recipe === undefined) return ['docs/clients.md has no recipe of Claude Code'];
@@ -94,23 +97,23 @@ async function runClaudeCode({ world, node, folder }: Setting, snippets: readonl
     const environment = { ...world.environment, HOME: home, PATH: path, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
     return runCommand(['bash', '-c', script], { folder: work, environment, timeoutMs: longestMs, isBare: true });
   };
-  const asked = await run(recipe, { home: folder, work: folder });
+  const answer = await run(recipe, { home: folder, work: folder });
   const settings = recipe.split('\n').filter((line) => line.startsWith('export '));
   const edit = 'claude -p "Change the greeting" --allowedTools Bash';
   const faults = await editEach('Claude Code', folder, (deployment, place) =>
     run([...settings.map((line) => line.replaceAll('=demo', `=${deployment}`)), edit].join('\n'), place),
   );
-  const isTold = asked.code === 0 && asked.stdout.includes('from the mock.');
-  return isTold ? faults : [...faults, `the recipe of Claude Code ended with ${asked.code}: ${asked.stderr.slice(-600)}`];
+  const isAnswered = answer.code === 0 && answer.stdout.includes('from the mock.');
+  return isAnswered ? faults : [...faults, `the recipe of Claude Code ended with ${answer.code}: ${answer.stderr.slice(-600)}`];
 }
 
 interface Place {
-  /** Where the client keeps its own, and nobody else's lies. */
+  /** Home folder of the client, without other settings. */
   readonly home: string;
   readonly work: string;
 }
 
-/** Has a client edit a file by a deployment of each kind. */
+/** Lets a client edit a file with each kind of deployment. */
 async function editEach(
   client: string,
   folder: string,

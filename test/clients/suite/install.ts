@@ -7,10 +7,10 @@ import { type RunOptions, runCommand } from './run-command.ts';
 
 const tries = 3;
 const pauseMs = 10_000;
-/** A registry may be slow, and so may a machine that compiles for the first time. */
-const longestStepMs = 1_800_000;
+/** Long, because a registry and a first compilation can be slow. */
+const maxStepMs = 1_800_000;
 
-/** Outside of the tree: what was installed once is there for every checkout with the same lock. */
+/** Outside of the repository, so that checkouts with equal locks share the installation. */
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'parley', 'clients');
 
 interface Step extends RunOptions {
@@ -19,19 +19,19 @@ interface Step extends RunOptions {
 
 interface Installed {
   readonly name: string;
-  /** Files and words that settle what is installed; others lead to another folder. */
+  /** Files and strings that identify the installation. A change causes another folder. */
   readonly locks: readonly string[];
-  /** What fills an empty folder. */
+  /** Returns the commands that fill an empty folder. */
   readonly toSteps: (folder: string) => readonly Step[];
 }
 
-/** The folder of what is installed; it is filled if no earlier run did so with the same locks. Tried three times. */
+/** Returns the installation folder. Fills it, in up to three attempts, unless an earlier run did so with equal locks. */
 export async function install({ name, locks, toSteps }: Installed): Promise<string> {
   const hash = createHash('sha256');
   for (const lock of locks) hash.update(lock);
   const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
-  const whole = join(folder, '.whole');
-  if ((await readFile(whole).catch(() => undefined)) !== undefined) return folder;
+  const completeMark = join(folder, '.whole');
+  if ((await readFile(completeMark).catch(() => undefined)) !== undefined) return folder;
   process.stderr.write(`${name} is installed below ${cache}, which takes minutes the first time\n`);
   let why = '';
   for (let at = 0; at < tries; at += 1) {
@@ -40,14 +40,14 @@ export async function install({ name, locks, toSteps }: Installed): Promise<stri
     await mkdir(folder, { recursive: true });
     why = await runSteps(toSteps(folder));
     if (why === '') {
-      await writeFile(whole, '');
+      await writeFile(completeMark, '');
       return folder;
     }
   }
   throw new Error(`${name} could not be installed, tried ${tries} times:\n${why}`);
 }
 
-/** The folder of what a manifest and its lock in a folder of this tree name. Nothing that packages bring is run. */
+/** Installs the manifest and lock of a folder of this repository, without install scripts. Returns the folder. */
 export async function installNode(name: string, from: string): Promise<string> {
   const [manifest, lock] = [join(from, 'package.json'), join(from, 'package-lock.json')];
   return install({
@@ -60,10 +60,10 @@ export async function installNode(name: string, from: string): Promise<string> {
   });
 }
 
-/** What went wrong; empty if nothing did. */
+/** Returns the error output, or an empty string on success. */
 async function runSteps(steps: readonly Step[]): Promise<string> {
   for (const { command, ...options } of steps) {
-    const { code, stdout, stderr } = await runCommand(command, { timeoutMs: longestStepMs, ...options });
+    const { code, stdout, stderr } = await runCommand(command, { timeoutMs: maxStepMs, ...options });
     if (code !== 0) return `${command.join(' ')}\n${`${stdout}${stderr}`.slice(-4000)}`;
   }
   return '';

@@ -1,15 +1,15 @@
 import type { Cell, Deployment, Outcome } from './cells.ts';
 
-/** Cells that are red for a reason that was looked into. */
+/** Cells that are red for a known reason. */
 export interface KnownFailure {
-  /** Absent: all. */
+  /** All, if undefined. */
   readonly clients?: readonly string[];
   readonly deployments?: readonly Deployment[];
   readonly cells?: readonly Cell[];
   readonly why: string;
 }
 
-/** Short, and reviewed: an entry whose cells are all green again fails the suite until it is taken out. */
+/** Short and reviewed. An entry whose cells are all green again fails the suite until it is removed. */
 export const knownFailures: readonly KnownFailure[] = [
   {
     clients: ['langchain Anthropic'],

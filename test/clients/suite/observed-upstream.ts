@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Fixture } from '@copilotkit/aimock';
 
-/** One request as the upstream got it. */
+/** One request as the upstream received it. */
 interface Exchange {
   readonly body: string;
-  /** Whether the other side left before the reply was whole. */
-  readonly wasLeft: boolean;
+  /** Whether the client disconnected before the reply was complete. */
+  readonly isCanceled: boolean;
 }
 
 export interface ObservedUpstream extends AsyncDisposable {
   readonly url: string;
-  /** What came with a text in its body. */
+  /** Returns the requests with the text in their bodies. */
   exchangesWith(text: string): readonly Exchange[];
 }
 
-/** A third party's mock of the vendors' APIs, beside which every request is kept. */
+/** A third-party mock of the vendor APIs that records each request. */
 export async function startObservedUpstream(fixtures: Fixture[]): Promise<ObservedUpstream> {
   const { server, url } = await createServer(fixtures, { port: 0, host: '127.0.0.1', chunkSize: 4, logLevel: 'silent' });
-  const exchanges: { body: string; wasLeft: boolean }[] = [];
+  const exchanges: { body: string; isCanceled: boolean }[] = [];
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const exchange = { body: '', wasLeft: false };
+    const exchange = { body: '', isCanceled: false };
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => void parts.push(part));
     request.on('end', () => {
@@ -27,7 +27,7 @@ export async function startObservedUpstream(fixtures: Fixture[]): Promise<Observ
       exchanges.push(exchange);
     });
     response.on('close', () => {
-      exchange.wasLeft = !response.writableFinished;
+      exchange.isCanceled = !response.writableFinished;
     });
   });
   return {

@@ -1,20 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The page that has a snippet of each client and the table. */
+/** The documentation page with a snippet for each client and the table. */
 const file = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url));
 const begin = '<!-- Written by npm run test:clients -- --write -->\n';
 const end = '\n<!-- end -->';
 
 export interface Snippet {
-  /** The heading that it stands below. */
+  /** Heading of the snippet. */
   readonly client: string;
-  /** As its fence says it. */
+  /** Language of the code fence. */
   readonly language: string;
   readonly code: string;
 }
 
-/** Every snippet of the page, in its order. */
+/** Returns the snippets of the page in order. */
 export async function readSnippets(): Promise<Snippet[]> {
   const text = await readFile(file, 'utf8');
   return text
@@ -27,7 +27,7 @@ export async function readSnippets(): Promise<Snippet[]> {
     });
 }
 
-/** Whether the page has this table; with `isWriting` it has afterwards. */
+/** Returns whether the page has this table. With `isWriting`, writes the table to the page. */
 export async function holdTable(table: string, isWriting: boolean): Promise<boolean> {
   const text = await readFile(file, 'utf8');
   const [before, rest] = text.split(begin, 2);

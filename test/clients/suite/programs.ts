@@ -1,13 +1,16 @@
 import type { Cell } from './cells.ts';
 
-/** What a program runs on; the Python ones have an environment each, because their clients want other versions of one another. */
+/**
+ * Runtime of a program. Python programs have separate environments, because their clients require different versions of each
+ * other.
+ */
 export type Runtime = 'newest' | 'openai-two' | 'instructor' | 'go' | 'java';
 
 export interface Program {
-  /** Its file in the folder of its language, without the ending. */
+  /** File in the folder of its language, without the extension. */
   readonly name: string;
   readonly runtime: Runtime;
-  /** Each client that it runs, with the cells that this client has no way to try and why. */
+  /** Each client of the program, with the cells that the client cannot run and the reasons. */
   readonly clients: Readonly<Record<string, Partial<Record<Cell, string>>>>;
 }
 
@@ -18,7 +21,7 @@ const structuredOnly = {
   cancel: 'it gives no piece of a text that could be left',
 };
 
-/** Every program of the suite, in the order of the table. */
+/** Programs of the suite in the order of the table. */
 export const programs: readonly Program[] = [
   { name: 'openai_cells', runtime: 'newest', clients: { openai: {}, 'openai Azure': {}, 'openai Azure v1': {} } },
   { name: 'anthropic_cells', runtime: 'newest', clients: { anthropic: {} } },

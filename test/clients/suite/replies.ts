@@ -1,12 +1,12 @@
 import { type ChatCompletionRequest, type Fixture, type FixtureResponse, LLMock } from '@copilotkit/aimock';
 
-/** A red pixel, as programs send it. */
+/** A red pixel that the programs send. */
 export const imageBase64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 
 const usage = { prompt_tokens: 11, completion_tokens: 13, input_tokens: 11, output_tokens: 13 };
 const forecast = { city: 'Paris', degrees: 21 };
 
-/** Enough to go on for half a minute. */
+/** Long enough for half a minute. */
 const slowWords = Array.from({ length: 600 }, (_, at) => `${at}`.padStart(3, '0')).join(' ');
 
 function weatherIn(...cities: readonly string[]): FixtureResponse {
@@ -14,12 +14,12 @@ function weatherIn(...cities: readonly string[]): FixtureResponse {
   return { toolCalls: cities.map(toCall), usage };
 }
 
-/** Whether the model's turn follows results of its tools. */
+/** Returns whether the request ends with tool results. */
 function hasResults({ messages }: ChatCompletionRequest): boolean {
   return messages.at(-1)?.role === 'tool';
 }
 
-/** Calls of tools while there are no results; says so if there is nothing to call. */
+/** Calls tools until there are results, then answers with `last`. Without tools, answers with an error text. */
 function callTools(request: ChatCompletionRequest, cities: readonly string[], last: string): FixtureResponse {
   if (hasResults(request)) return { content: last, usage };
   return request.tools?.some(({ function: { name } }) => name === 'get_weather')
@@ -27,14 +27,14 @@ function callTools(request: ChatCompletionRequest, cities: readonly string[], la
     : { content: 'No tool came.', usage };
 }
 
-/** The forecast by a tool if there is one, else as the text. */
-function tellForecast({ tools }: ChatCompletionRequest): FixtureResponse {
+/** Returns the forecast through a tool if the request has one, otherwise as text. */
+function answerForecast({ tools }: ChatCompletionRequest): FixtureResponse {
   const name = tools?.[0]?.function.name;
   const text = JSON.stringify(forecast);
   return name === undefined ? { content: text, usage } : { toolCalls: [{ name, arguments: text, id: 'call_forecast' }], usage };
 }
 
-/** What the upstream says to each prompt of the programs, in the dialect of OpenAI and of Anthropic. */
+/** Returns the replies of the upstream to each prompt of the programs, for the OpenAI and Anthropic APIs. */
 export function toFixtures(): Fixture[] {
   const mock = new LLMock();
   mock.on(
@@ -45,7 +45,7 @@ export function toFixtures(): Fixture[] {
     callTools(request, ['Paris', 'Oslo'], 'It is sunny in Paris and it rains in Oslo.'),
   );
   mock.onMessage(/Weather in Paris/, (request) => callTools(request, ['Paris'], 'It is sunny in Paris.'));
-  mock.onMessage(/Forecast for Paris/, tellForecast);
+  mock.onMessage(/Forecast for Paris/, answerForecast);
   mock.onMessage(/What is in the picture/, { content: 'A red square.', usage });
   mock.onMessage(/Too long/, {
     error: { message: 'Too many tokens.', type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' },

@@ -2,19 +2,19 @@ import { LLMock } from '@copilotkit/aimock';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 
-/** What clients of the Responses API run before. */
+/** Environment for clients of the Responses API. */
 export interface ResponsesWorld extends AsyncDisposable {
   readonly url: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A deployment before an upstream of each dialect, and a quick app. */
+/** A deployment for each upstream API, and a quick app. */
 export const responsesDeployments = ['gpt', 'responses', 'claude', 'gemini', 'quick'] as const;
 
-/** The same, and one before an upstream that leaves nothing out of what it says in the dialect: another Parley. */
+/** Like `responsesDeployments`, plus a deployment whose upstream is another Parley, which sends all fields of the API. */
 export const strictDeployments = [...responsesDeployments, 'relay'] as const;
 
-/** The service as a process, before a mock that says what each client needs to hear. */
+/** Starts the service as a process with a mock that has suitable replies for each client. */
 export async function startResponsesWorld(): Promise<ResponsesWorld> {
   await using stack = new AsyncDisposableStack();
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 20 });
@@ -68,14 +68,14 @@ function script(mock: LLMock): void {
   mock.onMessage(/.*/, { content: 'Hello from the mock.', usage });
 }
 
-/** `relay` is the address of what the deployment of that name is put before. */
+/** `relay` is the upstream URL of the deployment with this name. */
 function toConfiguration(upstream: string, relay?: string): object {
   const openai = { endpoint: `${upstream}/v1`, key: 'upstream-key', model: 'gpt-4o' };
   const once = { maxRetryAttempts: 1 };
   return {
     models: {
       gpt: { upstreams: [openai], ...once },
-      // What the page's snippets ask, since `npm start` has it.
+      // The snippets of the page use this model, because `npm start` provides it.
       demo: { upstreams: [openai], ...once },
       responses: { upstreams: [{ ...openai, api: 'responses' }], ...once },
       ...(relay && {

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 
 export interface Ran {
-  /** 0 is good; null if it was ended or never began. */
+  /** 0 on success, null if the process was killed or did not start. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What programs need of this process's environment; keys and addresses of vendors would lead them elsewhere. */
+/** Environment variables that programs need. Keys and addresses of vendors would direct them elsewhere. */
 const bare = /^(PATH|HOME|TMPDIR|JAVA_HOME|GO[A-Z]+|XDG_[A-Z_]+)$/;
 
 export interface RunOptions {
-  /** Added to the environment of this process. */
+  /** Additions to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly folder?: string;
   readonly timeoutMs?: number;
-  /** Leaves out of this process's environment what only installers need. */
+  /** Omits variables of this process that only installers need. */
   readonly isBare?: boolean;
 }
 

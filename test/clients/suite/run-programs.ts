@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts';
 
 const longestProgramMs = 600_000;
 
-/** Runs all programs and gives one outcome for each cell that they should have tried. */
+/** Runs all programs and returns one outcome for each cell. */
 export async function runPrograms(programs: readonly Program[], { runners, world, turns }: Stage): Promise<Outcome[]> {
   const outcomes = programs.map(async (program) => {
     const { toCommand, folder } = runners[program.runtime];
@@ -20,39 +20,43 @@ export async function runPrograms(programs: readonly Program[], { runners, world
   return all.map((outcome) => checkedAgainst(world.upstream, outcome));
 }
 
-/** What the program told of each cell; a cell that it told nothing of is red. */
+/** Returns the outcome that the program reported for each cell. A cell without a report is red. */
 export function toOutcomes({ clients }: Program, { code, stdout, stderr }: Ran): Outcome[] {
-  const told = new Map<string, Outcome>();
+  const reported = new Map<string, Outcome>();
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue;
     const outcome = JSON.parse(line) as Outcome;
-    told.set(toMark(outcome), outcome);
+    reported.set(toMark(outcome), outcome);
   }
-  const silent = `nothing was told of it; the program ended with ${code}: ${stderr.slice(-400)}`;
+  const missingReport = `the program did not report it and exited with ${code}: ${stderr.slice(-400)}`;
   return Object.entries(clients).flatMap(([client, without]) =>
     deploymentIds.flatMap((deployment) =>
       cells
         .filter((cell) => without[cell] === undefined)
-        .map((cell) => told.get(toMark({ client, deployment, cell })) ?? { client, deployment, cell, ok: false, seen: silent }),
+        .map(
+          (cell) =>
+            reported.get(toMark({ client, deployment, cell })) ?? { client, deployment, cell, ok: false, seen: missingReport },
+        ),
     ),
   );
 }
 
-/** What must have reached the upstream, beside what the client saw. */
-const reaches: Partial<Record<Cell, { readonly what: string; readonly holds: (body: string) => boolean }>> = {
+/** Requirements for the upstream requests, in addition to the client output. */
+const upstreamRequirements: Partial<Record<Cell, { readonly what: string; readonly holds: (body: string) => boolean }>> = {
   image: { what: 'the picture', holds: (body) => body.includes(imageBase64) },
   structured: { what: 'the schema of the reply', holds: (body) => body.includes('"degrees"') },
 };
 
-/** The outcome, red if the upstream saw otherwise. */
+/** Returns the outcome, which is red if the upstream requests do not match it. */
 export function checkedAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>, outcome: Outcome): Outcome {
   if (!outcome.ok) return outcome;
   const exchanges = upstream.exchangesWith(toMark(outcome));
   const red = (seen: string): Outcome => ({ ...outcome, ok: false, seen });
-  if (exchanges.length === 0) return red('nothing of it reached the upstream');
-  const expected = reaches[outcome.cell];
+  if (exchanges.length === 0) return red('no request reached the upstream');
+  const expected = upstreamRequirements[outcome.cell];
   if (expected !== undefined && !exchanges.some(({ body }) => expected.holds(body)))
     return red(`${expected.what} did not reach the upstream`);
-  if (outcome.cell === 'cancel' && !exchanges.every(({ wasLeft }) => wasLeft)) return red('the upstream was not left');
+  if (outcome.cell === 'cancel' && !exchanges.every(({ isCanceled }) => isCanceled))
+    return red('the upstream request was not canceled');
   return outcome;
 }

@@ -9,13 +9,13 @@ import { type Ran, runCommand } from './run-command.ts';
 import type { Runner } from './runtimes.ts';
 import type { Stage } from './stage.ts';
 
-/** The address that snippets show; they are run with that of the service under test. */
+/** Address in the snippets, which is replaced by that of the tested service. */
 const shownAddress = 'http://127.0.0.1:8080';
-/** Told by every snippet that works: the greeting of the upstream, or its forecast. */
-const told = /from the mock\.|Paris/;
+/** Output of each snippet that works: the greeting of the upstream or its forecast. */
+const expectedOutput = /from the mock\.|Paris/;
 const longestMs = 120_000;
 
-/** Below the packages of this repository, so that snippets in JavaScript find them. */
+/** Inside the repository, so that JavaScript snippets resolve its packages. */
 const folder = fileURLToPath(new URL('../../../node_modules/.cache/parley-clients/', import.meta.url));
 const names: Readonly<Record<string, string>> = { python: 'snippet.py', go: 'main.go', java: 'Snippet.java', js: 'snippet.mjs' };
 
@@ -26,14 +26,14 @@ const node: SnippetRunner = {
   folder: import.meta.dirname,
 };
 
-/** A snippet as it lies on the disk. */
+/** A snippet in a file. */
 interface Written {
   readonly client: string;
   readonly file: string;
   readonly runner: SnippetRunner;
 }
 
-/** Runs each snippet of the page as it stands there; gives what is wrong, a line each. */
+/** Runs each snippet of the page as published. Returns one line for each failure. */
 export async function runSnippets(programs: readonly Program[], stage: Stage): Promise<string[]> {
   const elsewhere = [...responsesLanguages, librechatLanguage];
   const snippets = (await readSnippets()).filter(({ language }) => !elsewhere.includes(language));
@@ -47,7 +47,8 @@ export async function runSnippets(programs: readonly Program[], stage: Stage): P
     const runtime = runtimes.get(snippet.client);
     const runner = runtime === undefined ? node : stage.runners[runtime];
     const file = await write(snippet, { url: stage.world.url, into: join(folder, String(at)) });
-    if (file === undefined) faults.push(`the snippet of ${snippet.client}: ${shownAddress} is not in it, or nothing runs it`);
+    if (file === undefined)
+      faults.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
     else written.push({ client: snippet.client, file, runner });
   }
   faults.push(...(await runAll(written, stage)));
@@ -55,7 +56,7 @@ export async function runSnippets(programs: readonly Program[], stage: Stage): P
   return faults;
 }
 
-/** The file of the snippet, with the address of the service in the place of the one that is shown. */
+/** Writes the snippet to a file with the address of the tested service. */
 async function write(
   { language, code }: Snippet,
   { url, into }: { readonly url: string; readonly into: string },
@@ -67,12 +68,12 @@ async function write(
   return join(into, name);
 }
 
-/** Runs those together whose runtime can, and the others one by one. */
+/** Runs snippets together if their runtime supports it, and the rest one by one. */
 async function runAll(written: readonly Written[], stage: Stage): Promise<string[]> {
   const byRunner = [...Map.groupBy(written, ({ runner }) => runner)];
-  const faults = byRunner.map(([runner, those]) => {
-    if (runner.toSnippetsCommand !== undefined) return runTogether(runner, those, stage);
-    return Promise.all(those.map((one) => runOne(one, stage))).then((found) => found.flat());
+  const faults = byRunner.map(([runner, group]) => {
+    if (runner.toSnippetsCommand !== undefined) return runTogether(runner, group, stage);
+    return Promise.all(group.map((one) => runOne(one, stage))).then((found) => found.flat());
   });
   return (await Promise.all(faults)).flat();
 }
@@ -83,20 +84,22 @@ async function runOne({ client, file, runner }: Written, stage: Stage): Promise<
     { command: runner.toSnippetCommand(file), runner },
     stage,
   );
-  return code === 0 && told.test(stdout) ? [] : [`the snippet of ${client} ended with ${code}: ${stdout}${stderr.slice(-600)}`];
+  return code === 0 && expectedOutput.test(stdout)
+    ? []
+    : [`the snippet of ${client} ended with ${code}: ${stdout}${stderr.slice(-600)}`];
 }
 
 async function runTogether(runner: SnippetRunner, written: readonly Written[], stage: Stage): Promise<string[]> {
   const command = runner.toSnippetsCommand?.(written.map(({ file }) => file)) ?? [];
-  const { code, stdout, stderr } = await run(`the snippets of ${written[0]?.client} and others`, { command, runner }, stage);
-  const said = new Map<string, string>();
+  const { code, stdout, stderr } = await run(`the snippets with ${written[0]?.client}`, { command, runner }, stage);
+  const results = new Map<string, string>();
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue;
     const { file, ok, text } = JSON.parse(line) as { readonly file: string; readonly ok: boolean; readonly text: string };
-    said.set(file, ok && told.test(text) ? '' : text);
+    results.set(file, ok && expectedOutput.test(text) ? '' : text);
   }
   return written.flatMap(({ client, file }) => {
-    const why = said.get(file) ?? `it did not run, the program ended with ${code}: ${stderr.slice(-600)}`;
+    const why = results.get(file) ?? `it did not run, the program ended with ${code}: ${stderr.slice(-600)}`;
     return why === '' ? [] : [`the snippet of ${client}: ${why.slice(-600)}`];
   });
 }

@@ -9,14 +9,14 @@ const pythonFolder = join(programsFolder, 'python');
 const goFolder = join(programsFolder, 'go');
 const javaFolder = join(programsFolder, 'java');
 
-/** How programs and snippets of one runtime are started. */
+/** Commands that run the programs and snippets of one runtime. */
 export interface Runner {
   readonly toCommand: (program: Program) => readonly string[];
-  /** For a file of one's own, with the same libraries. */
+  /** Command for a single file with the same libraries. */
   readonly toSnippetCommand: (file: string) => readonly string[];
-  /** For several at once, which share what they import, if the runtime can: a JSON line for each. */
+  /** Command for several files that share their imports, if the runtime supports it. It prints one JSON line for each file. */
   readonly toSnippetsCommand?: (files: readonly string[]) => readonly string[];
-  /** Where commands run. */
+  /** Working directory of the commands. */
   readonly folder: string;
 }
 
@@ -41,7 +41,7 @@ const needed: readonly Needed[] = [
   { command: ['mvn', '--version'], pattern: /Maven (\d+)\.(\d+)/, atLeast: [3, 6], debian: 'maven' },
 ];
 
-/** What is missing on this machine and how it is installed, a line each. */
+/** Returns one line for each missing tool, with installation instructions. */
 export async function findMissing(): Promise<string[]> {
   const missing: string[] = [];
   for (const { command, pattern, atLeast, debian } of needed) {
@@ -50,7 +50,7 @@ export async function findMissing(): Promise<string[]> {
     if (found !== undefined && !isBelow(found, atLeast)) continue;
     const has = found === undefined ? 'is missing' : `is ${found.join('.')}`;
     const wanted = atLeast.join('.');
-    missing.push(`${command[0]} ${has}; the clients need ${wanted} or newer, on Debian: apt-get install ${debian}`);
+    missing.push(`${command[0]} ${has}. The clients need ${wanted} or newer. On Debian: apt-get install ${debian}`);
   }
   return missing;
 }
@@ -60,7 +60,7 @@ function isBelow(found: readonly number[], atLeast: readonly number[]): boolean 
   return at !== -1 && (found[at] ?? 0) < (atLeast[at] ?? 0);
 }
 
-/** Installs what the programs need and compiles them, unless an earlier run did so with the same sources. */
+/** Installs the dependencies of the programs and compiles them, unless an earlier run did so with equal sources. */
 export async function prepareRunners(): Promise<Runners> {
   const [newest, openaiTwo, instructor] = await preparePythons('newest', 'openai-two', 'instructor');
   const [go, java] = await Promise.all([prepareGo(), prepareJava()]);
@@ -81,9 +81,9 @@ async function preparePythons<const Names extends readonly Runtime[]>(...names: 
   return runners as { [At in keyof Names]: Runner };
 }
 
-/** The folder of the environment that is locked in `python/environments` under this name. */
+/** Returns the folder of the environment that `python/environments` locks under this name. */
 export async function installPython(name: string): Promise<string> {
-  const version = await versionOf('python3', '--version');
+  const version = await readVersion('python3', '--version');
   const lock = join(pythonFolder, 'environments', `${name}.txt`);
   return install({
     name: `python-${name}`,
@@ -104,7 +104,7 @@ async function prepareGo(): Promise<Runner> {
   });
   const built = await install({
     name: 'go-programs',
-    locks: [await versionOf('go', 'version'), sum, ...(await readSources(goFolder, '.go'))],
+    locks: [await readVersion('go', 'version'), sum, ...(await readSources(goFolder, '.go'))],
     toSteps: (into) => [{ command: ['go', 'build', '-o', into, './...'], folder: goFolder }],
   });
   return {
@@ -130,7 +130,7 @@ async function prepareJava(): Promise<Runner> {
   const names = (await readdir(javaFolder)).filter((name) => name.endsWith('.java'));
   const classes = await install({
     name: 'java-programs',
-    locks: [await versionOf('javac', '-version'), pom, ...(await readSources(javaFolder, '.java'))],
+    locks: [await readVersion('javac', '-version'), pom, ...(await readSources(javaFolder, '.java'))],
     toSteps: (into) => [{ command: ['javac', '-d', into, '-cp', libraries, ...names], folder: javaFolder }],
   });
   const run = ['java', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', `${libraries}:${classes}`];
@@ -141,12 +141,12 @@ async function prepareJava(): Promise<Runner> {
   };
 }
 
-async function versionOf(...command: readonly string[]): Promise<string> {
+async function readVersion(...command: readonly string[]): Promise<string> {
   const { stdout, stderr } = await runCommand(command);
   return `${stdout}${stderr}`;
 }
 
-/** Each file of the folder, at any depth, that has this ending. */
+/** Returns all files below the folder with this extension. */
 async function readSources(folder: string, ending: string): Promise<string[]> {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(ending)).sort();
   return Promise.all(names.map(async (name) => `${name}\n${await readFile(join(folder, name), 'utf8')}`));

@@ -8,30 +8,30 @@ const relay = join(import.meta.dirname, '../python/sdk_application.py');
 const longestStartMs = 60_000;
 
 interface ApplicationOptions {
-  /** Its file; the application that most of the suite asks where absent. */
+  /** File of the application. By default, the application that most of the suite calls. */
   readonly program?: string;
   readonly toCommand: (file: string) => readonly string[];
   readonly port: number;
-  /** Where it calls the service. */
+  /** URL at which it calls the service. */
   readonly url: string;
 }
 
-/** The application written with the family's SDK, once it listens. */
+/** Starts an application that uses the SDK of its family, and resolves when it listens. */
 export async function startApplication({ program = relay, toCommand, port, url }: ApplicationOptions): Promise<AsyncDisposable> {
   const [file = '', ...args] = toCommand(program);
   const child = spawn(file, args, {
     env: { PATH: process.env.PATH ?? '', PYTHONUNBUFFERED: '1', DIAL_URL: url, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   const until = Date.now() + longestStartMs;
   while (!(await isListening(port))) {
     if (child.exitCode !== null || Date.now() > until) {
       child.kill('SIGKILL');
-      throw new Error(`the application did not start: ${said}`);
+      throw new Error(`the application did not start: ${output}`);
     }
     await setTimeout(100);
   }

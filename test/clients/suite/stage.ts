@@ -2,7 +2,7 @@ import type { Runners } from './runtimes.ts';
 import type { Turns } from './turns.ts';
 import type { World } from './world.ts';
 
-/** What every part of the suite plays on. */
+/** Shared objects of all parts of the suite. */
 export interface Stage {
   readonly runners: Runners;
   readonly world: World;

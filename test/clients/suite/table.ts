@@ -2,7 +2,7 @@ import { cells, deploymentIds, deployments, type Outcome } from './cells.ts';
 import { isKnown, knownFailures } from './known-failures.ts';
 import type { Program } from './programs.ts';
 
-/** The table of client, deployment and cell as Markdown, with what its signs mean and why cells are red. */
+/** Returns the table of clients, deployments, and cells as Markdown, with a legend and the reasons for red cells. */
 export function toTable(programs: readonly Program[], outcomes: readonly Outcome[]): string {
   const clients = programs.flatMap((program) => Object.entries(program.clients));
   const rows = clients.map(([client]) => toRow(client, outcomes));
@@ -37,7 +37,7 @@ function toReason({ clients = ['all clients'], deployments: on, cells: of, why }
   return `- ${clients.join(', ')}${where}${what}: ${why}.`;
 }
 
-/** A line for each reason. */
+/** Returns one line for each reason. */
 function toAbsent(clients: readonly (readonly [string, Program['clients'][string]])[]): string[] {
   const absent = clients.flatMap(([client, without]) => Object.entries(without).map(([cell, why]) => ({ client, cell, why })));
   return [...new Set(absent.map(({ why }) => why))].map((why) => {

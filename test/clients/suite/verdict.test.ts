@@ -7,17 +7,17 @@ const good: Outcome = { client: 'c', deployment: 'gpt', cell: 'whole', ok: true,
 const red: Outcome = { ...good, deployment: 'quick', cell: 'tools', ok: false, seen: 'nothing came' };
 const known: KnownFailure = { deployments: ['quick'], cells: ['tools'], why: 'it takes none' };
 
-describe('the suite of clients', () => {
-  it('fails on a red cell that nobody reviewed, with what the client saw', () => {
+describe('client suite', () => {
+  it('fails for a red cell that is not reviewed, and reports the client output', () => {
     expect(findFaults([good, red], [])).toEqual(['(c/quick/tools) nothing came']);
     expect(findFaults([red], [{ ...known, clients: ['another'] }])).toContain('(c/quick/tools) nothing came');
   });
 
-  it('bears a red cell that was reviewed', () => {
+  it('accepts a red cell that is reviewed', () => {
     expect(findFaults([good, red], [known])).toEqual([]);
   });
 
-  it('fails on a reviewed reason for which no cell is red any more', () => {
+  it('fails for a reviewed reason without a red cell', () => {
     expect(findFaults([good, { ...red, ok: true }], [known])).toEqual([expect.stringContaining('it takes none')]);
   });
 });

@@ -5,15 +5,15 @@ import { type ObservedUpstream, startObservedUpstream } from './observed-upstrea
 import { imageBase64, toFixtures } from './replies.ts';
 import { startApplication } from './sdk-application.ts';
 
-/** Everything the programs run before: upstreams, an application, and the service as a process. */
+/** Environment of the programs: upstreams, an application, and the service as a process. */
 export interface World extends AsyncDisposable {
   readonly url: string;
   readonly upstream: ObservedUpstream;
-  /** What the programs are told by their environment. */
+  /** Environment variables for the programs. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts it; `application` gives the command that runs a program in Python. */
+/** Starts the environment. `application` returns the command that runs a Python program. */
 export async function startWorld(application: (file: string) => readonly string[]): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const upstream = stack.use(await startObservedUpstream(toFixtures()));
@@ -26,7 +26,7 @@ export async function startWorld(application: (file: string) => readonly string[
     upstream,
     environment: {
       ...{ PARLEY_URL: service.url, PARLEY_KEY: callerKey, PARLEY_IMAGE: imageBase64, KEY: callerKey },
-      // Else litellm looks for a list of prices on the Internet, three times over.
+      // Otherwise litellm downloads a list of prices three times.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -44,7 +44,7 @@ function toConfiguration(upstreamUrl: string, applicationPort: number): object {
         upstreams: [{ ...openai, protocol: 'anthropic', model: 'claude-sonnet-4-5' }],
         limits: { maxCompletionTokens: 8192 },
       },
-      // What the page's snippets ask, since `npm start` has it.
+      // The snippets of the page use this model, because `npm start` provides it.
       demo: { ...model, upstreams: [openai] },
       busy: { ...model, upstreams: [{ ...openai, model: 'gpt-busy' }] },
       staff: { ...model, upstreams: [openai], userRoles: ['staff'] },

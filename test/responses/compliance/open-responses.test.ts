@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey, type TestService, withKey } from '#test/start-service.ts';
-import { eventsOf, post, responseOf, startResponsesService, type Told } from '../support.ts';
+import { post, type ResponseEvent, readEvents, readResponse, startResponsesService } from '../support.ts';
 
-// What the compliance test of the Open Responses specification asks of a server, asked of each kind of upstream. `responseOf` and `eventsOf` hold what
-// they read against its schemas.
+// Requirements of the compliance test of the Open Responses specification, tested with each kind of upstream. `readResponse` and
+// `readEvents` validate the answers against its schemas.
 
 interface Item {
   readonly type: string;
@@ -31,10 +31,10 @@ const picture =
 const engines = ['SQLite', 'PostgreSQL'] as const;
 const upstreams = ['chat', 'anthropic', 'responses'];
 
-describe.each(engines)('on two nodes of %s', (engine) => {
+describe.each(engines)('two nodes with %s', (engine) => {
   let stored: ResponseDatabase;
   let mocked: MockedService;
-  let asked = 0;
+  let requestCount = 0;
 
   beforeAll(async () => {
     stored = await openResponses(engine);
@@ -42,7 +42,7 @@ describe.each(engines)('on two nodes of %s', (engine) => {
     mocked = await startResponsesService(one, {}, other ?? {});
     const endpoint = `${mocked.mock.url}/v1`;
     const model = { maxRetryAttempts: 1 };
-    // A server that is of the specification itself: what it answers must still be so once it is relayed.
+    // The service itself is the upstream, so that relayed answers must still match the specification.
     const relayed = { endpoint: `${mocked.service.url}/v1`, key: callerKey, model: 'chat', api: 'responses' };
     const models = {
       chat: { upstreams: [{ endpoint, key: 'upstream-key', model: 'gpt-4o' }], ...model },
@@ -60,22 +60,22 @@ describe.each(engines)('on two nodes of %s', (engine) => {
     await stored[Symbol.asyncDispose]();
   });
 
-  /** One node for a question, the other for the next one. */
+  /** Returns the nodes in turn. */
   function nextNode(): TestService {
-    asked += 1;
-    return mocked.nodes[asked % mocked.nodes.length] ?? mocked.service;
+    requestCount += 1;
+    return mocked.nodes[requestCount % mocked.nodes.length] ?? mocked.service;
   }
 
-  /** A response, which the other node then has too. */
-  async function answerTo(body: object): Promise<Answer> {
-    const response = responseOf(await post(nextNode(), body));
+  /** Returns a response after checking that the other node returns it too. */
+  async function createResponse(body: object): Promise<Answer> {
+    const response = readResponse(await post(nextNode(), body));
     const path = `/v1/responses/${response.id}`;
-    const read = responseOf(await nextNode().sendRequest({ method: 'GET', path, headers: withKey(callerKey) }));
+    const read = readResponse(await nextNode().sendRequest({ method: 'GET', path, headers: withKey(callerKey) }));
     expect(read).toEqual(response);
     return response;
   }
 
-  describe.each(upstreams)('before an upstream of %s', (model) => {
+  describe.each(upstreams)('with a %s upstream', (model) => {
     it.each([
       ['a text', [message('user', 'Say hello in exactly 3 words.')]],
       ['a system message', [message('system', 'You are a pirate.'), message('user', 'Say hello.')]],
@@ -92,29 +92,29 @@ describe.each(engines)('on two nodes of %s', (engine) => {
         'several turns',
         [message('user', 'My name is Alice.'), message('assistant', 'Hello Alice!'), message('user', 'What is my name?')],
       ],
-    ])('%s returns a complete response', async (_what, input) => {
-      const { status, output } = await answerTo({ model, input });
+    ])('return a complete response for %s', async (_what, input) => {
+      const { status, output } = await createResponse({ model, input });
       expect(status).toBe('completed');
       expect(output.length).toBeGreaterThan(0);
     });
 
-    it('a stream ends with a complete response', async () => {
-      const events = await eventsOf(nextNode(), { model, input: [message('user', 'Count from 1 to 5.')] });
+    it('end a stream with a complete response', async () => {
+      const events = await readEvents(nextNode(), { model, input: [message('user', 'Count from 1 to 5.')] });
       expect(events.at(-1)).toMatchObject({ response: { status: 'completed' } });
     });
 
-    const asked = { tools: [weather], input: [message('user', "What's the weather like in San Francisco?")] };
+    const requestCount = { tools: [weather], input: [message('user', "What's the weather like in San Francisco?")] };
 
-    it('a tool is called', async () => {
-      const { output } = await answerTo({ model, ...asked });
+    it('call a tool', async () => {
+      const { output } = await createResponse({ model, ...requestCount });
       expect(output.map(({ type }) => type)).toContain('function_call');
     });
 
-    it('a stream calls a tool with its arguments as they arrive', async () => {
-      const events = await eventsOf(nextNode(), { model, ...asked });
-      const isOfCall = ({ item }: Told) => (item as Item | undefined)?.type === 'function_call';
-      const seen = events.map((event) => (isOfCall(event) ? `${event.type} of a call` : event.type));
-      expect(seen).toEqual(
+    it('stream a tool call with its arguments', async () => {
+      const events = await readEvents(nextNode(), { model, ...requestCount });
+      const isCallEvent = ({ item }: ResponseEvent) => (item as Item | undefined)?.type === 'function_call';
+      const eventNames = events.map((event) => (isCallEvent(event) ? `${event.type} of a call` : event.type));
+      expect(eventNames).toEqual(
         expect.arrayContaining([
           'response.output_item.added of a call',
           'response.function_call_arguments.delta',

@@ -39,26 +39,29 @@ describeOnEach('saved applications', (node) => {
 
   it('are read and listed even if they are no longer valid', async () => {
     const owner = randomUUID();
-    const odd = application({ owner });
+    const invalidText = application({ owner });
     const features = JSON.parse('{"__proto__":{"a":1}}');
-    await store().put({ ...odd, entry: { ...odd.entry, features } }, undefined);
-    expect((await store(node.otherDatabase).list(owner)).map(({ id }) => id)).toEqual([odd.id]);
-    expect(Object.keys((await store(node.otherDatabase).find(odd.id))?.entry.features ?? {})).toEqual(['__proto__']);
-    expect(await store(node.otherDatabase).delete(odd.id, undefined)).toBe('deleted');
+    await store().put({ ...invalidText, entry: { ...invalidText.entry, features } }, undefined);
+    expect((await store(node.otherDatabase).list(owner)).map(({ id }) => id)).toEqual([invalidText.id]);
+    expect(Object.keys((await store(node.otherDatabase).find(invalidText.id))?.entry.features ?? {})).toEqual(['__proto__']);
+    expect(await store(node.otherDatabase).delete(invalidText.id, undefined)).toBe('deleted');
   });
 
-  it('keep who made them, and when', async () => {
+  it('keep their owner and creation time', async () => {
     const saved = application();
-    const again = { ...saved, owner: 'somebody else', etag: 'two', createdAtMs: 5, updatedAtMs: 9 };
-    const kept = { ...again, owner: saved.owner, createdAtMs: saved.createdAtMs };
+    const replacement = { ...saved, owner: 'somebody else', etag: 'two', createdAtMs: 5, updatedAtMs: 9 };
+    const expectedApplication = { ...replacement, owner: saved.owner, createdAtMs: saved.createdAtMs };
     await store().put(saved, undefined);
-    expect(await store().put(again, undefined)).toEqual(kept);
-    expect(await store().find(saved.id)).toEqual(kept);
-    expect(await store().put({ ...again, etag: 'three' }, { etag: 'two' })).toEqual({ ...kept, etag: 'three' });
-    expect(await store().put({ ...again, etag: 'four' }, 'present')).toEqual({ ...kept, etag: 'four' });
+    expect(await store().put(replacement, undefined)).toEqual(expectedApplication);
+    expect(await store().find(saved.id)).toEqual(expectedApplication);
+    expect(await store().put({ ...replacement, etag: 'three' }, { etag: 'two' })).toEqual({
+      ...expectedApplication,
+      etag: 'three',
+    });
+    expect(await store().put({ ...replacement, etag: 'four' }, 'present')).toEqual({ ...expectedApplication, etag: 'four' });
   });
 
-  it('are saved only where the condition holds', async () => {
+  it('are saved only if the condition is true', async () => {
     const saved = application();
     expect(await store().put(saved, 'present')).toBeUndefined();
     expect(await store().put(saved, { etag: 'one' })).toBeUndefined();
@@ -69,15 +72,15 @@ describeOnEach('saved applications', (node) => {
     expect(await store().find(saved.id)).toEqual(saved);
   });
 
-  it('are created and changed by one of several concurrent writers', async () => {
+  it('are created and changed by a single winner among concurrent writers', async () => {
     const saved = application();
     const many = (from: string) => Array.from({ length: 10 }, (_, index) => ({ ...saved, etag: `${from} ${index}` }));
     const nodes = [node.database, node.otherDatabase];
     const race = (each: readonly StoredApplication[], condition: Parameters<SqlApplicationStore['put']>[1]) =>
       Promise.all(each.map((one, index) => store(nodes[index % 2]).put(one, condition)));
-    const made = (await race(many('made'), 'absent')).filter((one) => one !== undefined);
-    expect(made).toHaveLength(1);
-    const changed = (await race(many('changed'), { etag: made[0]?.etag ?? '' })).filter((one) => one !== undefined);
+    const created = (await race(many('made'), 'absent')).filter((one) => one !== undefined);
+    expect(created).toHaveLength(1);
+    const changed = (await race(many('changed'), { etag: created[0]?.etag ?? '' })).filter((one) => one !== undefined);
     expect(changed).toHaveLength(1);
     expect(await store().find(saved.id)).toEqual(changed[0]);
   });
@@ -101,7 +104,7 @@ describeOnEach('saved applications', (node) => {
     expect(outcomes.toSorted()).toEqual(['absent', 'deleted']);
   });
 
-  it('are listed by id, of one owner', async () => {
+  it('are listed by ID for one owner', async () => {
     const owner = randomUUID();
     const prefix = `applications/${owner}/`;
     const ids = ['B', 'a', 'b', 'é', '\uff5e', '\u{1d4b3}'].map((name) => prefix + name);
@@ -110,17 +113,17 @@ describeOnEach('saved applications', (node) => {
     expect((await store().list(owner)).map(({ id }) => id)).toEqual(ids);
   });
 
-  it('are never found or saved under a text that an engine would change', async () => {
-    for (const odd of ['applications/\ud800', 'applications/\0', 'x'.repeat(1281)]) {
-      await expect(store().put(application({ id: odd }), undefined)).rejects.toThrow(StoreError);
-      await expect(store().put(application({ owner: odd }), undefined)).rejects.toThrow(StoreError);
-      expect(await store().find(odd)).toBeUndefined();
-      expect(await store().delete(odd, undefined)).toBe('absent');
-      expect(await store().list(odd)).toEqual([]);
+  it('are never found or saved with an ID or owner that a database engine would change', async () => {
+    for (const invalidText of ['applications/\ud800', 'applications/\0', 'x'.repeat(1281)]) {
+      await expect(store().put(application({ id: invalidText }), undefined)).rejects.toThrow(StoreError);
+      await expect(store().put(application({ owner: invalidText }), undefined)).rejects.toThrow(StoreError);
+      expect(await store().find(invalidText)).toBeUndefined();
+      expect(await store().delete(invalidText, undefined)).toBe('absent');
+      expect(await store().list(invalidText)).toEqual([]);
     }
   });
 
-  it('lie in the database without a word of their settings', async () => {
+  it('are stored without readable settings', async () => {
     const saved = application();
     await store().put(saved, undefined);
     const { rows } = await node.database.run((kysely) => sql`select * from applications`.execute(kysely));
@@ -142,24 +145,24 @@ describeOnEach('saved applications', (node) => {
 
   it('are encrypted again with the newest secret, so that the old one can be removed', async () => {
     const saved = application();
-    const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
-    await keeping(oldest).put(saved, undefined);
+    const openStore = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
+    await openStore(oldest).put(saved, undefined);
     await expect(store().find(saved.id)).rejects.toThrow('cannot be decrypted');
-    const rotating = keeping(newest, oldest);
+    const rotating = openStore(newest, oldest);
     expect(await rotating.find(saved.id)).toEqual(saved);
     expect(await rotating.resealAll()).toBe(1);
     expect(await rotating.resealAll()).toBe(0);
     expect(await store().find(saved.id)).toEqual(saved);
-    await expect(keeping(oldest).find(saved.id)).rejects.toThrow(StoreError);
+    await expect(openStore(oldest).find(saved.id)).rejects.toThrow(StoreError);
   });
 
   it('are encrypted again with all versions', async () => {
     const saved = application();
-    const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
-    await keeping(oldest).put(saved, undefined);
-    await keeping(oldest).put({ ...saved, etag: 'two' }, undefined);
-    await keeping(newest, oldest).put({ ...saved, etag: 'three' }, undefined);
-    expect(await keeping(newest, oldest).resealAll()).toBe(1);
+    const openStore = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
+    await openStore(oldest).put(saved, undefined);
+    await openStore(oldest).put({ ...saved, etag: 'two' }, undefined);
+    await openStore(newest, oldest).put({ ...saved, etag: 'three' }, undefined);
+    expect(await openStore(newest, oldest).resealAll()).toBe(1);
     expect(await store().findVersion(saved.id, 1)).toEqual(saved);
     expect(await store().findVersion(saved.id, 2)).toEqual({ ...saved, etag: 'two' });
   });
@@ -193,11 +196,11 @@ describeOnEach('applications that a user can use', (node) => {
   it('are the user’s own and those that name a role, each once, by ID', async () => {
     const [ada, bob, role] = [randomUUID(), randomUUID(), randomUUID()];
     const ids = ['b', 'a', 'c', 'd'].map((name) => `applications/${ada}/${name}`);
-    const [own = '', both = '', named = '', others = ''] = ids;
+    const [own = '', both = '', named = '', otherRole = ''] = ids;
     await store().put(application({ id: own, owner: ada }), undefined);
     await store().put(application({ id: both, owner: ada, entry: naming(role, role, 'x') }), undefined);
     await store().put(application({ id: named, owner: bob, entry: naming('y', role) }), undefined);
-    await store().put(application({ id: others, owner: bob, entry: naming(`${role}2`) }), undefined);
+    await store().put(application({ id: otherRole, owner: bob, entry: naming(`${role}2`) }), undefined);
     expect(await open(ada, role, 'z')).toEqual([both, own, named]);
     expect(await open(ada)).toEqual([both, own]);
     expect(await open('nobody', role)).toEqual([both, named]);
@@ -217,7 +220,7 @@ describeOnEach('applications that a user can use', (node) => {
     expect(await open('nobody', role)).toEqual([]);
   });
 
-  it('include applications that an older version saved without roles', async () => {
+  it('include applications that an earlier version saved without roles', async () => {
     const [before, role] = [Array.from({ length: 3 }, () => application({ entry: naming('old') })), randomUUID()];
     for (const each of before) await store().put(each, undefined);
     const unreadable = application();
@@ -236,7 +239,7 @@ describeOnEach('applications that a user can use', (node) => {
 
 describeOnEach('versions of applications', (node) => {
   const store = (database: SqlDatabase = node.database) => new SqlApplicationStore(database, seal);
-  const numbersOf = async (id: string) => (await store().versions(id)).map(({ version }) => version);
+  const listNumbers = async (id: string) => (await store().versions(id)).map(({ version }) => version);
 
   it('list every saved state unchanged, newest first', async () => {
     const saved = application();
@@ -255,17 +258,17 @@ describeOnEach('versions of applications', (node) => {
     expect(await store().versions('\0')).toEqual([]);
   });
 
-  it('are fifty former ones at most, and four MiB', async () => {
+  it('have at most 50 former versions, and at most 4 MiB in total', async () => {
     const saved = application();
     for (let nth = 1; nth <= 53; nth += 1) await store().put({ ...saved, etag: `form ${nth}` }, undefined);
-    expect(await numbersOf(saved.id)).toEqual(Array.from({ length: 51 }, (_, nth) => 53 - nth));
+    expect(await listNumbers(saved.id)).toEqual(Array.from({ length: 51 }, (_, nth) => 53 - nth));
     expect(await store().findVersion(saved.id, 2)).toBeUndefined();
     const large = { ...saved.entry, description: 'x'.repeat(1024 ** 2) };
     for (let nth = 1; nth <= 6; nth += 1) await store().put({ ...saved, etag: `large ${nth}`, entry: large }, undefined);
-    expect(await numbersOf(saved.id)).toEqual([59, 58, 57]);
+    expect(await listNumbers(saved.id)).toEqual([59, 58, 57]);
   });
 
-  it('include every one of several concurrent saves', async () => {
+  it('include all concurrent saves', async () => {
     const saved = application();
     const all = Array.from({ length: 12 }, (_, nth) => ({ ...saved, etag: `form ${nth}` }));
     await Promise.all(all.map((each, nth) => store([node.database, node.otherDatabase][nth % 2]).put(each, undefined)));
@@ -274,17 +277,17 @@ describeOnEach('versions of applications', (node) => {
     expect(versions.map(({ etag }) => etag).toSorted()).toEqual(all.map(({ etag }) => etag).toSorted());
   });
 
-  it('go with the application, and lie without a word of its settings', async () => {
+  it('are deleted with the application, and are stored without readable settings', async () => {
     const saved = application();
     await store().put(saved, undefined);
     await store().put({ ...saved, etag: 'two' }, undefined);
-    const kept = sql`select * from application_versions where application = ${saved.id}`;
-    const rows = async () => (await node.database.run((kysely) => kept.execute(kysely))).rows;
+    const expectedApplication = sql`select * from application_versions where application = ${saved.id}`;
+    const rows = async () => (await node.database.run((kysely) => expectedApplication.execute(kysely))).rows;
     expect(await rows()).toHaveLength(1);
     expect(JSON.stringify(await rows())).not.toMatch(/canary|endpoint|app\.test/);
     await store().delete(saved.id, { etag: 'two' });
     expect(await rows()).toEqual([]);
     await store().put(saved, 'absent');
-    expect(await numbersOf(saved.id)).toEqual([1]);
+    expect(await listNumbers(saved.id)).toEqual([1]);
   });
 });

@@ -23,34 +23,34 @@ describeOnEach('chats', (node) => {
   const there = () => new SqlChatStore(node.otherDatabase, seal);
   const user = () => randomUUID();
 
-  it('are written turn by turn, and read on every node by their user alone', async () => {
-    const place = { subject: user(), id: 'a' };
+  it('are written turn by turn, and are read on every node, only by their user', async () => {
+    const reference = { subject: user(), id: 'a' };
     const first = change({ fields: { title: 'Grüße' }, rest: { shown: { '': 'q' } }, turns: [turn('q')] });
-    expect(await here().write(place, first, always)).toMatchObject({ outcome: 'written', head: { revision: 1 } });
+    expect(await here().write(reference, first, always)).toMatchObject({ outcome: 'written', head: { revision: 1 } });
     const second = change({ updatedAtMs: nowMs + 1, turns: [turn('q', 'anew'), turn('r')] });
-    await there().write(place, second, always);
-    expect(await here().read(place, 0)).toEqual({
+    await there().write(reference, second, always);
+    expect(await here().read(reference, 0)).toEqual({
       head: { id: 'a', revision: 2, updatedAtMs: nowMs + 1, pinned: false, archived: false, fields: { title: 'Grüße' } },
       rest: { shown: { '': 'q' } },
       turns: [turn('q', 'anew'), turn('r')],
     });
-    await here().write(place, change({ turns: [turn('s')] }), always);
-    expect((await there().read(place, 2))?.turns).toEqual([turn('s')]);
-    expect(await there().read({ ...place, subject: 'other' }, 0)).toBeUndefined();
-    expect(await there().delete({ ...place, subject: 'other' }, undefined, nowMs)).toBe('absent');
+    await here().write(reference, change({ turns: [turn('s')] }), always);
+    expect((await there().read(reference, 2))?.turns).toEqual([turn('s')]);
+    expect(await there().read({ ...reference, subject: 'other' }, 0)).toBeUndefined();
+    expect(await there().delete({ ...reference, subject: 'other' }, undefined, nowMs)).toBe('absent');
   });
 
   it('lose no turn of two concurrent writers, and report changes in order', async () => {
-    const place = { subject: user(), id: 'a' };
-    await here().write(place, change(), always);
+    const reference = { subject: user(), id: 'a' };
+    await here().write(reference, change(), always);
     const both = [here(), there()].map((store, nth) =>
-      store.write(place, change({ turns: [turn(`t${nth}`)] }), { ...bounds, condition: { etag: '1' } }),
+      store.write(reference, change({ turns: [turn(`t${nth}`)] }), { ...bounds, condition: { etag: '1' } }),
     );
     const outcomes = (await Promise.all(both)).map(({ outcome }) => outcome);
     expect(outcomes.sort()).toEqual(['condition_failed', 'written']);
     const many = Array.from({ length: 20 }, (_, nth) => (nth % 2 === 0 ? here() : there()));
-    await Promise.all(many.map((store, nth) => store.write({ ...place, id: `c${nth}` }, change(), always)));
-    const { changes, revision } = await here().changes(place.subject, 2, 100);
+    await Promise.all(many.map((store, nth) => store.write({ ...reference, id: `c${nth}` }, change(), always)));
+    const { changes, revision } = await here().changes(reference.subject, 2, 100);
     expect(changes.map((each) => each.revision)).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 3));
     expect(revision).toBe(22);
   });
@@ -72,7 +72,7 @@ describeOnEach('chats', (node) => {
     expect(await here().list(subject, { limit: 10, archived: false, after: undefined })).toMatchObject({ chats: [] });
   });
 
-  it('are listed page by page with pinned ones first, and archived ones separately', async () => {
+  it('are listed page by page with pinned chats first, and archived chats separately', async () => {
     const subject = user();
     const put = (id: string, more: Partial<ChatChange>) => here().write({ subject, id }, change(more), always);
     for (const [nth, id] of ['a', 'b', 'c', 'd', 'e'].entries()) await put(id, { updatedAtMs: nth < 2 ? 1 : nth });
@@ -90,7 +90,7 @@ describeOnEach('chats', (node) => {
     expect(archived).toMatchObject({ chats: [{ id: 'e', archived: true }], next: undefined });
   });
 
-  it('are found by every word of titles, tags and turns', async () => {
+  it('are found by all words of titles, tags, and turns', async () => {
     const subject = user();
     const put = (id: string, more: Partial<ChatChange>) => here().write({ subject, id }, change(more), always);
     await put('a', { fields: { title: 'Trip', tags: ['Work'] }, turns: [turn('q', 'To ROME by train')] });
@@ -136,7 +136,7 @@ describeOnEach('chats', (node) => {
     expect([await ids('tea', true), await ids('coffee')]).toEqual(['', '']);
   });
 
-  it('are found page by page, the same the first time and again', async () => {
+  it('are found page by page, with equal results for a repeated search', async () => {
     const subject = user();
     for (let nth = 0; nth < 7; nth += 1)
       await here().write({ subject, id: `c${nth}` }, change({ updatedAtMs: nth, turns: [turn('q', 'word')] }), always);
@@ -150,10 +150,10 @@ describeOnEach('chats', (node) => {
       }
       return found;
     };
-    const whole = ['c6,c5,c4', 'c3,c2,c1', 'c0'];
-    expect(await pages()).toEqual(whole);
+    const expectedPages = ['c6,c5,c4', 'c3,c2,c1', 'c0'];
+    expect(await pages()).toEqual(expectedPages);
     await store.search(subject, { words: ['nowhere'], limit: 3, archived: false, after: undefined });
-    expect(await pages()).toEqual(whole);
+    expect(await pages()).toEqual(expectedPages);
   });
 
   it('are no longer searched after the client disconnects', async () => {
@@ -161,28 +161,32 @@ describeOnEach('chats', (node) => {
     await here().write({ subject, id: 'a' }, change({ turns: [turn('q', 'word')] }), always);
     const query = { words: ['word'], limit: 3, archived: false, after: undefined };
     const store = there();
-    const left = store.search(subject, { ...query, signal: AbortSignal.abort(new Error('left')) });
+    const canceledSearch = store.search(subject, { ...query, signal: AbortSignal.abort(new Error('left')) });
     const next = store.search(subject, query);
-    await expect(left).rejects.toThrow('left');
+    await expect(canceledSearch).rejects.toThrow('left');
     expect((await next).chats).toMatchObject([{ id: 'a' }]);
   });
 
   it('stay within their quota, which deletions release', async () => {
     const subject = user();
-    const half = (id: string) => ({ place: { subject, id }, change: change({ turns: [turn('q', 'x'.repeat(600_000))] }) });
-    const write = ({ place, change: written }: ReturnType<typeof half>) => here().write(place, written, always);
-    expect(await write(half('a'))).toMatchObject({ outcome: 'written' });
-    expect(await write(half('a'))).toMatchObject({ outcome: 'written' });
+    const createHalfFull = (id: string) => ({
+      place: { subject, id },
+      change: change({ turns: [turn('q', 'x'.repeat(600_000))] }),
+    });
+    const write = ({ place: reference, change: written }: ReturnType<typeof createHalfFull>) =>
+      here().write(reference, written, always);
+    expect(await write(createHalfFull('a'))).toMatchObject({ outcome: 'written' });
+    expect(await write(createHalfFull('a'))).toMatchObject({ outcome: 'written' });
     expect(await here().write({ subject, id: 'a' }, change({ turns: [turn('r', 'x'.repeat(600_000))] }), always)).toEqual({
       outcome: 'chat_full',
     });
-    for (const id of ['b', 'c', 'd', 'e']) await write(half(id));
-    expect(await write(half('f'))).toEqual({ outcome: 'user_full' });
+    for (const id of ['b', 'c', 'd', 'e']) await write(createHalfFull(id));
+    expect(await write(createHalfFull('f'))).toEqual({ outcome: 'user_full' });
     await here().delete({ subject, id: 'b' }, undefined, nowMs);
-    expect(await write(half('f'))).toMatchObject({ outcome: 'written' });
+    expect(await write(createHalfFull('f'))).toMatchObject({ outcome: 'written' });
   });
 
-  it('lie there without a readable word', async () => {
+  it('are stored without readable text', async () => {
     const subject = user();
     await here().write({ subject, id: 'a' }, change({ fields: { title: 'Secret' }, turns: [turn('q', 'hidden')] }), always);
     const rows = await node.database.run(async (kysely) => [

@@ -7,7 +7,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
-function consentTo(deployment: string, acceptedAtMs = 1_763_700_000_123): StoredConsent {
+function createConsent(deployment: string, acceptedAtMs = 1_763_700_000_123): StoredConsent {
   return { deployment, form: { [deployment]: { consentRequired: false }, other: { consentRequired: true } }, acceptedAtMs };
 }
 
@@ -16,14 +16,14 @@ describeOnEach('stored consents', (node) => {
 
   it('are read unchanged on every node immediately', async () => {
     const subject = randomUUID();
-    await store().put(subject, consentTo('app'));
-    expect(await store().find(subject, 'app')).toEqual(consentTo('app'));
-    expect(await new SqlConsentStore(node.otherDatabase).find(subject, 'app')).toEqual(consentTo('app'));
+    await store().put(subject, createConsent('app'));
+    expect(await store().find(subject, 'app')).toEqual(createConsent('app'));
+    expect(await new SqlConsentStore(node.otherDatabase).find(subject, 'app')).toEqual(createConsent('app'));
   });
 
-  it('are there for one user and one deployment only', async () => {
+  it('are stored for one user and one deployment', async () => {
     const subject = randomUUID();
-    await store().put(subject, consentTo('app'));
+    await store().put(subject, createConsent('app'));
     expect(await store().find(`${subject}x`, 'app')).toBeUndefined();
     expect(await store().find(subject.toUpperCase(), 'app')).toBeUndefined();
     expect(await store().find(subject, 'App')).toBeUndefined();
@@ -31,15 +31,15 @@ describeOnEach('stored consents', (node) => {
     expect(await store().list(`${subject}x`)).toEqual([]);
   });
 
-  it('are replaced whole', async () => {
+  it('are replaced completely', async () => {
     const subject = randomUUID();
-    await store().put(subject, consentTo('app'));
+    await store().put(subject, createConsent('app'));
     const next = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 7 };
     await store().put(subject, next);
     expect(await store().list(subject)).toEqual([next]);
   });
 
-  it('equal one of several concurrent writes, never a mixture', async () => {
+  it('equal a single write after concurrent writes', async () => {
     const subject = randomUUID();
     const all = Array.from({ length: 20 }, (_, index) => ({
       deployment: 'app',
@@ -49,59 +49,59 @@ describeOnEach('stored consents', (node) => {
     await Promise.all(
       all.map((consent, index) => new SqlConsentStore(index % 2 ? node.otherDatabase : node.database).put(subject, consent)),
     );
-    const [stored, ...others] = await store().list(subject);
-    expect(others).toEqual([]);
+    const [stored, ...remaining] = await store().list(subject);
+    expect(remaining).toEqual([]);
     expect(stored).toEqual(all[stored?.acceptedAtMs ?? -1]);
   });
 
   it('are withdrawn on every node immediately, and can be withdrawn again', async () => {
     const subject = randomUUID();
-    await store().put(subject, consentTo('app'));
-    await store().put(subject, consentTo('another'));
+    await store().put(subject, createConsent('app'));
+    await store().put(subject, createConsent('another'));
     await new SqlConsentStore(node.otherDatabase).delete(subject, 'app');
     expect(await store().find(subject, 'app')).toBeUndefined();
-    expect(await store().list(subject)).toEqual([consentTo('another')]);
+    expect(await store().list(subject)).toEqual([createConsent('another')]);
     await store().delete(subject, 'app');
   });
 
   it('are listed by code points', async () => {
     const subject = randomUUID();
     const ordered = ['', ' ', '-', 'A', 'Z', '_', 'a', 'ab', 'b', 'ß', 'é', '中', '\uff5e', '\u{1d4b3}'];
-    for (const deployment of ordered.toReversed()) await store().put(subject, consentTo(deployment));
+    for (const deployment of ordered.toReversed()) await store().put(subject, createConsent(deployment));
     expect((await store().list(subject)).map(({ deployment }) => deployment)).toEqual(ordered);
   });
 
-  it('take every text as an id', async () => {
+  it('accept any text as an ID', async () => {
     const subject = randomUUID();
     for (const id of ['__proto__', 'constructor', "'; drop table consents; --", '%', '_', '\\', '"', '$1', '?', 'a/b/c', '\n']) {
-      await store().put(`${subject}${id}`, consentTo(id));
+      await store().put(`${subject}${id}`, createConsent(id));
       const found = await store().find(`${subject}${id}`, id);
-      expect(Object.entries(found?.form ?? {})).toEqual(Object.entries(consentTo(id).form));
+      expect(Object.entries(found?.form ?? {})).toEqual(Object.entries(createConsent(id).form));
     }
     const text = fc.string({ unit: 'binary', maxLength: 200 }).filter((one) => !one.includes('\0'));
     await fc.assert(
       fc.asyncProperty(text, text, async (one, deployment) => {
-        await store().put(`${subject}${one}`, consentTo(deployment));
+        await store().put(`${subject}${one}`, createConsent(deployment));
         expect((await store().find(`${subject}${one}`, deployment))?.deployment).toBe(deployment);
       }),
       { numRuns: 50 },
     );
   });
 
-  it('are never found or put under a text that an engine would change', async () => {
+  it('are never found or stored with an ID that a database engine would change', async () => {
     const subject = randomUUID();
-    await store().put(`${subject}\ufffd`, consentTo('\ufffd'));
-    await store().put(subject, consentTo('app'));
-    for (const odd of ['\ud800', '\udfff', '\0', 'x'.repeat(1281), 'é'.repeat(641)]) {
-      await expect(store().put(`${subject}${odd}`, consentTo('app'))).rejects.toThrow(StoreError);
-      await expect(store().put(subject, consentTo(odd))).rejects.toThrow(StoreError);
-      expect(await store().find(`${subject}${odd}`, 'app')).toBeUndefined();
-      expect(await store().find(`${subject}\ufffd`, odd)).toBeUndefined();
-      expect(await store().list(`${subject}${odd}`)).toEqual([]);
-      await store().delete(subject, `app${odd}`);
+    await store().put(`${subject}\ufffd`, createConsent('\ufffd'));
+    await store().put(subject, createConsent('app'));
+    for (const invalidText of ['\ud800', '\udfff', '\0', 'x'.repeat(1281), 'é'.repeat(641)]) {
+      await expect(store().put(`${subject}${invalidText}`, createConsent('app'))).rejects.toThrow(StoreError);
+      await expect(store().put(subject, createConsent(invalidText))).rejects.toThrow(StoreError);
+      expect(await store().find(`${subject}${invalidText}`, 'app')).toBeUndefined();
+      expect(await store().find(`${subject}\ufffd`, invalidText)).toBeUndefined();
+      expect(await store().list(`${subject}${invalidText}`)).toEqual([]);
+      await store().delete(subject, `app${invalidText}`);
     }
     const longest = subject + 'é'.repeat((1280 - subject.length) / 2);
-    await store().put(longest, consentTo(longest));
-    expect(await store().find(longest, longest)).toEqual(consentTo(longest));
+    await store().put(longest, createConsent(longest));
+    expect(await store().find(longest, longest)).toEqual(createConsent(longest));
   });
 });

@@ -21,26 +21,26 @@ describeOnEach('conversations', (node) => {
   const runs = () => new SqlResponseStore(node.database, seal).runs;
 
   it('are read unchanged on every node, only by their user, until they are deleted', async () => {
-    const made = conversation();
-    await here().add(made, [item('msg_1')]);
-    expect(await there().find(made)).toEqual(made);
-    expect(await there().find({ ...made, subject: 'other' })).toBeUndefined();
-    expect(await there().setMetadata({ ...made, subject: 'other' }, {})).toBeUndefined();
-    expect(await there().setMetadata(made, { topic: 'b' })).toEqual({ ...made, metadata: { topic: 'b' } });
-    expect(await here().findItem(made, 'msg_1')).toEqual(item('msg_1'));
-    expect(await here().findItem({ ...made, subject: 'other' }, 'msg_1')).toBeUndefined();
-    expect(await here().delete({ ...made, subject: 'other' })).toBe(false);
-    expect(await here().delete(made)).toBe(true);
-    expect(await there().find(made)).toBeUndefined();
-    expect(await there().findItem(made, 'msg_1')).toBeUndefined();
+    const created = conversation();
+    await here().add(created, [item('msg_1')]);
+    expect(await there().find(created)).toEqual(created);
+    expect(await there().find({ ...created, subject: 'other' })).toBeUndefined();
+    expect(await there().setMetadata({ ...created, subject: 'other' }, {})).toBeUndefined();
+    expect(await there().setMetadata(created, { topic: 'b' })).toEqual({ ...created, metadata: { topic: 'b' } });
+    expect(await here().findItem(created, 'msg_1')).toEqual(item('msg_1'));
+    expect(await here().findItem({ ...created, subject: 'other' }, 'msg_1')).toBeUndefined();
+    expect(await here().delete({ ...created, subject: 'other' })).toBe(false);
+    expect(await here().delete(created)).toBe(true);
+    expect(await there().find(created)).toBeUndefined();
+    expect(await there().findItem(created, 'msg_1')).toBeUndefined();
   });
 
-  it('give their items page by page, both ways', async () => {
-    const made = conversation();
-    await here().add(made, ['a', 'b', 'c'].map(item));
-    expect(await there().append(made, ['d', 'e'].map(item))).toEqual({});
+  it('return their items page by page in both directions', async () => {
+    const created = conversation();
+    await here().add(created, ['a', 'b', 'c'].map(item));
+    expect(await there().append(created, ['d', 'e'].map(item))).toEqual({});
     const page = async (query: Partial<ItemQuery>) => {
-      const found = await there().page(made, { limit: 2, order: 'asc', ...query });
+      const found = await there().page(created, { limit: 2, order: 'asc', ...query });
       return found !== undefined && 'items' in found ? [found.items.map(({ id }) => id).join(''), found.hasMore] : found;
     };
     expect(await page({})).toEqual(['ab', true]);
@@ -53,90 +53,98 @@ describeOnEach('conversations', (node) => {
     expect(await page({ order: 'desc', before: 'a' })).toEqual(['cb', true]);
     expect(await page({ after: 'a', before: 'e', limit: 10 })).toEqual(['bcd', false]);
     expect(await page({ after: 'nowhere' })).toEqual({ unknown: 'after' });
-    expect(await here().deleteItem(made, 'c')).toBe(true);
-    expect(await here().deleteItem(made, 'c')).toBe(false);
+    expect(await here().deleteItem(created, 'c')).toBe(true);
+    expect(await here().deleteItem(created, 'c')).toBe(false);
     expect(await page({ limit: 10 })).toEqual(['abde', false]);
-    expect(await there().page({ ...made, subject: 'other' }, { limit: 2, order: 'asc' })).toBeUndefined();
+    expect(await there().page({ ...created, subject: 'other' }, { limit: 2, order: 'asc' })).toBeUndefined();
   });
 
-  it('have each id once', async () => {
-    const made = conversation();
-    await here().add(made, ['a'].map(item));
-    expect(await there().append(made, ['b', 'a'].map(item))).toEqual({ existingId: 'a' });
-    expect(await there().append(made, ['b', 'b'].map(item))).toEqual({ existingId: 'b' });
-    expect(await there().append({ ...made, subject: 'other' }, ['b'].map(item))).toBeUndefined();
+  it('contain each item ID once', async () => {
+    const created = conversation();
+    await here().add(created, ['a'].map(item));
+    expect(await there().append(created, ['b', 'a'].map(item))).toEqual({ existingId: 'a' });
+    expect(await there().append(created, ['b', 'b'].map(item))).toEqual({ existingId: 'b' });
+    expect(await there().append({ ...created, subject: 'other' }, ['b'].map(item))).toBeUndefined();
     const many = Array.from({ length: 20 }, (_, nth) => [item(`${nth}`), item(`${nth} too`)]);
-    await Promise.all(many.map((items, nth) => (nth % 2 === 0 ? here() : there()).append(made, items)));
-    const all = await here().page(made, { limit: 100, order: 'asc' });
+    await Promise.all(many.map((items, nth) => (nth % 2 === 0 ? here() : there()).append(created, items)));
+    const all = await here().page(created, { limit: 100, order: 'asc' });
     expect(all).toMatchObject({ hasMore: false, items: { length: 41 } });
   });
 
-  it('count their size', async () => {
-    const made = { ...conversation(), subject: randomUUID() };
-    const used = () => new SqlResponseStore(node.database, seal).deleteOldest(made.subject, Number.MAX_SAFE_INTEGER);
-    await here().add(made, []);
+  it('record their size', async () => {
+    const created = { ...conversation(), subject: randomUUID() };
+    const used = () => new SqlResponseStore(node.database, seal).deleteOldest(created.subject, Number.MAX_SAFE_INTEGER);
+    await here().add(created, []);
     const empty = await used();
-    await here().append(made, ['a', 'b'].map(item));
+    await here().append(created, ['a', 'b'].map(item));
     const full = await used();
     expect(full).toBeGreaterThan(empty);
-    await here().deleteItem(made, 'a');
+    await here().deleteItem(created, 'a');
     expect(await used()).toBe((full + empty) / 2);
-    await here().delete(made);
+    await here().delete(created);
     expect(await used()).toBe(0);
   });
 
-  it('are one run’s alone, as long as its node lives', async () => {
-    const made = conversation();
-    await here().add(made, ['a'].map(item));
-    const [living, gone] = [randomUUID(), randomUUID()];
-    await runs().renewLease(living, nowMs + 10);
-    const begin = (response: string, at: string, atMs = nowMs) => there().begin(made, { run: response, node: at }, atMs);
-    expect(await begin('resp_1', gone)).toEqual([item('a')]);
-    expect(await begin('resp_2', living)).toEqual([item('a')]);
-    expect(await begin('resp_3', living)).toBe('locked');
-    await here().release(made.id, 'resp_3');
-    expect(await begin('resp_3', living)).toBe('locked');
-    await here().release(made.id, 'resp_2');
-    const races = Array.from({ length: 10 }, (_, nth) => begin(`resp_${nth}`, living));
+  it('are locked by one run while the lease of its node is valid', async () => {
+    const created = conversation();
+    await here().add(created, ['a'].map(item));
+    const [activeNode, expiredNode] = [randomUUID(), randomUUID()];
+    await runs().renewLease(activeNode, nowMs + 10);
+    const begin = (response: string, at: string, atMs = nowMs) => there().begin(created, { run: response, node: at }, atMs);
+    expect(await begin('resp_1', expiredNode)).toEqual([item('a')]);
+    expect(await begin('resp_2', activeNode)).toEqual([item('a')]);
+    expect(await begin('resp_3', activeNode)).toBe('locked');
+    await here().release(created.id, 'resp_3');
+    expect(await begin('resp_3', activeNode)).toBe('locked');
+    await here().release(created.id, 'resp_2');
+    const races = Array.from({ length: 10 }, (_, nth) => begin(`resp_${nth}`, activeNode));
     expect((await Promise.all(races)).filter((outcome) => outcome !== 'locked')).toHaveLength(1);
-    expect(await begin('resp_4', living, nowMs + 10)).toEqual([item('a')]);
-    expect(await there().begin({ ...made, subject: 'other' }, { run: 'resp_5', node: living }, nowMs)).toBeUndefined();
+    expect(await begin('resp_4', activeNode, nowMs + 10)).toEqual([item('a')]);
+    expect(await there().begin({ ...created, subject: 'other' }, { run: 'resp_5', node: activeNode }, nowMs)).toBeUndefined();
   });
 
   it('are not continued by a stalled run after another run claimed them', async () => {
-    const made = conversation();
-    await here().add(made, ['a'].map(item));
+    const created = conversation();
+    await here().add(created, ['a'].map(item));
     const id = `resp_${randomUUID()}`;
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + 1 };
-    const run = { id, subject: made.subject, isBackground: false, previousId: undefined, ...times, response: { id }, input: [] };
+    const run = {
+      id,
+      subject: created.subject,
+      isBackground: false,
+      previousId: undefined,
+      ...times,
+      response: { id },
+      input: [],
+    };
     const [slow, quick] = [new SqlResponseStore(node.database, seal), new SqlResponseStore(node.otherDatabase, seal)];
-    await here().begin(made, { run: id, node: 'slow' }, nowMs);
+    await here().begin(created, { run: id, node: 'slow' }, nowMs);
     await slow.begin({ ...run, status: 'in_progress', node: 'slow' });
-    const turn = { conversation: made.id, run: id, items: [item('of the slow one')] };
+    const turn = { conversation: created.id, run: id, items: [item('of the slow one')] };
     const end = () => slow.end({ response: { ...run, status: 'completed' }, turn }, 'slow');
     await quick.runs.renewLease('quick', nowMs + 10);
-    expect(await there().begin(made, { run: 'resp_quick', node: 'quick' }, nowMs)).toEqual([item('a')]);
+    expect(await there().begin(created, { run: 'resp_quick', node: 'quick' }, nowMs)).toEqual([item('a')]);
     expect(await end()).toBe(true);
-    expect(await there().all(made)).toEqual([item('a')]);
-    expect(await there().begin(made, { run: 'resp_3', node: 'quick' }, nowMs)).toBe('locked');
+    expect(await there().all(created)).toEqual([item('a')]);
+    expect(await there().begin(created, { run: 'resp_3', node: 'quick' }, nowMs)).toBe('locked');
   });
 });
 
-it('a conversation on PostgreSQL is one run’s alone, though its node has lived for no longer than another looked', async () => {
-  await using whole = await freshPostgres();
-  await using first = await whole.open();
-  await using second = await whole.open();
+it('a conversation on PostgreSQL is locked by one run even if the lease of its node started after the other claim', async () => {
+  await using cluster = await freshPostgres();
+  await using first = await cluster.open();
+  await using second = await cluster.open();
   const [one, other] = [first.database, second.database];
-  const made = conversation();
+  const created = conversation();
   const store = new SqlConversationStore(other, seal);
-  await store.add(made, []);
-  await store.begin(made, { run: 'resp_gone', node: 'gone' }, nowMs);
-  await using locked = await lockRows(one, 'conversations', made.id);
-  const late = store.begin(made, { run: 'resp_late', node: 'late' }, nowMs);
+  await store.add(created, []);
+  await store.begin(created, { run: 'resp_gone', node: 'gone' }, nowMs);
+  await using locked = await lockRows(one, 'conversations', created.id);
+  const late = store.begin(created, { run: 'resp_late', node: 'late' }, nowMs);
   await untilWaiting(one, 1);
   await new SqlResponseStore(one, seal).runs.renewLease('early', nowMs + 10);
-  const taken = { run: 'resp_early', run_owner: 'early' };
-  await locked.ask((kysely) => kysely.updateTable('conversations').set(taken).where('id', '=', made.id).execute());
+  const lock = { run: 'resp_early', run_owner: 'early' };
+  await locked.query((kysely) => kysely.updateTable('conversations').set(lock).where('id', '=', created.id).execute());
   await locked.release();
   expect(await late).toBe('locked');
 });

@@ -9,7 +9,7 @@ import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
 const unbounded = Number.MAX_SAFE_INTEGER;
-const nothing: FilePage = { items: [], next: undefined };
+const emptyPage: FilePage = { items: [], next: undefined };
 
 function file(bucket: string, path: string, fields: Partial<IndexedFile> = {}): IndexedFile {
   const etag = randomUUID();
@@ -21,7 +21,7 @@ function byCodePoints(one: string, another: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(another));
 }
 
-describeOnEach('the index of files', (node) => {
+describeOnEach('file index', (node) => {
   const index = () => new SqlFileIndex(node.database);
   const indexes = () => [index(), new SqlFileIndex(node.otherDatabase)] as const;
 
@@ -61,7 +61,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().find(bucket, 'a')).toEqual(stored);
   });
 
-  it('takes a file only where the condition holds', async () => {
+  it('stores a file only if the condition is true', async () => {
     const bucket = randomUUID();
     const first = file(bucket, 'a');
     const failed = { outcome: 'condition_failed' };
@@ -76,7 +76,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().put(file(bucket, 'a'), 'present', unbounded)).toMatchObject({ outcome: 'stored' });
   });
 
-  it('admits one of several concurrent writers of a file', async () => {
+  it('admits a single one of the concurrent writers of a file', async () => {
     const bucket = randomUUID();
     const race = async (condition: 'absent' | { etag: string }) => {
       const puts = Array.from({ length: 16 }, (_, n) => indexes()[n % 2 ? 1 : 0].put(file(bucket, 'a'), condition, unbounded));
@@ -87,7 +87,7 @@ describeOnEach('the index of files', (node) => {
     expect(await race({ etag })).toHaveLength(1);
   });
 
-  it('never lets a bucket grow past its quota, however many files come at the same time', async () => {
+  it('never exceeds the quota of a bucket with concurrent uploads', async () => {
     const bucket = randomUUID();
     const puts = Array.from({ length: 40 }, (_, n) => indexes()[n % 2 ? 1 : 0].put(file(bucket, `file ${n}`), undefined, 105));
     const outcomes = await Promise.all(puts);
@@ -103,14 +103,16 @@ describeOnEach('the index of files', (node) => {
     return { bucket, path, blob: randomUUID(), bytes: 10, nowMs: 1_000, untilMs: 2_000, ...fields };
   }
 
-  it('sets aside no more room than there is, however many ask at the same time on two nodes', async () => {
+  it('never reserves more than the free quota with concurrent reservations on two nodes', async () => {
     const bucket = randomUUID();
     await index().put(file(bucket, 'there', { contentLength: 40 }), undefined, unbounded);
-    const asked = Array.from({ length: 30 }, (_, n) => indexes()[n % 2 ? 1 : 0].reserve(reservation(bucket, `file ${n}`), 105));
-    const outcomes = await Promise.all(asked);
+    const reservations = Array.from({ length: 30 }, (_, n) =>
+      indexes()[n % 2 ? 1 : 0].reserve(reservation(bucket, `file ${n}`), 105),
+    );
+    const outcomes = await Promise.all(reservations);
     expect(outcomes.filter((outcome) => outcome === 'reserved')).toHaveLength(6);
-    const refused = outcomes.filter((outcome) => outcome !== 'reserved');
-    for (const { usedBytes } of refused) expect(usedBytes).toBeGreaterThan(95);
+    const rejections = outcomes.filter((outcome) => outcome !== 'reserved');
+    for (const { usedBytes } of rejections) expect(usedBytes).toBeGreaterThan(95);
     expect(await index().put(file(bucket, 'one more', { updatedAtMs: 1_999 }), undefined, 105)).toEqual({
       outcome: 'over_quota',
       usedBytes: 100,
@@ -118,20 +120,20 @@ describeOnEach('the index of files', (node) => {
     expect(await index().reserve(reservation(`${bucket}2`, 'a', { bytes: 105 }), 105)).toBe('reserved');
   });
 
-  it('has the room again once it is given back, used, or held for too long', async () => {
+  it('frees reserved quota after a release, an upload, or the expiry of the reservation', async () => {
     const bucket = randomUUID();
-    const [one, two, lost] = ['a', 'b', 'c'].map((path) => reservation(bucket, path, { bytes: 30 })) as [
+    const [one, two, expired] = ['a', 'b', 'c'].map((path) => reservation(bucket, path, { bytes: 30 })) as [
       Reservation,
       Reservation,
       Reservation,
     ];
     const reserve = async (path: string, nowMs = 1_000) => {
-      const asked = reservation(bucket, path, { nowMs, untilMs: nowMs + 1_000 });
-      const outcome = await index().reserve(asked, 100);
-      if (outcome === 'reserved') await index().release(asked.blob);
+      const reservations = reservation(bucket, path, { nowMs, untilMs: nowMs + 1_000 });
+      const outcome = await index().reserve(reservations, 100);
+      if (outcome === 'reserved') await index().release(reservations.blob);
       return outcome === 'reserved' ? 'room' : outcome.usedBytes;
     };
-    for (const each of [one, two, lost]) expect(await index().reserve(each, 100)).toBe('reserved');
+    for (const each of [one, two, expired]) expect(await index().reserve(each, 100)).toBe('reserved');
     expect(await reserve('d')).toBe('room');
     expect(await index().reserve({ ...one, bytes: 40 }, 100)).toBe('reserved');
     expect(await index().reserve({ ...one, bytes: 41 }, 100)).toMatchObject({ usedBytes: 60 });
@@ -145,7 +147,7 @@ describeOnEach('the index of files', (node) => {
     expect(await reserve('d', 2_000)).toBe('room');
   });
 
-  it('lets a content that takes the place of another count on the room of that, and only one of them', async () => {
+  it('lets one reservation reuse the quota of the file that it replaces', async () => {
     const bucket = randomUUID();
     await index().put(file(bucket, 'a', { contentLength: 90 }), undefined, unbounded);
     const first = reservation(bucket, 'a', { bytes: 95 });
@@ -162,12 +164,12 @@ describeOnEach('the index of files', (node) => {
   it('lists contents that no file and no upload uses', async () => {
     const bucket = randomUUID();
     const stored = file(bucket, 'a');
-    const [coming, lost] = [reservation(bucket, 'b'), reservation(bucket, 'c', { untilMs: 1_500 })];
+    const [coming, expired] = [reservation(bucket, 'b'), reservation(bucket, 'c', { untilMs: 1_500 })];
     await index().put(stored, undefined, unbounded);
-    for (const each of [coming, lost]) await index().reserve(each, unbounded);
-    const blobs = [stored.blob, coming.blob, lost.blob, 'nobody’s'];
+    for (const each of [coming, expired]) await index().reserve(each, unbounded);
+    const blobs = [stored.blob, coming.blob, expired.blob, 'nobody’s'];
     expect(await index().unused(blobs, 1_499)).toEqual(['nobody’s']);
-    expect(await index().unused(blobs, 1_500)).toEqual([lost.blob, 'nobody’s']);
+    expect(await index().unused(blobs, 1_500)).toEqual([expired.blob, 'nobody’s']);
     await index().delete(bucket, 'a', undefined);
     expect(await index().unused(blobs, 2_000)).toEqual(blobs);
   });
@@ -220,7 +222,7 @@ describeOnEach('the index of files', (node) => {
     expect(await listAll(bucket, '')).toHaveLength(inside.length + 5);
     const page = await index().list({ bucket, prefix: 'a/', after: 'a/2', limit: 1 });
     expect(page).toMatchObject({ items: [{ path: 'a/3' }], next: 'a/3' });
-    expect(await index().list({ bucket, prefix: 'a/', after: 'b', limit: 1 })).toEqual(nothing);
+    expect(await index().list({ bucket, prefix: 'a/', after: 'b', limit: 1 })).toEqual(emptyPage);
     expect(await index().list({ bucket, prefix: 'a/', after: '', limit: 1 })).toMatchObject({ items: [{ path: 'a/%' }] });
   });
 
@@ -250,19 +252,19 @@ describeOnEach('the index of files', (node) => {
     expect(names).toEqual(['a', 'b/', 'c\u{10ffff}', 'd/']);
   });
 
-  it('never finds or takes a text that an engine would change', async () => {
+  it('never finds or stores a text that a database engine would change', async () => {
     const bucket = randomUUID();
     await index().put(file(bucket, '\ufffd'), undefined, unbounded);
-    for (const odd of ['\ud800', 'a\0', 'x'.repeat(1281)]) {
-      await expect(index().put(file(bucket, odd), undefined, unbounded)).rejects.toThrow(StoreError);
-      await expect(index().put(file(odd, 'a'), undefined, unbounded)).rejects.toThrow(StoreError);
-      expect(await index().find(bucket, odd)).toBeUndefined();
-      expect(await index().delete(bucket, odd, undefined)).toBe('absent');
-      expect(await index().list({ bucket, prefix: odd, after: undefined, limit: 9 })).toEqual(nothing);
-      expect(await index().list({ bucket: odd, prefix: '', after: undefined, limit: 9 })).toEqual(nothing);
+    for (const invalidText of ['\ud800', 'a\0', 'x'.repeat(1281)]) {
+      await expect(index().put(file(bucket, invalidText), undefined, unbounded)).rejects.toThrow(StoreError);
+      await expect(index().put(file(invalidText, 'a'), undefined, unbounded)).rejects.toThrow(StoreError);
+      expect(await index().find(bucket, invalidText)).toBeUndefined();
+      expect(await index().delete(bucket, invalidText, undefined)).toBe('absent');
+      expect(await index().list({ bucket, prefix: invalidText, after: undefined, limit: 9 })).toEqual(emptyPage);
+      expect(await index().list({ bucket: invalidText, prefix: '', after: undefined, limit: 9 })).toEqual(emptyPage);
     }
     for (const after of ['\ud800', '\0']) {
-      expect(await index().list({ bucket, prefix: '', after, limit: 9 })).toEqual(nothing);
+      expect(await index().list({ bucket, prefix: '', after, limit: 9 })).toEqual(emptyPage);
     }
   });
 });

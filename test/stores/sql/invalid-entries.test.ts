@@ -14,21 +14,21 @@ const seal = new Seal([new Secret('the secret of the test')]);
 
 /** Collects the entries that a store reports as invalid. */
 function collect() {
-  const noted: string[] = [];
-  return { noted, note: (kind: string, id: string) => void noted.push(`${kind} ${id}`) };
+  const reported: string[] = [];
+  return { noted: reported, note: (kind: string, id: string) => void reported.push(`${kind} ${id}`) };
 }
 
-const keyOf = (id: string, owner: string): StoredKey => ({
+const createKey = (id: string, owner: string): StoredKey => ({
   ...{ id, owner, project: 'p', roles: ['default'], signedInAtMs: 1, name: id, prefix: 'parley', version: 1, former: null },
   ...{ digest: hash('sha256', id), deployments: null, allowedIps: null, createdAtMs: 1, expiresAtMs: 9e15, lastUsedAtMs: null },
 });
 
-describeOnEach('a stored entry that is invalid', (node) => {
+describeOnEach('invalid stored entry', (node) => {
   it.each([
     ['is not JSON', '{'],
     ['is not a form', JSON.stringify([['app', { consentRequired: 'yes' }]])],
-  ])('gives no consent if it %s', async (_what, form) => {
-    const { noted, note } = collect();
+  ])('does not grant consent if it %s', async (_what, form) => {
+    const { noted: reported, note } = collect();
     const store = new SqlConsentStore(node.database, note);
     const subject = randomUUID();
     for (const deployment of ['bad', 'good'])
@@ -38,7 +38,7 @@ describeOnEach('a stored entry that is invalid', (node) => {
     );
     expect(await store.find(subject, 'bad')).toBeUndefined();
     expect((await store.list(subject)).map(({ deployment }) => deployment)).toEqual(['good']);
-    expect(noted).toEqual(['consent bad', 'consent bad']);
+    expect(reported).toEqual(['consent bad', 'consent bad']);
   });
 
   it.each<[string, object]>([
@@ -47,10 +47,10 @@ describeOnEach('a stored entry that is invalid', (node) => {
     ['allowed addresses', { allowed_ips: '[' }],
     ['digest', { digest: 'x' }],
   ])('does not work as a key with invalid %s', async (_what, fields) => {
-    const { noted, note } = collect();
+    const { noted: reported, note } = collect();
     const store = new SqlKeyStore(node.database, note);
     const [owner, bad, good] = [randomUUID(), randomUUID(), randomUUID()];
-    for (const id of [bad, good]) await store.add(keyOf(id, owner), 10);
+    for (const id of [bad, good]) await store.add(createKey(id, owner), 10);
     await node.database.run((kysely) => kysely.updateTable('api_keys').set(fields).where('id', '=', bad).execute());
     expect((await store.list(owner)).map(({ id }) => id)).toEqual([good]);
     const { keys, deleted } = await store.changes(0);
@@ -59,7 +59,7 @@ describeOnEach('a stored entry that is invalid', (node) => {
       false,
       true,
     ]);
-    expect(noted).toContain(`key ${bad}`);
+    expect(reported).toContain(`key ${bad}`);
     await node.database.run((kysely) => kysely.deleteFrom('api_keys').where('id', '=', bad).execute());
   });
 
@@ -69,7 +69,7 @@ describeOnEach('a stored entry that is invalid', (node) => {
     ['has an unknown check', '{"input":"a","checks":[{"type":"magic"}]}'],
     ['is too large', JSON.stringify({ input: 'a', checks: Array.from({ length: 5000 }, () => ({ type: 'equals', text: 'a' })) })],
   ])('is not an evaluation case if it %s', async (_what, entry) => {
-    const { noted, note } = collect();
+    const { noted: reported, note } = collect();
     const { cases } = new SqlEvaluationStore(node.database, seal, note);
     const application = randomUUID();
     const saved = { id: application, owner: 'user', entry: {}, etag: 'a', createdAtMs: 0, updatedAtMs: 0 };
@@ -82,6 +82,6 @@ describeOnEach('a stored entry that is invalid', (node) => {
     await node.database.run((kysely) => kysely.insertInto('evaluation_cases').values(rows).execute());
     expect((await cases.list(application)).map(({ id }) => id)).toEqual([good]);
     expect(await cases.find(bad)).toBeUndefined();
-    expect(noted).toEqual([`evaluation case ${bad}`, `evaluation case ${bad}`]);
+    expect(reported).toEqual([`evaluation case ${bad}`, `evaluation case ${bad}`]);
   });
 });

@@ -35,7 +35,7 @@ function audit(fields: Partial<AuditRecord> = {}): AuditRecord {
   return { id: randomUUID(), atMs: midnight, ...what, details, ...fields };
 }
 
-describeOnEach('the journal', (node) => {
+describeOnEach('journal', (node) => {
   it.each(['request', 'session'])('has an index for the filter by %s', async (what) => {
     const column = sql.ref(what === 'request' ? 'request_id' : 'session');
     const { rows: plan } = await node.database.transact(async (transaction) => {
@@ -48,7 +48,7 @@ describeOnEach('the journal', (node) => {
   });
   const journal = () => new SqlJournal(node.database);
 
-  it('sums usage by day, deployment and subject, in this order', async () => {
+  it('sums usage by day, deployment, and subject, sorted in this order', async () => {
     const [one, two] = [`${randomUUID()} A`, `${randomUUID()} B`];
     await journal().appendUsage([
       usage(one),
@@ -86,38 +86,38 @@ describeOnEach('the journal', (node) => {
       usage(subject, { deployment: 'b', path: ['b'], project: 'y', cost: 5 }),
       usage(subject, { deployment: 'c', path: ['c'], project: 'y', cost: 1, atMs: midnight - 1 }),
     ]);
-    const of = { ...always, subject };
-    const byDeployment = await journal().sumUsage({ ...of, by: ['deployment'] });
+    const filter = { ...always, subject };
+    const byDeployment = await journal().sumUsage({ ...filter, by: ['deployment'] });
     expect(byDeployment.map(({ deployment }) => deployment)).toEqual(['b', 'a', 'c']);
-    const byProject = await journal().sumUsage({ ...of, by: ['project', 'subject'] });
+    const byProject = await journal().sumUsage({ ...filter, by: ['project', 'subject'] });
     expect(byProject.map(({ project, cost }) => [project, cost])).toEqual([
       ['y', 6],
       ['x', 1],
     ]);
-    const byDay = await journal().sumUsage({ ...of, by: ['day'], limit: 1 });
+    const byDay = await journal().sumUsage({ ...filter, by: ['day'], limit: 1 });
     expect(byDay).toEqual([
       { day: '2026-11-20', calls: 1, failedCalls: 0, refusedCalls: 0, promptTokens: 10, completionTokens: 5, cost: 1 },
     ]);
-    expect(await journal().sumUsage({ ...of, by: [] })).toMatchObject([{ calls: 3, cost: 7 }]);
-    expect(await journal().sumUsage({ ...of, subject: `${subject}x`, by: [] })).toMatchObject([{ calls: 0, cost: 0 }]);
+    expect(await journal().sumUsage({ ...filter, by: [] })).toMatchObject([{ calls: 3, cost: 7 }]);
+    expect(await journal().sumUsage({ ...filter, subject: `${subject}x`, by: [] })).toMatchObject([{ calls: 0, cost: 0 }]);
   });
 
   it('counts inner calls separately only by deployment, and all costs', async () => {
     const subject = randomUUID();
-    const odd = 'a","b\\';
+    const unusualRecord = 'a","b\\';
     await journal().appendUsage([
-      usage(subject, { deployment: odd, path: [odd], cost: 0 }),
-      usage(subject, { deployment: 'model', path: [odd, 'model'], cost: 7 }),
+      usage(subject, { deployment: unusualRecord, path: [unusualRecord], cost: 0 }),
+      usage(subject, { deployment: 'model', path: [unusualRecord, 'model'], cost: 7 }),
     ]);
-    const of = { ...always, subject };
-    expect(await journal().sumUsage({ ...of, by: ['day'] })).toMatchObject([{ calls: 1, promptTokens: 10, cost: 7 }]);
-    expect(await journal().sumUsage({ ...of, by: ['deployment'] })).toMatchObject([
+    const filter = { ...always, subject };
+    expect(await journal().sumUsage({ ...filter, by: ['day'] })).toMatchObject([{ calls: 1, promptTokens: 10, cost: 7 }]);
+    expect(await journal().sumUsage({ ...filter, by: ['deployment'] })).toMatchObject([
       { deployment: 'model', calls: 1, promptTokens: 10 },
-      { deployment: odd, calls: 1, promptTokens: 10 },
+      { deployment: unusualRecord, calls: 1, promptTokens: 10 },
     ]);
   });
 
-  it('sums from a moment up to, not including, another', async () => {
+  it('sums usage from a start time up to, but not including, an end time', async () => {
     const subject = randomUUID();
     await journal().appendUsage([0, 1, 2, 3].map((atMs) => usage(subject, { atMs: midnight + atMs })));
     const calls = async (fromMs: number, toMs: number) =>
@@ -136,17 +136,17 @@ describeOnEach('the journal', (node) => {
     await journal().appendUsage([]);
   });
 
-  it('takes batches of any size', async () => {
+  it('accepts batches of any size', async () => {
     const subject = randomUUID();
     await journal().appendUsage(Array.from({ length: 2_345 }, () => usage(subject)));
     expect(await journal().sumUsage({ ...always, subject })).toMatchObject([{ calls: 2_345, promptTokens: 23_450 }]);
   });
 
-  it('stores a batch with odd texts and numbers', async () => {
+  it('stores a batch with unusual texts and numbers', async () => {
     const subject = randomUUID();
-    const odd = { requestId: 'a\0b', deployment: '\ud800', path: ['\0', '\udfff'], project: 'x'.repeat(100_000) };
+    const unusualRecord = { requestId: 'a\0b', deployment: '\ud800', path: ['\0', '\udfff'], project: 'x'.repeat(100_000) };
     const numbers = { cost: Number.POSITIVE_INFINITY, promptTokens: Number.NaN, durationMs: Number.NaN };
-    await journal().appendUsage([usage(subject), usage(subject, { ...odd, ...numbers, cost: 2 ** 80 })]);
+    await journal().appendUsage([usage(subject), usage(subject, { ...unusualRecord, ...numbers, cost: 2 ** 80 })]);
     expect(await journal().sumUsage({ ...always, subject })).toMatchObject([
       { deployment: 'model', calls: 1 },
       { deployment: '\ufffd', calls: 1, cost: 0, promptTokens: 0 },
@@ -190,7 +190,7 @@ describeOnEach('the journal', (node) => {
     ]);
   });
 
-  it('gives one action of the audit, or a family of them', async () => {
+  it('returns audit records of one action or of a family of actions', async () => {
     const begin = midnight + 86_400_000 * 9;
     const actions = ['tool.run', 'toolbox.opened', 'tool.stopped', 'tool'];
     await journal().appendAudit(actions.map((action, index) => audit({ action, atMs: begin + index })));
@@ -202,17 +202,19 @@ describeOnEach('the journal', (node) => {
     expect([await read('too'), await read('tool%'), await read('TOOL.RUN')]).toEqual([[], [], []]);
   });
 
-  it('lists single calls newest first, after one of them', async () => {
+  it('lists calls newest first, after a given call', async () => {
     const subject = randomUUID();
     const [a, b, c] = [1, 2, 2].map((ms, nth) => usage(subject, { id: `${subject} ${nth}`, atMs: midnight + ms, cost: 2 ** 40 }));
-    const odd = usage(subject, { id: `${subject} 9`, outcome: 'left', path: ['say "hi"', 'model'] });
-    await journal().appendUsage([a, b, c, odd].filter((each) => each !== undefined));
+    const unusualRecord = usage(subject, { id: `${subject} 9`, outcome: 'left', path: ['say "hi"', 'model'] });
+    await journal().appendUsage([a, b, c, unusualRecord].filter((each) => each !== undefined));
     const none = { deployment: undefined, project: undefined, outcome: undefined, before: undefined };
     const query = { ...none, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY, subject, limit: 10 };
-    expect(await journal().listCalls(query)).toEqual([c, b, a, odd]);
-    expect(await journal().listCalls({ ...query, before: c })).toEqual([b, a, odd]);
+    expect(await journal().listCalls(query)).toEqual([c, b, a, unusualRecord]);
+    expect(await journal().listCalls({ ...query, before: c })).toEqual([b, a, unusualRecord]);
     expect(await journal().listCalls({ ...query, fromMs: midnight + 0.5, toMs: midnight + 2, limit: 1 })).toEqual([a]);
-    expect(await journal().listCalls({ ...query, outcome: 'left', deployment: 'model', project: 'project' })).toEqual([odd]);
+    expect(await journal().listCalls({ ...query, outcome: 'left', deployment: 'model', project: 'project' })).toEqual([
+      unusualRecord,
+    ]);
     expect(await journal().listCalls({ ...query, project: 'other' })).toEqual([]);
   });
 });

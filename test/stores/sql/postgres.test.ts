@@ -14,17 +14,17 @@ import { startPostgres } from '#test/start-postgres.ts';
 
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 const backends = `select pid from pg_stat_activity where datname = current_database() and application_name = 'parley'`;
-const heldLocks = `select 1 from pg_locks join pg_database on pg_database.oid = database where datname = current_database() and mode = 'AccessExclusiveLock' and granted`;
+const exclusiveLocks = `select 1 from pg_locks join pg_database on pg_database.oid = database where datname = current_database() and mode = 'AccessExclusiveLock' and granted`;
 
-/** Expects a step to fail with a `StoreFault` that has this reason. */
-async function expectFault(step: Promise<unknown>, reason: string): Promise<void> {
-  const error = await step.catch((thrown: unknown) => thrown);
+/** Expects the step to fail with a `StoreError` with this reason. */
+async function expectFailure(step: Promise<unknown>, reason: string): Promise<void> {
+  const error = await step.catch((error: unknown) => error);
   expect(error).toBeInstanceOf(StoreError);
   expect(String(error)).toContain(reason);
 }
 
 describe('PostgreSQL', () => {
-  it('is opened by nodes that start together', async () => {
+  it('can be opened by nodes that start at the same time', async () => {
     await using fresh = await freshPostgres();
     const nodes = await Promise.all(Array.from({ length: 6 }, () => fresh.open()));
     expect(
@@ -34,7 +34,7 @@ describe('PostgreSQL', () => {
     for (const { close } of nodes) await close();
   });
 
-  it('is refused where a later version made it', async () => {
+  it('is rejected if a later version created its tables', async () => {
     await using fresh = await freshPostgres();
     await (await fresh.open()).close();
     await queryPostgres(fresh.url, 'insert into parley_migrations (version) values (1000)');
@@ -47,8 +47,8 @@ describe('PostgreSQL', () => {
     const store = new SqlConsentStore(database);
     await Promise.all(Array.from({ length: 10 }, (_, index) => store.put(`user ${index}`, consent)));
     await server.stop();
-    await expectFault(store.find('user 1', 'app'), 'the database failed');
-    await expectFault(store.put('user 1', consent), 'the database failed');
+    await expectFailure(store.find('user 1', 'app'), 'the database failed');
+    await expectFailure(store.put('user 1', consent), 'the database failed');
     await server.start();
     expect(await store.find('user 1', 'app')).toEqual(consent);
     await store.put('user 1', { ...consent, acceptedAtMs: 2 });
@@ -61,18 +61,18 @@ describe('PostgreSQL', () => {
     const { database, close } = await openPostgres(new Secret(server.url));
     const slow = database.run((kysely) => sql`select pg_sleep(60)`.execute(kysely));
     const slowWrite = database.transact((transaction) => sql`select pg_sleep(60)`.execute(transaction));
-    const faults = [expectFault(slow, 'the database failed'), expectFault(slowWrite, 'the database failed')];
+    const failures = [expectFailure(slow, 'the database failed'), expectFailure(slowWrite, 'the database failed')];
     await vi.waitUntil(async () => (await queryPostgres(server.url, `${backends} and state = 'active'`)).length === 2, {
       interval: 20,
     });
     await server.stop();
-    await Promise.all(faults);
+    await Promise.all(failures);
     await server.start();
     await new SqlConsentStore(database).put('user', consent);
     await close();
   });
 
-  it('that answers no more is given up in time, and its connections with it', async () => {
+  it('is abandoned after the time limit if it does not answer, and so is the connection', async () => {
     await using fresh = await freshPostgres();
     await using opened = await fresh.open({ timeoutMs: 3_000 });
     const { database } = opened;
@@ -82,7 +82,7 @@ describe('PostgreSQL', () => {
     expect(frozen).toHaveLength(1);
     for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     try {
-      await expectFault(store.find('user', 'app'), 'the database took more than 3000 ms');
+      await expectFailure(store.find('user', 'app'), 'the database took more than 3000 ms');
       await sleep(200);
       const found = await Promise.all(Array.from({ length: 3 }, () => store.find('user', 'app')));
       expect(found).toEqual([consent, consent, consent]);
@@ -102,8 +102,8 @@ describe('PostgreSQL', () => {
     const locked = queryPostgres(fresh.url, `begin; lock table files in access exclusive mode; select pg_sleep(60)`).catch(
       () => undefined,
     );
-    await vi.waitUntil(async () => (await queryPostgres(fresh.url, heldLocks)).length > 0);
-    await expectFault(new SqlFileIndex(hasty.database).put(file, undefined, 10), 'the database');
+    await vi.waitUntil(async () => (await queryPostgres(fresh.url, exclusiveLocks)).length > 0);
+    await expectFailure(new SqlFileIndex(hasty.database).put(file, undefined, 10), 'the database');
     await queryPostgres(
       fresh.url,
       `select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()`,
@@ -112,7 +112,7 @@ describe('PostgreSQL', () => {
     expect(await index.put(file, 'absent', 10)).toMatchObject({ outcome: 'stored' });
   });
 
-  it('gets new connections if it closes idle ones', async () => {
+  it('is reconnected after it closes idle connections', async () => {
     await using fresh = await freshPostgres();
     await using opened = await fresh.open();
     const { database } = opened;
@@ -125,18 +125,18 @@ describe('PostgreSQL', () => {
     expect(await store.find('user', 'app')).toEqual(consent);
   });
 
-  it('that is not there, or refuses the password, is a StoreFault that tells no secret', async () => {
+  it('that is unavailable or rejects the password causes a StoreError without secrets', async () => {
     const wrong = new URL(await sharedServer('postgres'));
     wrong.password = 'canary-of-the-password';
     const addresses = [wrong.href, 'postgres://canary:canary@127.0.0.1:1/x', 'postgres://canary:canary@[nowhere', 'canary'];
     for (const address of addresses) {
-      const thrown: Error = await openPostgres(new Secret(address), { timeoutMs: 1_000 }).then(
+      const error: Error = await openPostgres(new Secret(address), { timeoutMs: 1_000 }).then(
         () => new Error('it was opened'),
         (fault: Error) => fault,
       );
-      expect(thrown).toBeInstanceOf(StoreError);
-      expect(thrown.message).not.toContain('canary');
-      expect(thrown.cause).toBeInstanceOf(Error);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error.message).not.toContain('canary');
+      expect(error.cause).toBeInstanceOf(Error);
     }
   });
 

@@ -38,64 +38,67 @@ function running(fields: Partial<RunningResponse> = {}): RunningResponse {
 describeOnEach('stored responses', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
-  const bytesOf = (subject: string) => here().deleteOldest(subject, Number.MAX_SAFE_INTEGER);
+  const measureBytes = (subject: string) => here().deleteOldest(subject, Number.MAX_SAFE_INTEGER);
 
   it('are read unchanged on every node, only by their user, until they expire', async () => {
-    const kept = stored({ subject: randomUUID(), items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }] });
-    await here().add(kept);
-    expect(await there().find(kept, nowMs)).toEqual(kept);
-    expect(await there().find({ ...kept, subject: 'other' }, nowMs)).toBeUndefined();
-    expect(await there().find(kept, nowMs + aDay)).toBeUndefined();
-    expect(await there().find({ ...kept, id: '\0' }, nowMs)).toBeUndefined();
+    const storedResponse = stored({
+      subject: randomUUID(),
+      items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }],
+    });
+    await here().add(storedResponse);
+    expect(await there().find(storedResponse, nowMs)).toEqual(storedResponse);
+    expect(await there().find({ ...storedResponse, subject: 'other' }, nowMs)).toBeUndefined();
+    expect(await there().find(storedResponse, nowMs + aDay)).toBeUndefined();
+    expect(await there().find({ ...storedResponse, id: '\0' }, nowMs)).toBeUndefined();
   });
 
   it('are encrypted in the database', async () => {
-    const kept = stored();
-    await here().add(kept);
+    const storedResponse = stored();
+    await here().add(storedResponse);
     const rows = await node.database.run((kysely) =>
-      kysely.selectFrom('responses').selectAll().where('id', '=', kept.id).execute(),
+      kysely.selectFrom('responses').selectAll().where('id', '=', storedResponse.id).execute(),
     );
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain('canary');
   });
 
-  it('continue in order, also if the first has expired', async () => {
+  it('return the chain of previous responses in order, even if the first has expired', async () => {
     const subject = randomUUID();
-    const first = stored({ subject, expiresAtMs: nowMs + 1 });
-    const second = stored({ subject, previousId: first.id });
+    const synchronous = stored({ subject, expiresAtMs: nowMs + 1 });
+    const second = stored({ subject, previousId: synchronous.id });
     const third = stored({ subject, previousId: second.id });
-    for (const each of [first, second, third]) await here().add(each);
+    for (const each of [synchronous, second, third]) await here().add(each);
     const later = { ...nothing, nowMs: nowMs + 2 };
     const ids = (chain: unknown) => (chain as StoredResponse[]).map(({ id }) => id);
     expect(await here().sweep(nowMs + 2)).toBe(0);
-    expect(ids(await there().chain(third, later))).toEqual([first.id, second.id, third.id]);
+    expect(ids(await there().chain(third, later))).toEqual([synchronous.id, second.id, third.id]);
     expect(await there().chain({ ...third, subject: 'other' }, later)).toEqual({ absent: third.id });
     expect(await there().chain(third, { ...later, maxBytes: 10 })).toMatchObject({ bytes: expect.any(Number) });
-    expect(await there().chain(first, later)).toEqual({ absent: first.id });
-    expect(await there().delete(first)).toBe(true);
-    expect(await here().chain(third, later)).toEqual({ absent: first.id });
+    expect(await there().chain(synchronous, later)).toEqual({ absent: synchronous.id });
+    expect(await there().delete(synchronous)).toBe(true);
+    expect(await here().chain(third, later)).toEqual({ absent: synchronous.id });
   });
 
-  it('return their items and those of conversations by ID, and none of another user', async () => {
+  it('return their items and the items of conversations by ID, but no items of another user', async () => {
     const subject = randomUUID();
-    const kept = stored({ subject });
-    await here().add(kept);
+    const storedResponse = stored({ subject });
+    await here().add(storedResponse);
     const conversation = { id: `conv_${randomUUID()}`, subject, createdAtMs: nowMs, metadata: {} };
     await new SqlConversationStore(node.database, seal).add(conversation, [{ id: `msg_${subject}`, type: 'message' }]);
-    const ids = [`msg_in_${kept.id}`, `msg_out_${kept.id}`, `msg_${subject}`, 'msg_none'];
+    const ids = [`msg_in_${storedResponse.id}`, `msg_out_${storedResponse.id}`, `msg_${subject}`, 'msg_none'];
     expect([...(await there().findItems(subject, ids)).keys()].toSorted()).toEqual(ids.slice(0, 3).toSorted());
     expect((await there().findItems('other', ids)).size).toBe(0);
-    await there().delete(kept);
+    await there().delete(storedResponse);
     expect([...(await there().findItems(subject, ids)).keys()]).toEqual([`msg_${subject}`]);
   });
 
-  it('are counted to the byte, and the oldest that ended make room', async () => {
+  it('are counted in bytes, and the oldest ended responses are deleted beyond the quota', async () => {
     const subject = randomUUID();
-    const kept = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));
-    await Promise.all(kept.map((each) => here().add(each)));
-    const begun = running({ subject, createdAtMs: nowMs - 1 });
-    await there().begin(begun);
-    const used = await bytesOf(subject);
+    const storedResponse = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));
+    await Promise.all(storedResponse.map((each) => here().add(each)));
+    const runningResponse = running({ subject, createdAtMs: nowMs - 1 });
+    await there().begin(runningResponse);
+    const used = await measureBytes(subject);
     const [row] = await node.database.run((kysely) =>
       kysely
         .selectFrom('responses')
@@ -105,33 +108,33 @@ describeOnEach('stored responses', (node) => {
     );
     expect(used).toBe(Number(row?.bytes));
     await here().deleteOldest(subject, used - 1);
-    expect(await here().find(kept[0] as StoredResponse, nowMs)).toBeUndefined();
-    expect(await here().find(kept[1] as StoredResponse, nowMs)).toBeDefined();
-    expect(await here().find(begun, nowMs)).toBeDefined();
+    expect(await here().find(storedResponse[0] as StoredResponse, nowMs)).toBeUndefined();
+    expect(await here().find(storedResponse[1] as StoredResponse, nowMs)).toBeDefined();
+    expect(await here().find(runningResponse, nowMs)).toBeDefined();
     await here().deleteOldest(subject, 0);
-    expect(await here().find(begun, nowMs)).toBeDefined();
-    await here().delete(begun);
-    expect(await bytesOf(subject)).toBe(0);
+    expect(await here().find(runningResponse, nowMs)).toBeDefined();
+    await here().delete(runningResponse);
+    expect(await measureBytes(subject)).toBe(0);
   });
 
-  it('are swept once they expired, with their items and events', async () => {
+  it('are deleted after they expire, with their items and events', async () => {
     const subject = randomUUID();
-    const begun = running({ subject, isBackground: true, expiresAtMs: nowMs - 5 });
-    await here().begin(begun);
-    await here().runs.append(begun, 'here', { first: 0, events: [{ sequence_number: 0 }] });
+    const runningResponse = running({ subject, isBackground: true, expiresAtMs: nowMs - 5 });
+    await here().begin(runningResponse);
+    await here().runs.append(runningResponse, 'here', { first: 0, events: [{ sequence_number: 0 }] });
     expect(await here().sweep(nowMs - 4)).toBe(0);
-    await here().end({ response: stored({ ...begun, status: 'completed' }) }, 'here');
+    await here().end({ response: stored({ ...runningResponse, status: 'completed' }) }, 'here');
     await here().sweep(nowMs - 4);
-    expect(await here().runs.readEventsAfter(begun.id, -1)).toEqual([]);
-    expect(await bytesOf(subject)).toBe(0);
+    expect(await here().runs.readEventsAfter(runningResponse.id, -1)).toEqual([]);
+    expect(await measureBytes(subject)).toBe(0);
   });
 });
 
-describeOnEach('responses that have not ended', (node) => {
+describeOnEach('responses in progress', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
 
-  it('end once, on their node, and store nothing after they were deleted or canceled', async () => {
+  it('end once, on their node, and store no data after they were deleted or canceled', async () => {
     const [ended, deleted, cancelled] = [running(), running(), running({ isBackground: true })];
     await Promise.all([ended, deleted, cancelled].map((each) => here().begin(each)));
     expect(await there().find(ended, nowMs)).toMatchObject({ status: 'in_progress', response: { output: [] } });
@@ -148,7 +151,7 @@ describeOnEach('responses that have not ended', (node) => {
     expect(await there().find(cancelled, nowMs)).toMatchObject({ status: 'cancelled', response: { output: [] } });
   });
 
-  it('are not cancelled if they are not in the background, or have ended', async () => {
+  it('are not canceled if they are not in the background or have ended', async () => {
     const [foreground, ended] = [running(), stored({ isBackground: true })];
     await here().begin(foreground);
     await here().add(ended);
@@ -160,12 +163,17 @@ describeOnEach('responses that have not ended', (node) => {
   it('store their events in order with concurrent writers', async () => {
     const runs = Array.from({ length: 20 }, () => running({ isBackground: true }));
     await Promise.all(runs.map((each) => here().begin(each)));
-    const gone = running({ isBackground: true });
+    const unknownRun = running({ isBackground: true });
     const many = Array.from({ length: 30 }, (_, nth) => nth * 3);
-    const append = (each: RunningResponse, first: number) =>
-      here().runs.append(each, 'here', { first, events: [0, 1, 2].map((nth) => ({ sequence_number: first + nth })) });
-    const kept = await Promise.all(many.flatMap((first) => [gone, ...runs].map((each) => append(each, first))));
-    expect(kept.filter((isKept) => !isKept)).toHaveLength(many.length);
+    const append = (each: RunningResponse, synchronous: number) =>
+      here().runs.append(each, 'here', {
+        first: synchronous,
+        events: [0, 1, 2].map((nth) => ({ sequence_number: synchronous + nth })),
+      });
+    const storedResponse = await Promise.all(
+      many.flatMap((synchronous) => [unknownRun, ...runs].map((each) => append(each, synchronous))),
+    );
+    expect(storedResponse.filter((isKept) => !isKept)).toHaveLength(many.length);
     for (const { id } of runs) {
       const all: unknown[] = [];
       for (let after = 4; ; after = 4 + all.length) {
@@ -177,14 +185,14 @@ describeOnEach('responses that have not ended', (node) => {
     }
   });
 
-  it('are answered once by one of several nodes', async () => {
+  it('are started once', async () => {
     const waits = running({ status: 'queued', isBackground: true });
     await here().begin(waits, { model: 'a model' });
     expect(await here().runs.start(waits, 'here')).toBe(true);
     expect(await here().runs.start(waits, 'here')).toBe(false);
   });
 
-  it('take events again whose writing was not heard of, with those that came since, also at their end', async () => {
+  it('accept events again whose write had an unknown result, together with later events, also at their end', async () => {
     const run = running({ isBackground: true });
     await here().begin(run);
     const events = [0, 1, 2, 3].map((sequence_number) => ({ sequence_number }));
@@ -196,13 +204,13 @@ describeOnEach('responses that have not ended', (node) => {
     expect(await there().runs.readEventsAfter(run.id, -1)).toEqual(events);
   });
 
-  it('are claimed by one node, and fail if their node is gone', async () => {
+  it('are claimed by one node, and fail if the lease of their node expired', async () => {
     const waits = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
     await here().begin(waits, { model: 'a model' });
-    const lost = running({ isBackground: true, node: 'gone' });
+    const orphaned = running({ isBackground: true, node: 'gone' });
     const alive = running({ isBackground: true, node: 'alive' });
-    await Promise.all([lost, alive].map((each) => here().begin(each)));
-    await here().runs.append(lost, 'gone', { first: 0, events: [{}, {}] });
+    await Promise.all([orphaned, alive].map((each) => here().begin(each)));
+    await here().runs.append(orphaned, 'gone', { first: 0, events: [{}, {}] });
     await here().runs.renewLease('alive', nowMs + 10);
     await there().runs.renewLease('gone', nowMs - 1);
     expect((await there().runs.listWaiting(nowMs, 1000)).some(({ id }) => id === waits.id)).toBe(true);
@@ -214,21 +222,21 @@ describeOnEach('responses that have not ended', (node) => {
     expect(claimed).toEqual([{ id: waits.id, subject: waits.subject, run: { model: 'a model' } }]);
     const failed: number[] = [];
     const fail = (each: StoredResponse, next: number) => {
-      if (each.id === lost.id) failed.push(next);
+      if (each.id === orphaned.id) failed.push(next);
       return { response: { ...each, status: 'failed' as const }, events: { first: next, events: [{ sequence_number: next }] } };
     };
     await Promise.all([here().runs.failOrphaned(nowMs, fail), there().runs.failOrphaned(nowMs, fail)]);
     expect(new Set(failed)).toEqual(new Set([2]));
-    expect(await here().find(lost, nowMs)).toMatchObject({ status: 'failed' });
-    expect(await here().runs.readEventsAfter(lost.id, 1)).toEqual([{ sequence_number: 2 }]);
+    expect(await here().find(orphaned, nowMs)).toMatchObject({ status: 'failed' });
+    expect(await here().runs.readEventsAfter(orphaned.id, 1)).toEqual([{ sequence_number: 2 }]);
     expect(await here().find(alive, nowMs)).toMatchObject({ status: 'in_progress' });
   });
 });
 
-describe('two nodes that query PostgreSQL at the same moment', () => {
+describe('two nodes that query PostgreSQL concurrently', () => {
   const open = async () => {
-    const whole = await freshPostgres();
-    const opened = await Promise.all([whole.open(), whole.open()]);
+    const cluster = await freshPostgres();
+    const opened = await Promise.all([cluster.open(), cluster.open()]);
     const [one, other] = opened.map(({ database }) => new SqlResponseStore(database, seal)) as [
       SqlResponseStore,
       SqlResponseStore,
@@ -237,28 +245,28 @@ describe('two nodes that query PostgreSQL at the same moment', () => {
       ...{ one, other, databases: opened.map(({ database }) => database) as [SqlDatabase, SqlDatabase] },
       async [Symbol.asyncDispose]() {
         for (const { close } of opened) await close();
-        await whole[Symbol.asyncDispose]();
+        await cluster[Symbol.asyncDispose]();
       },
     };
   };
 
-  it('make room for one user once, and find that there is some', async () => {
+  it('delete responses beyond the quota of a user once, and report the same size', async () => {
     await using nodes = await open();
-    const kept = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
-    for (const each of kept) await nodes.one.add(each);
+    const storedResponse = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
+    for (const each of storedResponse) await nodes.one.add(each);
     const used = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
-    await using locked = await lockRows(nodes.databases[0], 'responses', kept[0]?.id ?? '');
-    const making = [nodes.one, nodes.other].map((each) => each.deleteOldest('user', used - 1));
+    await using locked = await lockRows(nodes.databases[0], 'responses', storedResponse[0]?.id ?? '');
+    const deletions = [nodes.one, nodes.other].map((each) => each.deleteOldest('user', used - 1));
     await untilWaiting(nodes.databases[0], 2);
     await locked.release();
-    const made = await Promise.all(making);
-    const left = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
-    expect(made).toEqual([left, left]);
-    expect(left).toBeLessThan(used);
-    for (const each of kept.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();
+    const results = await Promise.all(deletions);
+    const remainingBytes = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
+    expect(results).toEqual([remainingBytes, remainingBytes]);
+    expect(remainingBytes).toBeLessThan(used);
+    for (const each of storedResponse.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();
   });
 
-  it('claim a waiting run once, though the node of the first has lived for no longer than the other looked', async () => {
+  it('claim a waiting run once, even if the lease of the first node started after the other claim', async () => {
     await using nodes = await open();
     const waits = running({ status: 'queued', isBackground: true, node: 'gone' });
     await nodes.one.begin(waits, { model: 'a model' });
@@ -266,18 +274,18 @@ describe('two nodes that query PostgreSQL at the same moment', () => {
     const claiming = nodes.other.runs.claim(waits, 'late', nowMs);
     await untilWaiting(nodes.databases[0], 1);
     await nodes.one.runs.renewLease('early', nowMs + 10);
-    await locked.ask((kysely) => kysely.updateTable('responses').set({ owner: 'early' }).where('id', '=', waits.id).execute());
+    await locked.query((kysely) => kysely.updateTable('responses').set({ owner: 'early' }).where('id', '=', waits.id).execute());
     await locked.release();
     expect(await claiming).toBeUndefined();
   });
 });
 
-it('PostgreSQL syncs shared data before the response, and private data right after it', async () => {
-  await using whole = await freshPostgres();
-  await using opened = await whole.open();
+it('PostgreSQL commits shared data synchronously, and private data asynchronously', async () => {
+  await using cluster = await freshPostgres();
+  await using opened = await cluster.open();
   const { database } = opened;
   const store = new SqlResponseStore(database, seal);
-  const noted = async (work: () => Promise<unknown>): Promise<unknown> => {
+  const collectCommitModes = async (work: () => Promise<unknown>): Promise<unknown> => {
     await database.run((kysely) => sql`delete from at_commit`.execute(kysely));
     await work();
     return (await database.run((kysely) => sql<{ how: string }>`select distinct how from at_commit`.execute(kysely))).rows;
@@ -288,15 +296,17 @@ it('PostgreSQL syncs shared data before the response, and private data right aft
     await sql`create constraint trigger noted after insert or update on responses deferrable initially deferred
       for each row execute function note_at_commit()`.execute(kysely);
   });
-  const [behind, first] = [[{ how: 'off' }], [{ how: 'on' }]];
+  const [asynchronous, synchronous] = [[{ how: 'off' }], [{ how: 'on' }]];
   const [stream, another, background] = [running(), running(), running({ isBackground: true })];
   const end = (each: RunningResponse) => store.end({ response: { ...each, status: 'completed' } }, 'here');
-  expect(await noted(() => store.add(stored()))).toEqual(behind);
-  expect(await noted(() => Promise.all([stream, another].map((each) => store.begin(each))))).toEqual(behind);
-  expect(await noted(() => end(stream))).toEqual(behind);
-  expect(await noted(() => store.begin(background, {}))).toEqual(first);
-  expect(await noted(() => Promise.all([store.add(stored()), store.begin(running({ isBackground: true }), {})]))).toEqual(first);
-  expect(await noted(() => Promise.all([another, background].map(end)))).toEqual(first);
+  expect(await collectCommitModes(() => store.add(stored()))).toEqual(asynchronous);
+  expect(await collectCommitModes(() => Promise.all([stream, another].map((each) => store.begin(each))))).toEqual(asynchronous);
+  expect(await collectCommitModes(() => end(stream))).toEqual(asynchronous);
+  expect(await collectCommitModes(() => store.begin(background, {}))).toEqual(synchronous);
+  expect(
+    await collectCommitModes(() => Promise.all([store.add(stored()), store.begin(running({ isBackground: true }), {})])),
+  ).toEqual(synchronous);
+  expect(await collectCommitModes(() => Promise.all([another, background].map(end)))).toEqual(synchronous);
 });
 
 const noteAtCommit = `create function note_at_commit() returns trigger language plpgsql as

@@ -1,4 +1,4 @@
-// anthropic-sdk-go: the messages surface.
+// anthropic-sdk-go: the Messages API.
 package main
 
 import (
@@ -29,7 +29,7 @@ func ask(ctx context.Context, params anthropic.MessageNewParams) (*anthropic.Mes
 	return client.Messages.New(ctx, params)
 }
 
-// accumulate gives the whole reply of a stream, put together by the client itself.
+// accumulate returns the complete reply of a stream from the accumulator of the client.
 func accumulate(ctx context.Context, params anthropic.MessageNewParams) (*anthropic.Message, error) {
 	client := connect(cells.Key)
 	stream := client.Messages.NewStreaming(ctx, params)
@@ -185,7 +185,7 @@ func cancel(ctx context.Context, each cells.Case) error {
 		}
 	}
 	if ctx.Err() == nil {
-		return fmt.Errorf("the stream ended by itself: %w", stream.Err())
+		return fmt.Errorf("the stream ended before the cancellation: %w", stream.Err())
 	}
 	return nil
 }

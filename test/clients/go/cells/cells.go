@@ -1,4 +1,5 @@
-// Package cells is what every program of this folder shares: the prompts, what is expected, and a JSON line for each cell.
+// Package cells is the shared code of all programs in this folder: prompts, expectations, and one
+// JSON line for each cell.
 package cells
 
 import (
@@ -26,7 +27,7 @@ const (
 	TooLong = "Too many tokens."
 )
 
-// Usage is what the upstream tells: prompt and completion.
+// Usage is the usage that the upstream reports: prompt and completion tokens.
 var Usage = []int64{11, 13}
 
 // ForecastSchema is the shape of a structured reply.
@@ -37,7 +38,7 @@ var ForecastSchema = map[string]any{
 	"additionalProperties": false,
 }
 
-// WeatherProperties is what the tool of all programs takes.
+// WeatherProperties describes the arguments of the tool.
 var WeatherProperties = map[string]any{"city": map[string]any{"type": "string"}}
 
 var prompts = map[string]string{
@@ -108,7 +109,7 @@ func Holds(text, part string) error {
 	return nil
 }
 
-// Run runs each cell with each deployment and prints what came of it.
+// Run runs each cell with each deployment and prints the results.
 func Run(client string, suite []Cell) {
 	for _, deployment := range deployments {
 		for _, cell := range suite {

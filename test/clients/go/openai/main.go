@@ -1,4 +1,4 @@
-// openai-go: the plain client and Azure's form.
+// openai-go: the default client and the Azure client.
 package main
 
 import (
@@ -40,7 +40,7 @@ func (s suite) ask(ctx context.Context, params openai.ChatCompletionNewParams) (
 	return client.Chat.Completions.New(ctx, params)
 }
 
-// accumulate gives the whole reply of a stream, put together by the client's own accumulator.
+// accumulate returns the complete reply of a stream from the accumulator of the client.
 func (s suite) accumulate(ctx context.Context, params openai.ChatCompletionNewParams) (*openai.ChatCompletion, error) {
 	client := s.connect(cells.Key)
 	stream := client.Chat.Completions.NewStreaming(ctx, params)
@@ -212,7 +212,7 @@ func (s suite) cancel(ctx context.Context, each cells.Case) error {
 		}
 	}
 	if ctx.Err() == nil {
-		return fmt.Errorf("the stream ended by itself: %w", stream.Err())
+		return fmt.Errorf("the stream ended before the cancellation: %w", stream.Err())
 	}
 	return nil
 }

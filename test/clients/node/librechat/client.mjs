@@ -1,5 +1,6 @@
-// What LibreChat does with the custom endpoints of a librechat.yaml, by its own packages: it reads the file, lists models, chats in a stream, calls a
-// tool, shows thoughts, makes a title and tells of errors. The first argument is the file, the others are deployments. Ends with 1 and says what is wrong.
+// Uses the custom endpoints of a librechat.yaml with the packages of LibreChat. It reads the file, lists models, streams a chat,
+// calls a tool, shows thoughts, creates a title, and reports errors. The first argument is the file, and the remaining arguments
+// are deployments. Exits with 1 and a report on failure.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -20,7 +21,7 @@ import { configSchema, extractEnvVariable } from 'librechat-data-provider';
 
 const [file, ...deployments] = process.argv.slice(2);
 const config = load(await readFile(file, 'utf8'));
-/** The file as LibreChat takes it; fields that it does not know are gone from it. */
+/** Returns the file as LibreChat parses it, without unknown fields. */
 const known = configSchema.strict().parse(config);
 const told = ['ON_RUN_STEP', 'ON_RUN_STEP_DELTA', 'ON_RUN_STEP_COMPLETED', 'ON_MESSAGE_DELTA', 'ON_REASONING_DELTA'];
 const getWeather = tool(async ({ city }) => `sunny in ${city}`, {
@@ -29,7 +30,7 @@ const getWeather = tool(async ({ city }) => `sunny in ${city}`, {
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 });
 
-/** The settings of a model, as LibreChat makes them of an endpoint. */
+/** Returns the settings of a model as LibreChat derives them from an endpoint. */
 function settingsOf(endpoint, model) {
   const { baseURL, addParams } = endpoint;
   const apiKey = extractEnvVariable(endpoint.apiKey);
@@ -37,7 +38,7 @@ function settingsOf(endpoint, model) {
   return { ...common, maxRetries: 0, ...addParams };
 }
 
-/** A turn of a conversation: the parts that are shown, the tokens that are counted, and the title by each of its ways. */
+/** Runs a conversation turn: the visible parts, the counted tokens, and the title with each method. */
 async function converse(settings, words, tools = []) {
   const usages = [];
   const { contentParts, aggregateContent } = createContentAggregator();
@@ -81,7 +82,7 @@ async function tools(settings) {
 async function thoughts(settings) {
   const { parts } = await converse({ ...settings, reasoning: { effort: 'low', summary: 'auto' } }, 'please think');
   assert.equal(parts.at(-1).text, 'So it is.');
-  // A quick app says nothing of what its model thought.
+  // A quick app does not return the reasoning of its model.
   assert.deepEqual(parts[0], { type: 'think', think: 'Let me think.' });
 }
 

@@ -1,4 +1,4 @@
-// Stock clients of the Responses API before the service; the deployments are the arguments. Ends with 1 and says what is wrong.
+// Runs clients of the Responses API with the deployments in the arguments. Exits with 1 and a report on failure.
 import assert from 'node:assert/strict';
 import { createOpenAI } from '@ai-sdk/openai';
 import { ChatOpenAI } from '@langchain/openai';
@@ -15,7 +15,7 @@ const execute = async (args) => `sunny in ${args.city}`;
 const sunny = 'It is sunny in Paris.';
 const client = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
 
-/** Two agents: the first hands over to the second, which calls a tool. */
+/** Two agents. The first hands over to the second, which calls a tool. */
 async function agents(model) {
   const weather = agentTool({ name: 'get_weather', description: 'The weather in a city', parameters: city, execute });
   const forecaster = new Agent({ name: 'Forecaster', instructions: 'Tell the weather.', model, tools: [weather] });
@@ -64,7 +64,7 @@ async function openai(model) {
   assert.deepEqual(parsed.output_parsed, { name: 'Ada', age: 36 });
 }
 
-/** A run that its caller leaves, and goes on reading from there. */
+/** A background run that the client leaves and later continues to read. */
 async function background(model) {
   const numbers = [];
   let id = '';
