@@ -80,7 +80,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       });
     } catch (error) {
       if (error instanceof InvalidAmountError) throw error;
-      reportError('Could not count a call against its limits', error);
+      reportError('could not count a call against its limits', error);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(error);
     }
     const { statuses, claims: leasedClaims } = admission;
@@ -95,7 +95,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
       claims: leasedClaims.claims,
       settle(used = noUsage) {
         if (used.completeUsage !== undefined) sizes.learn(deployment, request, used.completeUsage);
-        counters.settle(account, leasedClaims, used).catch((error) => reportError('Could not count the usage of a call', error));
+        counters.settle(account, leasedClaims, used).catch((error) => reportError('could not count the usage of a call', error));
       },
     };
   };

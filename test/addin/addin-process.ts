@@ -38,7 +38,7 @@ export async function startAddinProcess(
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text;
   });
-  const greeting = /base URL is (\S+)\/msgapi/;
+  const greeting = /base URL for the add-in: (\S+)\/msgapi/;
   await waitForOutput(greeting);
   return {
     url: greeting.exec(output.stdout)?.[1] ?? '',

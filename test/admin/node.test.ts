@@ -124,7 +124,7 @@ describe('the state of a node', () => {
     expect(await sendAndReadIssues(refusal(401))).toEqual(['2', toIssue(401)]);
     expect(await sendAndReadIssues(refusal(400))).toEqual(['2', toIssue(401)]);
     await testNode.configure({ models: toModels('another key'), keys });
-    await vi.waitUntil(() => testNode.output.stdout.includes('read anew'), waitOptions);
+    await vi.waitUntil(() => testNode.output.stdout.includes('configuration reloaded'), waitOptions);
     expect(await sendAndReadIssues()).toEqual(['0']);
     expect(await sendAndReadIssues(refusal(401))).toEqual(['2', toIssue(401)]);
     expect(await sendAndReadIssues(success)).toEqual(['0']);
@@ -137,9 +137,9 @@ describe('the state of a node', () => {
     await using testNode = await startProcess({ configuration: { models: toModels({ key: 'one' }), keys } });
     await testNode.chat('keyed', { messages: hello });
     const reload = async (upstream: object) => {
-      const before = testNode.output.stdout.split('read anew').length;
+      const before = testNode.output.stdout.split('configuration reloaded').length;
       await testNode.configure({ models: toModels(upstream), keys });
-      await vi.waitUntil(() => testNode.output.stdout.split('read anew').length > before, waitOptions);
+      await vi.waitUntil(() => testNode.output.stdout.split('configuration reloaded').length > before, waitOptions);
       const { json } = await testNode.sendRequest({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
       return (json as NodeReport).upstreams[0]?.state;
     };

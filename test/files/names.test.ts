@@ -105,7 +105,10 @@ describe('the path of a file', () => {
   it.each(['PUT', 'DELETE'])('is explained in the error for a %s of an invalid one', async (method) => {
     for (const path of ['a/', 'a//b', '%00']) {
       const { status, error } = await files.send(method, path);
-      expect([status, error]).toMatchObject([404, { message: expect.stringMatching(/^No file can have this path: it is/) }]);
+      expect([status, error]).toMatchObject([
+        404,
+        { message: expect.stringMatching(/^This path is not valid for a file\. Use/) },
+      ]);
     }
   });
 

@@ -85,7 +85,7 @@ describeOnEach('nodes that share an S3 location', (nodes) => {
     await s3.put(foreignName, 'x');
     expect(await sweepOnce(database, 0)).toEqual([]);
     for (const laterMs of [0, 2 * dayMs])
-      expect(await sweepOnce(nodes.database, laterMs)).toEqual([expect.stringContaining('files of another database')]);
+      expect(await sweepOnce(nodes.database, laterMs)).toEqual([expect.stringContaining('file contents of another database')]);
     expect((await s3.names()).objects).toEqual([foreignName]);
   });
 });

@@ -41,7 +41,7 @@ describe('a remote counter store', () => {
     expect((await chat(service)).status).toBe(200);
     const { isDone, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect([isDone, error]).toEqual([true, undefined]);
-    expect(reported).toEqual(Array(2).fill('Could not count the usage of a call: the store is gone'));
+    expect(reported).toEqual(Array(2).fill('could not count the usage of a call: the store is gone'));
     expect(await readUsed(service)).toEqual({ minuteTokenStats: 0, minuteRequestStats: 2 });
   });
 
@@ -54,7 +54,7 @@ describe('a remote counter store', () => {
     const { status, error, headers } = await chat(service);
     expect([status, error.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
     expect(error.message).toBe('Your limits cannot be checked at the moment. Try again.');
-    expect(reported).toContain('Could not count a call against its limits');
+    expect(reported).toContain('could not count a call against its limits');
     expect(upstream.requests).toHaveLength(0);
     limitStore.failsAtAll = false;
     expect((await chat(service)).status).toBe(200);

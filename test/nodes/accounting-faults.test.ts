@@ -70,6 +70,6 @@ describe.each(failures)('limit store that %s when it records usage', (_fault, ch
     const startMs = performance.now();
     expect(await callAll(service)).toEqual(Array(6).fill('200 false'));
     expect(performance.now() - startMs).toBeLessThan(30_000);
-    expect(new Set(errorMessages)).toEqual(new Set(errorMessages.length === 0 ? [] : ['Could not count the usage of a call']));
+    expect(new Set(errorMessages)).toEqual(new Set(errorMessages.length === 0 ? [] : ['could not count the usage of a call']));
   });
 });

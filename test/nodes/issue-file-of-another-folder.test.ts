@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 const headers = { 'api-key': callerKey, 'content-type': 'text/plain' };
-const claimIn = /put a file \\?"parley-database\\?" with the text \\?"([^"\\]+)\\?" there/;
+const claimIn = /create a file \\?"parley-database\\?" with the text \\?"([^"\\]+)\\?" there/;
 
 let database: TestDatabase;
 let folder: TemporaryFolder;

@@ -85,10 +85,10 @@ describe('nodes whose Redis is stopped', () => {
 
   it('admit limited calls if the configuration allows it, and log that', async () => {
     await allowing.configure({ ...toConfiguration(cluster.host.url), limits: { onStoreFailure: 'allow' } });
-    await allowing.untilOutput(/read anew/);
+    await allowing.untilOutput(/configuration reloaded/);
     const value = await allowing.chat('bounded', { messages: hello });
     expect(value.status).toBe(200);
-    await allowing.untilOutput(/Could not count a call against its limits/);
+    await allowing.untilOutput(/could not count a call against its limits/);
     expect((await refusing.chat('bounded', { messages: hello })).status).toBe(503);
   });
 });

@@ -125,14 +125,14 @@ describe('secret that is replaced', () => {
     }
     {
       await using node = await start(`${newer},${older}`);
-      await node.untilOutput(/1 applications were sealed with the newest secret/);
+      await node.untilOutput(/sealed 1 applications with the newest secret/);
     }
     {
       await using node = await start(newer);
       expect((await get(node, path)).json).toMatchObject({ displayName: demoQuickApp.displayName });
     }
     await using nodeWithOldSecret = await start(older);
-    await nodeWithOldSecret.untilOutput(/not all applications could be sealed/);
+    await nodeWithOldSecret.untilOutput(/cannot seal all applications/);
     expect((await get(nodeWithOldSecret, path)).status).toBe(503);
   });
 });

@@ -72,7 +72,7 @@ describe('a changed configuration', () => {
     const reader = await node.stream('m', { messages: hello });
     await reader.next();
     await node.configure({ models: { other: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'p' } } });
-    await node.untilOutput(/read anew/);
+    await node.untilOutput(/configuration reloaded/);
     expect((await node.chat('m', { messages: hello })).status).toBe(401);
     continuation.resolve();
     const { content, isDone, error } = await reader.readRest();
@@ -130,7 +130,7 @@ describe('a changed configuration', () => {
     await using node = await startProcess({ configuration: { models: { m: { upstreams: [{ protocol: 'demo' }] } } } });
     await node.configure({ models: { m: { upstreams: [{ protocol: 'demo' }] }, n: { upstreams: [{ protocol: 'demo' }] } } });
     await vi.waitFor(async () => expect(await listModels(node)).toEqual(['m', 'n']), { timeout: 10_000, interval: 50 });
-    await node.untilOutput(/read anew/);
-    expect(node.output.stdout.match(/read anew/g)).toHaveLength(1);
+    await node.untilOutput(/configuration reloaded/);
+    expect(node.output.stdout.match(/configuration reloaded/g)).toHaveLength(1);
   }, 30_000);
 });

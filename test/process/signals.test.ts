@@ -34,7 +34,7 @@ describe('signals of a running node', () => {
     await using node = await startProcess({ configuration: { models: { demo }, keys } });
     await writeFile(file, '');
     node.kill('SIGHUP');
-    await node.untilOutput(/configuration refused/);
+    await node.untilOutput(/configuration rejected/);
     expect(node.output.stdout + node.output.stderr).toContain(file);
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
   });

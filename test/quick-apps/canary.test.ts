@@ -120,7 +120,7 @@ it('no secret of a quick app appears in replies, stages, states, model requests,
   for (const path of paths) texts.push((await node.sendRequest({ method: 'GET', path, headers: withKey() })).text);
   texts.push((await node.sendRequest({ method: 'PUT', path: `/v1/${ownId}`, headers: withKey(), body: invalid })).text);
   await node.configure({ applications: { app: { ...quickApp(properties()), displayname: 'x' } } });
-  await node.untilOutput(/configuration refused/);
+  await node.untilOutput(/configuration rejected/);
   texts.push(node.output.stdout, node.output.stderr, ...model.requests.map(({ text }) => text));
   for (const text of texts) expect(decodeStates(text)).not.toMatch(canaryPattern);
   // Control: the servers received the secrets and returned them.

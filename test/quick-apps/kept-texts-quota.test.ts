@@ -53,7 +53,7 @@ describeOnEach('stored texts of one user', (database) => {
     expect(await storeText(ann, 1)).toBe(false);
     expect(errors).toEqual([
       expect.stringMatching(
-        /^Could not store a text of a conversation: The texts of this user already use 204800 of 204800 bytes/,
+        /^could not store a text of a conversation: The texts of this user already use 204800 of 204800 bytes/,
       ),
     ]);
     expect(blobs.contents.size).toBe(2);

@@ -109,7 +109,7 @@ describe('long tool results', () => {
     expect([reply, getStateSize(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await continueChat(rig, reply);
     expect(toldTo(rig)[0]).toMatch(/^one [\s\S]{496}\n\[The rest was left out of what is remembered\.\]$/);
-    expect(errors).toEqual(['Could not store a text of a conversation']);
+    expect(errors).toEqual(['could not store a text of a conversation']);
   });
 
   it('cause a 503 error while their store is unavailable, and are complete afterwards', async () => {

@@ -183,7 +183,7 @@ describe('a file in the document index', () => {
     const indexer = createIndexer({ index: shaky });
     const file = blobs.file('a.txt', text);
     await expect(read(indexer, file)).rejects.toThrow('away');
-    expect(errors).toEqual(['Failed to read a document']);
+    expect(errors).toEqual(['failed to read a document']);
     isUnavailable = false;
     expect((await read(indexer, file)).passages).toBe(1);
   });

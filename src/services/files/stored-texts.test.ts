@@ -66,7 +66,7 @@ describe('StoredTexts', () => {
     const { list } = index;
     index.list = () => Promise.reject(createStoreError('away'));
     expect(await texts.store(owner, texts.newName(), 'new')).toBe(true);
-    await expect.poll(() => errors).toContain('Could not delete old texts of conversations');
+    await expect.poll(() => errors).toContain('could not delete old texts of conversations');
     index.list = list;
     advance(3_600_000);
     await texts.store(owner, texts.newName(), 'new');

@@ -55,11 +55,11 @@ export class StoredTexts {
   /** Returns whether the text is stored. Never rejects, because callers work without it. */
   async store(owner: StateOwner, name: string, text: string): Promise<boolean> {
     const { reportError } = this.#deps;
-    void this.#sweepIfDue().catch((error) => reportError('Could not delete old texts of conversations', error));
+    void this.#sweepIfDue().catch((error) => reportError('could not delete old texts of conversations', error));
     return this.#store(owner.subject, toLocation(owner, name), Buffer.from(text)).then(
       () => true,
       (error) => {
-        reportError('Could not store a text of a conversation', error);
+        reportError('could not store a text of a conversation', error);
         return false;
       },
     );

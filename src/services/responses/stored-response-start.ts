@@ -125,7 +125,7 @@ export class StoredResponseStart implements OpenedResponse {
         if (!isStored) return false;
       }
     } catch (error) {
-      reportError('Could not store a response', error);
+      reportError('could not store a response', error);
       return false;
     }
     void this.#freeSpace(stored.subject, maxBytesPerUser);
@@ -139,7 +139,7 @@ export class StoredResponseStart implements OpenedResponse {
     await nextTurn();
     await responses
       .deleteOldest(subject, maxBytes)
-      .catch((error) => reportError('Could not delete old responses of a user', error));
+      .catch((error) => reportError('could not delete old responses of a user', error));
   }
 
   /**
@@ -179,7 +179,7 @@ export class StoredResponseStart implements OpenedResponse {
       );
       return true;
     } catch (error) {
-      this.#deps.reportError('Could not store the start of a response', error);
+      this.#deps.reportError('could not store the start of a response', error);
       return false;
     }
   }

@@ -54,7 +54,7 @@ export class ArchivedLimitStore implements LimitStore {
       this.#isRestored = true;
       this.#saveLater();
     } catch (error) {
-      reportError('The limit counters cannot be read from the database. The node retries every second', error);
+      reportError('the limit counters cannot be read from the database. The node retries every second', error);
       if (!this.#isClosed) setTimeout(() => void this.restore(), restoreRetryMs).unref();
     }
   }
@@ -90,7 +90,7 @@ export class ArchivedLimitStore implements LimitStore {
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)
-        reportError('The limit counters cannot be saved. A restart loses the usage since the last save', error);
+        reportError('the limit counters cannot be saved. A restart loses the usage since the last save', error);
       this.#isFailing = true;
       this.#memory.markChanged(changes);
     }

@@ -175,7 +175,7 @@ export class DocumentIndexer {
     } catch (error) {
       this.#readings.delete(blob);
       reading.fail(error);
-      if (!signal.aborted) this.#deps.reportError('Failed to read a document', error);
+      if (!signal.aborted) this.#deps.reportError('failed to read a document', error);
     }
   }
 
@@ -210,7 +210,7 @@ export class DocumentIndexer {
   }
 
   async #sweep(): Promise<void> {
-    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('Failed to sweep the passage index', error));
+    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('failed to sweep the passage index', error));
   }
 }
 
