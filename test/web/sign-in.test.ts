@@ -260,7 +260,7 @@ describe('an unreachable identity provider', () => {
     const opened = await open();
     await blockTokenRequests(opened);
     await signIn(opened.page, 'ada');
-    expect(await readAlert(opened.page)).toMatch(/^Example Corp does not answer this page\./);
+    expect(await readAlert(opened.page)).toMatch(/^Example Corp does not respond to this page\./);
   });
 
   it('does not end the session during a token renewal: the page uses the old token and retries later', async () => {
