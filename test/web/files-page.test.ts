@@ -143,7 +143,7 @@ describe('the files page', () => {
     const remove = page.getByRole('button', { name: 'Delete notes.txt' });
     await remove.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('Delete “notes.txt” for good?').waitFor();
+    await page.getByRole('dialog').getByText('Delete “notes.txt” permanently?').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await readContent('notes.txt')).toContain('The content');
