@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
-import { askWith, chat, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-house.ts';
+import { askWith, chat, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 

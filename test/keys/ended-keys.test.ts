@@ -5,7 +5,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { quickApp } from '../applications/support.ts';
 import { entryOf } from '../identity/support.ts';
-import { askWith, type CreatedKey, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-house.ts';
+import { askWith, type CreatedKey, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 

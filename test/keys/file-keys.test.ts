@@ -8,7 +8,7 @@ import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/s
 import { openStream, sendRequest } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { MovedClock } from '../identity/support.ts';
-import { askWith, chat, knows, talkOn } from './keys-house.ts';
+import { askWith, chat, knows, talkOn } from './keys-cluster.ts';
 
 const minuteMs = 60_000;
 const soon = { timeout: 10_000 };

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { entryOf, startIssuer } from '../identity/support.ts';
-import { askWith, chat, knows, makeKey, roles } from './keys-house.ts';
+import { askWith, chat, knows, makeKey, roles } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
-import { askWith, type CreatedKey, chat, type KeysCluster, knows, makeKey, startKeysCluster } from './keys-house.ts';
+import { askWith, type CreatedKey, chat, type KeysCluster, knows, makeKey, startKeysCluster } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 

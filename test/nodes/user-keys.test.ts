@@ -6,7 +6,7 @@ import { openStream } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
-import { askWith, chat, knows, makeKey, roles, talkOn } from '../keys/keys-house.ts';
+import { askWith, chat, knows, makeKey, roles, talkOn } from '../keys/keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -30,12 +30,13 @@ const withOwnOperation = (): object => ({ ...clientTools, ...operationsOf(api, '
 
 const getCalledName = (message: object) => (message as { function_call?: { name: string } }).function_call?.name;
 const result = (name: string, content: string): object => ({ role: 'function', name, content });
+const listContents = (messages: readonly SentMessage[]) => messages.map(({ role, content }) => [role, content]);
 const toolCall = (index: number, name: string, args: object = {}) => ({
   ...{ id: `call_${index}`, type: 'function' },
   function: { name, arguments: JSON.stringify(args) },
 });
 
-describe('a call of a client tool', () => {
+describe('a client tool', () => {
   it('is offered to the model as a function with its parameters', async () => {
     await using rig = await startRigWith(clientTools, says('Hello.'));
     await rig.chat('Hello');
@@ -49,22 +50,22 @@ describe('a call of a client tool', () => {
     });
   });
 
-  it('pauses the run, which continues with the same messages to the model', async () => {
+  it('pauses the run when the model calls it, and the run continues with the same messages', async () => {
     await using rig = await startRigWith(
       clientTools,
       calls('Let me look.', ['get_weather', { city: 'Oslo' }]),
       says('Take a coat.'),
     );
     const question = [user('Do I need a coat in Oslo?')];
-    const stopped = await rig.chat(question);
-    const { custom_content, ...message } = messageOf(stopped);
-    expect([message, stopped.completion.choices[0]?.finish_reason]).toEqual([
+    const paused = await rig.chat(question);
+    const { custom_content, ...message } = messageOf(paused);
+    expect([message, paused.completion.choices[0]?.finish_reason]).toEqual([
       { role: 'assistant', content: 'Let me look.', function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
       'function_call',
     ]);
     expect(Object.keys(custom_content ?? {})).toEqual(['state']);
     const before = rig.sent();
-    const resumed = await rig.chat([...question, messageOf(stopped), result('get_weather', 'Rain.')]);
+    const resumed = await rig.chat([...question, messageOf(paused), result('get_weather', 'Rain.')]);
     expect(messageOf(resumed).content).toBe('Take a coat.');
     expect(rig.sent()).toEqual([
       ...before,
@@ -74,7 +75,7 @@ describe('a call of a client tool', () => {
     expect(rig.offered()).toEqual(rig.offered(0));
   });
 
-  it('is streamed completely: the call, the state, and the end', async () => {
+  it('streams its call completely: the call, the state, and the end', async () => {
     await using rig = await startRigWith(clientTools, calls(['get_weather', { city: 'Oslo' }]));
     const streamResult = await (await rig.service.stream('app', { messages: [user('Weather?')] })).readRest();
     const deltas = streamResult.deltas();
@@ -93,15 +94,15 @@ describe('a call of a client tool', () => {
       calls(['open-door', {}]),
       says('Open.'),
     );
-    const stopped = await rig.chat('Open the door.');
-    expect(getCalledName(messageOf(stopped))).toBe('open-door');
+    const paused = await rig.chat('Open the door.');
+    expect(getCalledName(messageOf(paused))).toBe('open-door');
     // Message names may not contain dashes.
-    const response = await rig.chat([user('Open the door.'), messageOf(stopped), result('open_door', 'It is open.')]);
+    const response = await rig.chat([user('Open the door.'), messageOf(paused), result('open_door', 'It is open.')]);
     expect(messageOf(response).content).toBe('Open.');
     expect(rig.sent().at(-1)).toEqual({ role: 'tool', tool_call_id: 'call_0', content: 'It is open.' });
   });
 
-  it('counts toward the maximum number of turns', async () => {
+  it('counts each call toward the maximum number of turns', async () => {
     await using rig = await startRig({
       app: clientTools,
       replies: [calls(['open-door', {}]), calls(['open-door', {}]), says('Enough.')],
@@ -109,12 +110,22 @@ describe('a call of a client tool', () => {
     });
     const messages = [user('Open all doors.')];
     for (const index of [0, 1]) {
-      const stopped = messageOf(await rig.chat(messages));
-      expect([index, getCalledName(stopped)]).toEqual([index, 'open-door']);
-      messages.push(stopped, result('open_door', 'Open.'));
+      const paused = messageOf(await rig.chat(messages));
+      expect([index, getCalledName(paused)]).toEqual([index, 'open-door']);
+      messages.push(paused, result('open_door', 'Open.'));
     }
     expect(messageOf(await rig.chat(messages)).content).toBe('Enough.');
     expect(rig.offered()).toEqual([]);
+  });
+
+  it('keeps its name if an operation has the same name', async () => {
+    const app = { ...withOwnOperation(), client_toolset: [{ name: 'own', description: 'The caller’s.', parameters: [] }] };
+    await using rig = await startRigWith(app, says('Hello.'));
+    await rig.chat('Hello');
+    expect(rig.offered().map((tool) => [tool.function.name, tool.function.description])).toEqual([
+      ['own', 'The caller’s.'],
+      [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Does own.'],
+    ]);
   });
 });
 
@@ -183,16 +194,6 @@ describe('several calls in one reply', () => {
       ['call_2', 'Rang.'],
     ]);
   });
-
-  it('do not rename a client tool if an operation has the same name', async () => {
-    const app = { ...withOwnOperation(), client_toolset: [{ name: 'own', description: 'The caller’s.', parameters: [] }] };
-    await using rig = await startRigWith(app, says('Hello.'));
-    await rig.chat('Hello');
-    expect(rig.offered().map((tool) => [tool.function.name, tool.function.description])).toEqual([
-      ['own', 'The caller’s.'],
-      [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Does own.'],
-    ]);
-  });
 });
 
 describe('a result', () => {
@@ -201,8 +202,8 @@ describe('a result', () => {
     ['for a function that does not exist', 'nothing'],
   ])('%s is rejected', async (_description, name) => {
     await using rig = await startRigWith(clientTools, calls(['open-door', {}]));
-    const stopped = messageOf(await rig.chat('Open.'));
-    const { status, error } = await rig.chat([user('Open.'), stopped, result(name, 'x')]);
+    const paused = messageOf(await rig.chat('Open.'));
+    const { status, error } = await rig.chat([user('Open.'), paused, result(name, 'x')]);
     expect([status, error.param]).toEqual([400, 'messages[2].name']);
     expect(error.message).toBe('messages[2].name must be "open-door", the name of the function call that it answers.');
     expect(rig.model.requests).toHaveLength(1);
@@ -210,21 +211,19 @@ describe('a result', () => {
 
   it('beyond the number of calls is rejected', async () => {
     await using rig = await startRigWith(clientTools, calls(['open-door', {}]));
-    const stopped = messageOf(await rig.chat('Open.'));
+    const paused = messageOf(await rig.chat('Open.'));
     const results = [result('open_door', 'a'), result('open_door', 'b')];
-    const { status, error } = await rig.chat([user('Open.'), stopped, ...results]);
+    const { status, error } = await rig.chat([user('Open.'), paused, ...results]);
     expect([status, error.param]).toEqual([400, 'messages[3].name']);
   });
 });
 
 describe('a run that the client does not continue', () => {
-  const contents = (messages: readonly SentMessage[]) => messages.map(({ role, content }) => [role, content]);
-
   it('is reported to the model as a tool call that was not run', async () => {
     await using rig = await startRigWith(withOwnOperation(), calls(['own', {}], ['open-door', {}]), says('As you like.'));
-    const stopped = messageOf(await rig.chat('Open.'));
-    await rig.chat([user('Open.'), stopped, user('Leave it.')]);
-    expect(contents(rig.sent().slice(2))).toEqual([
+    const paused = messageOf(await rig.chat('Open.'));
+    await rig.chat([user('Open.'), paused, user('Leave it.')]);
+    expect(listContents(rig.sent().slice(2))).toEqual([
       ['assistant', null],
       ['tool', 'from /own'],
       ['tool', 'The tool was not run: the user went on without it.'],
@@ -237,24 +236,24 @@ describe('a run that the client does not continue', () => {
     const first = messageOf(await rig.chat('Do both.'));
     const second = messageOf(await rig.chat([user('Do both.'), first, result('open_door', 'Open.')]));
     await rig.chat([user('Do both.'), first, result('open_door', 'Open.'), second, user('Enough.')]);
-    expect(contents(rig.sent().slice(-3))).toEqual([
+    expect(listContents(rig.sent().slice(-3))).toEqual([
       ['tool', 'Open.'],
       ['tool', 'The tool was not run: the user went on without it.'],
       ['user', 'Enough.'],
     ]);
   });
+});
 
-  it('continues with the result if the client sends back the call without the state', async () => {
-    await using rig = await startRigWith(clientTools, calls(['open-door', {}]), says('Open.'));
-    const { function_call } = messageOf(await rig.chat('Open.'));
-    const stateless = { role: 'assistant', function_call };
-    const response = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
-    expect(messageOf(response).content).toBe('Open.');
-    expect(contents(rig.sent().slice(-2))).toEqual([
-      ['assistant', null],
-      ['tool', 'It is open.'],
-    ]);
-  });
+it('a run continues with the result if the client sends back the call without the state', async () => {
+  await using rig = await startRigWith(clientTools, calls(['open-door', {}]), says('Open.'));
+  const { function_call } = messageOf(await rig.chat('Open.'));
+  const stateless = { role: 'assistant', function_call };
+  const response = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
+  expect(messageOf(response).content).toBe('Open.');
+  expect(listContents(rig.sent().slice(-2))).toEqual([
+    ['assistant', null],
+    ['tool', 'It is open.'],
+  ]);
 });
 
 it('the model receives all results of a finished run with client tools in the next request', async () => {
@@ -285,7 +284,7 @@ it('the model receives all results of a finished run with client tools in the ne
   ]);
 });
 
-describe('a function of the client', () => {
+describe('a client function', () => {
   const functions = [{ name: 'get_time', description: 'Gives the time.', parameters: { type: 'object', properties: {} } }];
 
   it('is offered in addition to the tools of the application, and its call is returned to the client', async () => {
@@ -296,7 +295,7 @@ describe('a function of the client', () => {
     expect(messageOf(second).content).toBe('Noon.');
   });
 
-  it('is not offered with the function_call none', async () => {
+  it('is not offered if function_call is none', async () => {
     await using rig = await startRigWith({}, says('I cannot tell.'));
     await rig.chat('What time is it?', { functions, function_call: 'none' });
     expect(rig.offered()).toEqual([]);
@@ -312,15 +311,11 @@ describe('a function of the client', () => {
       undefined,
     ]);
   });
+});
 
-  it('and client tools are the only tools that tool_choice can force', async () => {
-    await using rig = await startRigWith(withOwnOperation(), says('1'), says('2'), says('3'));
-    const choices = [
-      { type: 'function', function: { name: 'ring' } },
-      { type: 'function', function: { name: 'own' } },
-      'required',
-    ];
-    for (const tool_choice of choices) await rig.chat('Hello', { tool_choice });
-    expect(rig.model.requests.map(({ body }) => body.tool_choice)).toEqual([choices[0], undefined, undefined]);
-  });
+it('tool_choice can force a client tool, but not an operation', async () => {
+  await using rig = await startRigWith(withOwnOperation(), says('1'), says('2'), says('3'));
+  const choices = [{ type: 'function', function: { name: 'ring' } }, { type: 'function', function: { name: 'own' } }, 'required'];
+  for (const tool_choice of choices) await rig.chat('Hello', { tool_choice });
+  expect(rig.model.requests.map(({ body }) => body.tool_choice)).toEqual([choices[0], undefined, undefined]);
 });

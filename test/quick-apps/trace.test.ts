@@ -204,9 +204,9 @@ describe('the size of a trace', () => {
 describe('a secret', () => {
   it('does not appear in a trace, even if the model or an API repeats it', async () => {
     const secret = 'canary-7c1';
-    const settings = (operationsOf(api, 'one') as { web_api_toolset: object[] }).web_api_toolset;
+    const toolsets = (operationsOf(api, 'one') as { web_api_toolset: object[] }).web_api_toolset;
     const authorization = { type: 'bearer', token: secret };
-    const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...settings[0], authorization }] };
+    const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...toolsets[0], authorization }] };
     api.script(({ received, response }) => void response.end(`you sent ${received.headers.authorization}`));
     await using rig = await startTraceRig(app, [calls(['one', { said: secret }]), says(`It is ${secret}.`)]);
     const trace = getTrace(await rig.chat());
@@ -217,22 +217,22 @@ describe('a secret', () => {
 });
 
 describe('access to a trace', () => {
-  const isTraced = (response: TestResponse) => [response.status, response.text.includes('"trace"')];
+  const readTraceStatus = (response: TestResponse) => [response.status, response.text.includes('"trace"')];
 
   it('of a configured application requires the role admin', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
-    expect(isTraced(await rig.chat())).toEqual([200, true]);
-    expect(isTraced(await rig.chat({}, { 'api-key': 'plain' }))).toEqual([200, false]);
+    expect(readTraceStatus(await rig.chat())).toEqual([200, true]);
+    expect(readTraceStatus(await rig.chat({}, { 'api-key': 'plain' }))).toEqual([200, false]);
   });
 
   it('requires the header value true, and exists only for applications', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
     for (const value of ['false', '1', 'TRUE', '', 'true, true']) {
-      expect(isTraced(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
+      expect(readTraceStatus(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
     }
     const plainResponse = await rig.service.chat('app', { messages: [user('Do it.')] });
-    expect(isTraced(plainResponse)).toEqual([200, false]);
-    expect(isTraced(await rig.service.chat('model', { messages: [user('Do it.')] }, traceHeaders))).toEqual([200, false]);
+    expect(readTraceStatus(plainResponse)).toEqual([200, false]);
+    expect(readTraceStatus(await rig.service.chat('model', { messages: [user('Do it.')] }, traceHeaders))).toEqual([200, false]);
   });
 
   it('of a saved application is limited to its owner, even if other users may use it', async () => {
@@ -247,8 +247,8 @@ describe('access to a trace', () => {
     });
     expect(saveResponse.status).toBe(201);
     const send = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traceHeaders, 'api-key': key });
-    expect(isTraced(await send('plain'))).toEqual([200, true]);
-    expect(isTraced(await send('caller-key'))).toEqual([200, false]);
+    expect(readTraceStatus(await send('plain'))).toEqual([200, true]);
+    expect(readTraceStatus(await send('caller-key'))).toEqual([200, false]);
   });
 
   it('is denied to applications with a per-request key, and excludes the runs of inner applications', async () => {
@@ -279,7 +279,7 @@ describe('access to a trace', () => {
       says('Done.'),
     );
     const answer = await rig.chat();
-    expect(innerReplies.map(isTraced)).toEqual([[200, false]]);
+    expect(innerReplies.map(readTraceStatus)).toEqual([[200, false]]);
     expect(getTrace(answer).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],
     ]);

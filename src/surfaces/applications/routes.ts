@@ -15,10 +15,10 @@ import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/leaving-signal.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './application-access.ts';
 import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
-import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './who-may.ts';
 
 const base = '/v1/applications/';
 const versionsBase = '/v1/versions/applications/';
