@@ -3,11 +3,11 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, save } from './support.ts';
+import { getProjectBucket, pathOf, save } from './support.ts';
 
 allowNonconformingUpstreams();
 
-const alice = bucketOfProject('alice');
+const alice = getProjectBucket('alice');
 const featureKeys = ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint', 'truncatePromptEndpoint'];
 
 let host: ScriptedUpstream;

@@ -6,7 +6,7 @@ import { jsonReply } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
-import { askWith, chat, type KeysCluster, makeKey, startKeysCluster } from './keys-cluster.ts';
+import { chat, type KeysCluster, makeKey, sendWithCredentials, startKeysCluster } from './keys-cluster.ts';
 
 /** Routes that return identical responses to all clients and need no key. */
 const openRoutes = [
@@ -90,7 +90,7 @@ afterAll(async () => {
 });
 
 const sendWith = (credentials: string, method: string, path: string, body?: object): Promise<TestResponse> =>
-  askWith(cluster.nodes[0], credentials, path, { method, ...(body && { body }) });
+  sendWithCredentials(cluster.nodes[0], credentials, path, { method, ...(body && { body }) });
 const put = (path: string, body: object) => sendWith(token, 'PUT', path, body);
 const post = (credentials: string, path: string, body: object) => sendWith(credentials, 'POST', path, body);
 const toPath = (route: string): string =>

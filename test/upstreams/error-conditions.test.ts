@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import { type Reply, refusal, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -146,7 +146,7 @@ describe('upstream that cannot be reached', () => {
   it('is reported with the cause if the TLS handshake fails', async () => {
     const plain = createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     plain.listen(0, '127.0.0.1');
-    await listeningAt(plain as never);
+    await waitUntilListening(plain as never);
     const { port } = plain.address() as { port: number };
     expect(await readErrorMessage(`https://127.0.0.1:${port}/v1`)).toMatch(/the TLS handshake failed \(\w+\)\.$/);
     plain.close();

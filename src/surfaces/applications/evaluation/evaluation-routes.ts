@@ -8,9 +8,9 @@ import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
-import { identifyUser, isOwner, notFound, openOwn } from '../application-access.ts';
+import { identifyOwner, identifyUser, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
-import { bucketIn, rejectLargeCases } from './case-routes.ts';
+import { getBucket, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
 
 const base = '/v1/evaluations/applications/';
@@ -29,13 +29,13 @@ export function evaluationRoutes(app: FastifyInstance, deps: EvaluationDeps): vo
 }
 
 async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const { location } = await openOwn(deps, base, request);
+  const { location } = await identifyOwner(deps, base, request);
   if ((await deps.store.find(location.id)) === undefined) throw notFound();
   return { object: 'list', data: (await deps.results.list(location.id)).map(toEvaluationItem) };
 }
 
 async function start(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { caller, location } = await openOwn(deps, base, request);
+  const { caller, location } = await identifyOwner(deps, base, request);
   const evaluationRequest = await readRequest(deps, request);
   const evaluation = await deps.evaluations.start(await toStart(deps, { caller, id: location.id, request: evaluationRequest }));
   const details = { evaluation: evaluation.id, version: evaluation.version };
@@ -108,7 +108,7 @@ async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<un
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
   const caller = await identifyUser(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
-  if (evaluation === undefined || !isOwner(caller, { bucket: bucketIn(evaluation.application) }))
+  if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) }))
     throw createEvaluationNotFoundError();
   return evaluation;
 }
