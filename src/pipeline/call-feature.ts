@@ -14,7 +14,7 @@ import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface FeatureDeps {
   readonly http: HttpClient;
-  /** HTTP client for addresses from users. It blocks private networks. */
+  /** HTTP client for addresses from users. It reaches private networks only if the configuration allows them. */
   readonly guardedHttp: HttpClient;
   readonly perRequestKeys: PerRequestKeys;
   readonly requireConsent: RequireConsent;

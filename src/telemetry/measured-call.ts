@@ -1,4 +1,10 @@
-import { parseTraceparent, parseTracestate, type TraceIds, type TraceParent, toTraceparent } from '#base/http/trace-context.ts';
+import {
+  normalizeTracestate,
+  parseTraceparent,
+  type TraceIds,
+  type TraceParent,
+  toTraceparent,
+} from '#base/http/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type {
   AttemptOutcome,
@@ -73,7 +79,7 @@ export class MeasuredCall implements CallRecord {
     const parent = start.traceparent === undefined ? undefined : parseTraceparent(start.traceparent);
     this.parent = parent;
     this.span = parent === undefined ? ids.createRoot(isSampled) : hasSpans ? { ...parent, spanId: ids.createSpanId() } : parent;
-    const tracestate = parent === undefined ? undefined : parseTracestate(start.tracestate);
+    const tracestate = parent === undefined ? undefined : normalizeTracestate(start.tracestate);
     this.trace = { traceparent: toTraceparent(this.span), tracestate };
     this.series = deps.series.otherSeries[start.operation];
     this.series.inFlightCalls += 1;

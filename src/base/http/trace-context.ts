@@ -32,7 +32,7 @@ const maxMembers = 32;
 const memberPattern = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
 /** Returns a normalized `tracestate` header. Returns undefined if it is invalid or exceeds 32 members or 512 characters. */
-export function parseTracestate(header: string | undefined): string | undefined {
+export function normalizeTracestate(header: string | undefined): string | undefined {
   if (header === undefined || header === '' || header.length > maxTracestateChars) return undefined;
   const members = header
     .split(',')

@@ -79,11 +79,12 @@ class ByteCounter {
   #bytes = 0;
   #tail = '';
 
-  constructor(maxBytes: number, isEvents: boolean) {
+  constructor(maxBytes: number, isEventStream: boolean) {
     this.#maxBytes = maxBytes;
-    this.#isEventStream = isEvents;
+    this.#isEventStream = isEventStream;
   }
 
+  /** Adds a piece. Returns whether the total is within the limit. */
   add(piece: Uint8Array): boolean {
     this.#bytes += piece.length;
     if (this.#isEventStream) this.#resetAtEventEnd(piece);

@@ -1,6 +1,9 @@
 import type { Handle, Sink } from './sink.ts';
 
-/** Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` and of the iterable fail the sink. */
+/**
+ * Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` and of the iterable fail the
+ * sink.
+ */
 export function pipeFrom<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
   sink: Sink<Item>,

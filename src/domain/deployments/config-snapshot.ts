@@ -106,7 +106,7 @@ function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
 
 type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
 
-/** Returns the fields of an upstream behind a model adapter. Header fields describe the upstream, and only the adapter receives them. */
+/** Returns the endpoint and headers of a model adapter. The headers describe the upstream, and only the adapter receives them. */
 function toAdapterFields(
   { endpoint, key, extraData, headers }: UpstreamEntry,
   model: ModelEntry,

@@ -167,7 +167,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     path: versions,
     id: 'listApplicationVersions',
     tag,
-    summary: 'Lists the versions of an own application, or returns one version',
+    summary: 'Lists the versions of an application, or returns one version',
     description:
       'Each change stores the previous version. Parley retains the last 50 versions, at most 4 MiB in total. Secrets are `***`.',
     parameters: [...pathParams, version],

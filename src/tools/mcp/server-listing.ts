@@ -104,7 +104,7 @@ export interface ServerListing {
   readonly hasResources: boolean;
 }
 
-/** Time limits in milliseconds: for connecting, and then for listing all tools. */
+/** Time limits in milliseconds: for connecting, and then for listing. */
 interface ListingTimeouts {
   readonly connectMs: number;
   readonly listMs: number;

@@ -130,8 +130,8 @@ export function usePacedText(text: string, isComplete: boolean): string {
 }
 
 /**
- * Computes how many waiting characters the next frame renders. The number doubles after a fast frame, halves after a slow frame, and
- * grows with the waiting text. A slow frame is followed by a pause of the same length.
+ * Computes how many waiting characters the next frame renders. The number doubles after a fast frame, halves after a slow frame,
+ * and grows with the waiting text. A slow frame is followed by a pause of the same length.
  */
 export class Pace {
   #chars = minChars;

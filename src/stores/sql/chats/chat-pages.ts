@@ -15,7 +15,7 @@ export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | '
   return { shelf, updatedAtMs: updated_at_ms, id };
 }
 
-/** Lists pinned chats first. Within each shelf, the latest chats come first. */
+/** Lists pinned chats first. Within each state, the latest chats come first. */
 export async function listRows<Columns extends Listed>(
   kysely: Kysely<Schema>,
   subject: string,
