@@ -215,13 +215,13 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     });
   }
 
-  /** Called if the connection closes before the end mark and its empty line arrive. */
+  /** Called if the reply ends before the end mark and its empty line arrive. */
   #onClosed(): void {
     const rest = this.#splitter?.rest ?? '';
     try {
       if (!this.#hasStarted && rest.trim() === '') throw createUnansweredError();
       if (!this.#events?.isEndMark(rest))
-        throw new UpstreamError('broken', 'The upstream closed the connection before the end of its reply.');
+        throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
       this.#readEvents(`${rest.trimEnd()}\n\n`);
     } catch (error) {
       this.#fail(error);

@@ -27,7 +27,7 @@ const maxInstructionChars = 64_000;
 
 /**
  * Returns the server's prompts that can start a conversation as they are. Checks the first 20 prompts without required arguments,
- * in the server's order, and returns those that consist only of user text. Rejects with `ToolError`.
+ * in the server's order, and returns those that consist only of user text of at most 4,000 characters. Rejects with `ToolError`.
  */
 export async function listStarters(
   settings: McpToolsetSettings,
