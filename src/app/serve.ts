@@ -88,7 +88,7 @@ function composeNode(
   http: HttpClient,
 ): Service & { embedder: EmbedderPool } {
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
-    recent: caches.open('recent_vectors', recentVectorBounds),
+    recent: caches.create('recent_vectors', recentVectorBounds),
   });
   const service: Service = composeService({
     snapshot: snapshot.current,

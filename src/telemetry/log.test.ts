@@ -16,8 +16,8 @@ test.each([{ status: 400 }, {}])('omits the message of an upstream error with %j
 test('logs the code of an upstream error and the messages of Parley', () => {
   const fault = new UpstreamError('refused', quote, { code: 'content_filter' });
   expect(describeError(fault, false)).toMatchObject({ code: 'content_filter', kind: 'refused' });
-  const closed = new UpstreamError('broken', 'The upstream closed its answer before the end.');
-  expect(describeError(closed, false).message).toBe('The upstream closed its answer before the end.');
+  const closed = new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
+  expect(describeError(closed, false).message).toBe('The upstream ended its reply before it was complete.');
 });
 
 describe('redact', () => {

@@ -1,4 +1,10 @@
-import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/http/trace-context.ts';
+import {
+  normalizeTracestate,
+  parseTraceparent,
+  type TraceIds,
+  type TraceParent,
+  toTraceparent,
+} from '#base/http/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type {
   AttemptOutcome,
@@ -72,8 +78,8 @@ export class MeasuredCall implements CallRecord {
     this.start = start;
     const parent = start.traceparent === undefined ? undefined : parseTraceparent(start.traceparent);
     this.parent = parent;
-    this.span = parent === undefined ? ids.root(isSampled) : hasSpans ? { ...parent, spanId: ids.spanId() } : parent;
-    const tracestate = parent === undefined ? undefined : boundTracestate(start.tracestate);
+    this.span = parent === undefined ? ids.createRoot(isSampled) : hasSpans ? { ...parent, spanId: ids.createSpanId() } : parent;
+    const tracestate = parent === undefined ? undefined : normalizeTracestate(start.tracestate);
     this.trace = { traceparent: toTraceparent(this.span), tracestate };
     this.series = deps.series.otherSeries[start.operation];
     this.series.inFlightCalls += 1;
@@ -144,7 +150,7 @@ export class MeasuredAttempt implements AttemptRecord {
     this.startedMs = startedMs;
     this.series = series.upstream(upstreamId);
     this.previous = call.lastAttempt;
-    this.span = traces.hasSpans ? { ...call.span, spanId: traces.ids.spanId() } : call.span;
+    this.span = traces.hasSpans ? { ...call.span, spanId: traces.ids.createSpanId() } : call.span;
     this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.span), tracestate: call.trace.tracestate } : call.trace;
   }
 

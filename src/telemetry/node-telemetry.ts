@@ -80,7 +80,7 @@ function toListeners({ caches, clock, lines, listeners: otherListeners, log, sec
     createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
   const listeners = [...otherListeners];
   if (log.isLevelOn('info')) {
-    const callers = caches.open('log_callers', callerTextBounds);
+    const callers = caches.create('log_callers', callerTextBounds);
     listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
   }
   return listeners;

@@ -4,7 +4,7 @@ import { systemClock } from '#base/time/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+import { getProjectBucket, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
 let host: ScriptedUpstream;
@@ -74,9 +74,9 @@ describe('an application of another user', () => {
     const closed = quickApp({ model: 'closed' }, { userRoles: ['default'] });
     const rejected = await save(service, pathOf('closed'), closed);
     expect([rejected.status, rejected.error.param]).toEqual([400, 'applicationProperties.model']);
-    const created = await save(service, pathOf('open', bucketOfProject('staff')), closed, staff);
+    const created = await save(service, pathOf('open', getProjectBucket('staff')), closed, staff);
     expect(created.status).toBe(201);
-    const callResponse = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, otherHeaders);
+    const callResponse = await service.chat(`applications/${getProjectBucket('staff')}/open`, { messages: hello }, otherHeaders);
     expect([callResponse.status, callResponse.error.code]).toEqual([403, 'access_denied']);
   });
 });

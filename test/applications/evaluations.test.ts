@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save } from './support.ts';
+import { getProjectBucket, ownBucket, pathOf, quickApp, remove, save } from './support.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 interface Result {
   readonly outcome: string;
@@ -280,7 +280,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     for (const [method, path, body, status] of requests)
       expect([method, path, (await send(method, path, body, { key: 'stranger' })).status]).toEqual([method, path, status]);
     expect(
-      (await send('GET', toPath('cases').replace(ownBucket, bucketOfProject('stranger')), undefined, { key: 'stranger' })).status,
+      (await send('GET', toPath('cases').replace(ownBucket, getProjectBucket('stranger')), undefined, { key: 'stranger' }))
+        .status,
     ).toBe(404);
   });
 

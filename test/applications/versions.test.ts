@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+import { getProjectBucket, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
 const audited: AuditEvent[] = [];
 const configuration = {
@@ -101,7 +101,7 @@ describe('the versions of an application', () => {
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
       expect((await service.sendRequest({ method, path })).status).toBe(401);
     }
-    const otherPath = `/v1/versions/applications/${bucketOfProject('staff')}/none`;
+    const otherPath = `/v1/versions/applications/${getProjectBucket('staff')}/none`;
     expect((await show(service, otherPath)).status).toBe(403);
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, save } from './support.ts';
+import { getProjectBucket, pathOf, save } from './support.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
-const alice = bucketOfProject('alice');
+const alice = getProjectBucket('alice');
 const featureKeys = ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint', 'truncatePromptEndpoint'];
 
 let host: ScriptedUpstream;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
@@ -67,7 +67,7 @@ export async function startServer(
     else if (answer === undefined) response.writeHead(404).end();
     else answer(request, response);
   });
-  await listeningAt(server.listen(0, '127.0.0.1'));
+  await waitUntilListening(server.listen(0, '127.0.0.1'));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   onTestFinished(() => {
     server.closeAllConnections();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRigWith, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, type Rig, says, startRigWith, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -17,7 +17,8 @@ afterAll(() => api.close());
 const brokenReply: Reply = refusal(400);
 const request = [user('Do both.')];
 const twoTools: readonly Reply[] = [calls('First.', ['one', {}]), calls(['two', {}])];
-const startWithTools = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(operationsOf(api, 'one', 'two'), ...replies);
+const startWithTools = (...replies: readonly Reply[]): Promise<Rig> =>
+  startRigWith(buildOperations(api, 'one', 'two'), ...replies);
 
 const failedMessage = (state: unknown): object => ({ role: 'assistant', content: 'First.', custom_content: { state } });
 const sendFailing = (rig: Rig, messages: readonly object[] = request): Promise<TestResponse> =>
@@ -32,8 +33,8 @@ describe('a run that fails after tool calls', () => {
     const failed = await sendFailing(rig);
     expect(failed.status).toBe(400);
     const resumed = await rig.chat([...request, failedMessage(getState(failed))]);
-    expect(messageOf(resumed).content).toBe('Done.');
-    expect(stagesOf(resumed)).toEqual([]);
+    expect(getMessage(resumed).content).toBe('Done.');
+    expect(getStages(resumed)).toEqual([]);
     expect(api.requests.length - before).toBe(2);
     expect(rig.sent().map(({ role, content }) => [role, content])).toEqual([
       ...[
@@ -66,7 +67,7 @@ describe('a run that fails after tool calls', () => {
     const first = await sendFailing(rig);
     const second = await sendFailing(rig, [...request, failedMessage(getState(first))]);
     const before = api.requests.length;
-    expect(messageOf(await rig.chat([...request, failedMessage(getState(second))])).content).toBe('Done.');
+    expect(getMessage(await rig.chat([...request, failedMessage(getState(second))])).content).toBe('Done.');
     expect(api.requests.length).toBe(before);
   });
 
@@ -81,7 +82,7 @@ describe('a run that fails after tool calls', () => {
     await using rig = await startWithTools(...twoTools, brokenReply, calls(['one', {}]), says('Done.'));
     await sendFailing(rig);
     const before = api.requests.length;
-    expect(messageOf(await rig.chat(request)).content).toBe('Done.');
+    expect(getMessage(await rig.chat(request)).content).toBe('Done.');
     expect(api.requests.length - before).toBe(1);
   });
 
@@ -95,7 +96,7 @@ describe('a run that fails after tool calls', () => {
     const failed = await sendFailing(rig);
     const response = await rig.chat([...request, failedMessage(getState(failed))]);
     expect(rig.model.requests).toHaveLength(3 + 13);
-    expect(stagesOf(response)).toHaveLength(12);
+    expect(getStages(response)).toHaveLength(12);
   });
 });
 

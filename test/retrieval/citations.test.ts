@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestResponse } from '#test/send-request.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { calls, messageOf, type Rig, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
+import { calls, getMessage, getStages, type Rig, says, toldTo, user } from '../quick-apps/support.ts';
 import { getAttachments, startWith, TestShelves } from './rig.ts';
 
 const pages = [
@@ -41,8 +41,8 @@ describe('an answer of an application with documents', () => {
     const reply = await rig.chat('Who?');
     expect(getTitles(reply)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
     expect(getAttachments(reply).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
-    expect(messageOf(reply).content).toBe(text);
-    expect(stagesOf(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
+    expect(getMessage(reply).content).toBe(text);
+    expect(getStages(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
       [1, 2, 3].map((page) => `history.pdf, p. ${page}`),
     );
   });
@@ -56,7 +56,7 @@ describe('an answer of an application with documents', () => {
         configuration: { models: { model: { upstreams: [{ protocol: 'demo' }] } } },
       },
     );
-    const { content } = messageOf(
+    const { content } = getMessage(
       await rig.chat('Search the documents: behind what I take from a passage, which number do I put?'),
     );
     expect(content).toContain('The mill was built by monks in 1283.');
@@ -124,7 +124,7 @@ describe('a conversation about documents', () => {
     for (const question of ['And then?', 'And?']) {
       const reply = await rig.chat(messages);
       cited.push(getTitles(reply) as string[]);
-      messages.push(messageOf(reply), user(question));
+      messages.push(getMessage(reply), user(question));
     }
     cited.push(getTitles(await rig.chat(messages)) as string[]);
     expect(cited).toEqual([['history.pdf, p. 1'], ['history.pdf, p. 1', 'history.pdf, p. 3'], ['history.pdf, p. 2']]);
@@ -136,7 +136,7 @@ describe('a conversation about documents', () => {
     const replies = [search('history.pdf'), says('So [2].'), search('notes.txt'), says('And [4].')];
     await using rig = await startWith(shelves, [reference, other], {}, { replies });
     const first = await rig.chat([user('a')]);
-    const second = await rig.chat([user('a'), messageOf(first), user('b')]);
+    const second = await rig.chat([user('a'), getMessage(first), user('b')]);
     expect(toldTo(rig).at(-1)).toMatch(/^\[4\] notes\.txt/);
     expect(getTitles(second)).toEqual(['notes.txt']);
   });
@@ -149,7 +149,7 @@ describe('a conversation about documents', () => {
     expect(stopped.completion.choices[0]?.finish_reason).toBe('function_call');
     expect(getAttachments(stopped)).toEqual([]);
     const result = { role: 'function', name: 'where_am_i', content: 'Here.' };
-    const reply = await rig.chat([user('Who?'), messageOf(stopped), result]);
+    const reply = await rig.chat([user('Who?'), getMessage(stopped), result]);
     expect(getAttachments(reply)).toMatchObject([{ title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' }]);
   });
 });

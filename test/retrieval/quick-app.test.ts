@@ -6,7 +6,7 @@ import { startProcess } from '#test/start-process.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { calls, quickApp, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
+import { calls, getStages, quickApp, says, toldTo, user } from '../quick-apps/support.ts';
 import { until } from './library.ts';
 import { getAttachments, startWith, TestShelves } from './rig.ts';
 import { heldEmbedder, wordEmbedder } from './word-embedder.ts';
@@ -49,7 +49,7 @@ describe('small documents of a quick app', () => {
       reference_type: 'text/plain',
       reference_url: 'files/bucket/history.pdf#page=1',
     });
-    const [stage] = stagesOf(response);
+    const [stage] = getStages(response);
     expect(stage).toMatchObject({ name: 'query_document', status: 'completed' });
     expect(stage?.attachments?.[0]).toMatchObject({ title: 'history.pdf, p. 1' });
     expect(response.completion.choices[0]?.message.content).toBe('Done.');
@@ -80,7 +80,7 @@ describe('small documents of a quick app', () => {
     expect(three).toContain('There is no document named d.txt');
     expect(three).toContain('a/same.txt, b/same.txt, c.txt');
     expect(four).toContain("arguments must have required property 'query'");
-    expect(stagesOf(response).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
+    expect(getStages(response).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
   });
 });
 
@@ -94,7 +94,7 @@ describe('large documents of a quick app', () => {
     expect(result).toContain('The code of room 77 is ZX-1077.');
     expect(result.match(/^\[\d+\]/gm)?.length).toBeLessThanOrEqual(12);
     expect(result.length).toBeLessThan(20_000);
-    const [first, ...rest] = stagesOf(response)[0]?.attachments ?? [];
+    const [first, ...rest] = getStages(response)[0]?.attachments ?? [];
     expect(first).toMatchObject({ title: 'rooms.md', reference_url: 'files/bucket/rooms.md' });
     expect(first?.data).toContain('ZX-1077');
     expect(rest.length + 1).toBe(result.match(/^\[\d+\]/gm)?.length);
@@ -109,7 +109,7 @@ describe('large documents of a quick app', () => {
     await using rig = await startWith(shelves, [reference], { query: 'room 77' });
     const response = await rig.chat('Room 77?');
     expect(toldTo(rig)[0]).toContain('key 77');
-    expect(stagesOf(response)[0]?.attachments?.length).toBeLessThanOrEqual(12);
+    expect(getStages(response)[0]?.attachments?.length).toBeLessThanOrEqual(12);
   });
 
   it('are searched after their vectors are ready, with progress in a stage', async () => {
@@ -176,7 +176,7 @@ describe('an unavailable document of a quick app', () => {
     const references = ['files/bucket/gone%20away.txt', await shelves.put('here.txt', 'I am here.'), 'files/bucket/../x'];
     await using rig = await startWith(shelves, references, { query: 'who' });
     const response = await rig.chat('look');
-    const [first, second, third] = stagesOf(response);
+    const [first, second, third] = getStages(response);
     expect(first).toMatchObject({ name: 'files/bucket/gone%20away.txt', status: 'failed' });
     expect(first?.content).toBe('No file is stored at this path. It may have been moved or deleted.');
     expect(second).toMatchObject({ name: 'files/bucket/../x', status: 'failed' });
@@ -187,7 +187,7 @@ describe('an unavailable document of a quick app', () => {
   it('does not prevent an answer if it is the only document', async () => {
     await using rig = await startWith(shelves, ['files/bucket/gone.txt'], {}, { replies: [says('Hello.')] });
     const response = await rig.chat('hello');
-    expect(stagesOf(response)).toMatchObject([{ status: 'failed' }]);
+    expect(getStages(response)).toMatchObject([{ status: 'failed' }]);
     expect(rig.offered()).toEqual([]);
     expect(response.completion.choices[0]?.message.content).toBe('Hello.');
   });
@@ -199,13 +199,13 @@ describe('an unavailable document of a quick app', () => {
     expect(toldTo(rig)[0]).toContain('All is well.');
     const note = 'Note: broken.pdf cannot be read. The file is damaged: it cannot be read as PDF.';
     expect(toldTo(rig)[0]).toContain(note);
-    expect(stagesOf(response)[0]?.content).toContain(note);
+    expect(getStages(response)[0]?.content).toContain(note);
   });
 
   it('fails the search stage if all documents are unreadable', async () => {
     await using rig = await startWith(shelves, [await shelves.put('empty.txt', '')], { query: 'how is it?' });
     const response = await rig.chat('look');
-    expect(stagesOf(response)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
+    expect(getStages(response)).toMatchObject([{ name: 'query_document', status: 'failed' }]);
     expect(toldTo(rig)[0]).toBe('empty.txt cannot be read. It is empty: there is no text in it.');
   });
 
@@ -224,12 +224,12 @@ describe('an unavailable document of a quick app', () => {
     const unavailable = { findAll: () => Promise.reject(createStoreError('gone')) } as never;
     const options = { files: { index: unavailable, blobs: shelves.blobs } };
     await using rig = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options });
-    expect(stagesOf(await rig.chat('hello'))).toMatchObject([
+    expect(getStages(await rig.chat('hello'))).toMatchObject([
       { name: 'Documents', status: 'failed', content: 'The index of stored files is unavailable. Try again later.' },
     ]);
     const none = { files: undefined, passages: undefined } as never;
     await using bare = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options: none });
-    expect(stagesOf(await bare.chat('hello'))).toMatchObject([{ name: 'Documents', content: 'No files are stored here.' }]);
+    expect(getStages(await bare.chat('hello'))).toMatchObject([{ name: 'Documents', content: 'No files are stored here.' }]);
   });
 });
 
@@ -281,8 +281,8 @@ describe('an application that a user saved', () => {
     await applications.put(savedApplication, undefined);
     const response = await rig.service.chat(id, { messages: [user('look')] }, { 'api-key': 'maker' });
     expect(response.status).toBe(200);
-    expect(stagesOf(response)[0]).toMatchObject({ name: references[1], status: 'failed' });
-    expect(stagesOf(response)[0]?.content).toContain('files of its owner');
+    expect(getStages(response)[0]).toMatchObject({ name: references[1], status: 'failed' });
+    expect(getStages(response)[0]?.content).toContain('files of its owner');
     expect(toldTo(rig)[0]).toContain('The owner’s text.');
     expect(response.text).not.toContain('Secret of another');
   });

@@ -9,7 +9,7 @@ import type { TestResponse } from '#test/send-request.ts';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
 import { computeDocumentId } from '../../src/tools/retrieval/indexing/read-content.ts';
-import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
+import { calls, getMessage, type Rig, says, startRig } from '../quick-apps/support.ts';
 import { wordEmbedder } from './word-embedder.ts';
 
 /** Stored files and their passage index, which outlive a service. */
@@ -82,5 +82,5 @@ export function startWith(
 }
 
 export function getAttachments(response: TestResponse): readonly ResponseAttachment[] {
-  return messageOf(response).custom_content?.attachments ?? [];
+  return getMessage(response).custom_content?.attachments ?? [];
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { delta, finish, plainReply } from '#test/chunks.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -30,7 +30,7 @@ async function startInner(host: string, location?: () => string): Promise<Inner>
     else response.writeHead(307, { location: Buffer.from(location()).toString('latin1') }).end();
   });
   server.listen(0, host);
-  await listeningAt(server);
+  await waitUntilListening(server);
   const started: Inner = { server, port: (server.address() as AddressInfo).port, requestedPaths, connections: 0 };
   server.on('connection', () => {
     started.connections += 1;

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey, usersDemoPaceMs } from '#test/start-service.ts';
 import { openLongConversation } from './long-conversation.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 let fixture: PageFixture;
 /** Uses a slow demo model, for tests that act while it answers. */

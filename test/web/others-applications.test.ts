@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
+import { getProjectBucket, pathOf, quickApp, save } from '../applications/support.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 
-const alice = bucketOfProject('alice');
+const alice = getProjectBucket('alice');
 
 let fixture: PageFixture;
 

@@ -4,7 +4,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
 const noIssues = { externalRequests: [], errors: [] };
@@ -81,27 +81,27 @@ describe('a shared chat', { timeout: 60_000 }, () => {
   });
 });
 
-describe.each(looks)('sharing at the window size %s', { timeout: 60_000 }, (look, options) => {
+describe.each(viewports)('sharing at the window size %s', { timeout: 60_000 }, (look, options) => {
   it('has no accessibility violations in the dialog and in the shared chat', async () => {
     const owner = await fixture.open('demo', options);
     await owner.sendMessage('Show me everything');
     await owner.readAnswer();
     await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
     await owner.page.getByRole('button', { name: 'Create a link' }).waitFor();
-    expect(await violations(owner.page)).toEqual([]);
+    expect(await findViolations(owner.page)).toEqual([]);
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     const hash = await share(owner);
-    expect(await violations(owner.page)).toEqual([]);
+    expect(await findViolations(owner.page)).toEqual([]);
     await takeScreenshot(owner, `dialog ${look}`);
     const reader = await openAsOther(hash, options);
     await reader.page.getByText('Shared by test on').waitFor();
     await reader.page.locator('.reply .markdown').first().waitFor();
-    expect(await violations(reader.page)).toEqual([]);
+    expect(await findViolations(reader.page)).toEqual([]);
     expect(await reader.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await takeScreenshot(reader, `shared ${look}`);
     const invalidLink = await openAsOther(`#/shared/${'A'.repeat(43)}`, options);
     await invalidLink.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
-    expect(await violations(invalidLink.page)).toEqual([]);
+    expect(await findViolations(invalidLink.page)).toEqual([]);
     await takeScreenshot(invalidLink, `gone ${look}`);
   });
 });

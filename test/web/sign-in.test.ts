@@ -4,7 +4,7 @@ import { callerKey, startService, type TestService } from '#test/start-service.t
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
 import { MovedClock, whoIs } from '../identity/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 const clock = new MovedClock();
 const upstreams = [{ protocol: 'demo' }];
@@ -152,10 +152,10 @@ describe('signing in with the identity provider', () => {
     await page.locator('#message').waitFor();
   });
 
-  it.each(looks)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
     const { page } = await open('/', options);
     await page.getByLabel('Key').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');

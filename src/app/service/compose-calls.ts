@@ -115,7 +115,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
     callFeature: (request, signal) =>
-      callFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
+      callFeature({ http: deps.http, guardedHttp: guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
     countTokens: (target, input, signal) => countTokens(upstreams, { target, ...input, signal }),
   };
   innerCalls.connect(calls);

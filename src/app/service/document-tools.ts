@@ -75,7 +75,7 @@ export class DocumentTools {
     if (files === undefined || passages === undefined) return;
     const { index, owner } = passages;
     const countBytes = ({ byteLength }: Float32Array): number => byteLength;
-    const vectors = caches.open('document_vectors', { maxBytes: getVectorBytes(getProcessMemory()), countBytes });
+    const vectors = caches.create('document_vectors', { maxBytes: getVectorBytes(getProcessMemory()), countBytes });
     const bounds = { ...defaultDocumentBounds, maxMemoryMb: getDocumentMemoryMb(getProcessMemory()) };
     const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, reportError, bounds });
     this.#indexParts = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };

@@ -16,8 +16,8 @@ import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } 
 import { createDisconnectSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
-import { notFound, requireOwner } from './who-may.ts';
 
 export interface ToolRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;

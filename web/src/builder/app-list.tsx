@@ -19,7 +19,7 @@ import {
   readSchema,
   toEntry,
 } from './applications.ts';
-import { emptySecrets, hiddenSecret } from './editors/shape.ts';
+import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
 import type { InitialDraft } from './initial-draft.ts';
 import type { BuilderWords } from './strings/builder-english.ts';
 import { useBuilderStrings } from './strings/builder-strings.ts';
@@ -235,12 +235,12 @@ export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { e
   const { applicationProperties: before } = entry;
   let isChanged = false;
   const shouldEmpty = (secret: string): boolean => {
-    const isHidden = secret === hiddenSecret;
+    const isHidden = secret === secretPlaceholder;
     isChanged ||= isHidden;
     return isHidden;
   };
   if (!isJsonObject(before)) return { entry, isChanged };
-  const after = emptySecrets(schema, before, shouldEmpty);
+  const after = clearSecrets(schema, before, shouldEmpty);
   return { entry: { ...entry, applicationProperties: after }, isChanged };
 }
 

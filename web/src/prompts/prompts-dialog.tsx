@@ -11,7 +11,7 @@ import '../forms/forms.css';
 import '../parts/question-dialog.css';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import type { Service } from '../service/service.ts';
-import { findFreeName, maxPromptFileBytes, type PromptFileEntry, readPromptFile, toPromptFile } from './prompt-file.ts';
+import { findUnusedName, maxPromptFileBytes, type PromptFileEntry, readPromptFile, toPromptFile } from './prompt-file.ts';
 
 interface PromptsDialogProps {
   readonly names: readonly string[];
@@ -157,7 +157,7 @@ async function addPrompts(service: Service, imported: readonly PromptFileEntry[]
   let added = 0;
   for (const { name, content } of imported) {
     if (usedNames.has(name) && (await readPrompt(service, 'said', name)).content === content) continue;
-    const newName = findFreeName(name, usedNames);
+    const newName = findUnusedName(name, usedNames);
     await savePrompt(service, 'said', { name: newName, content });
     usedNames.add(newName);
     added += 1;

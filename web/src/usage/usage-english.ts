@@ -24,7 +24,7 @@ export const usageEnglish = {
   resets: (when: string) => `resets ${when}`,
   moreLimits: (count: number) => (count === 1 ? 'One more model or application' : `${count} more models and applications`),
 
-  used: 'Usage over time',
+  usageOverTime: 'Usage over time',
   scope: 'Scope',
   own: 'Yours',
   all: 'Everyone’s',
@@ -54,8 +54,8 @@ export const usageEnglish = {
   ofPeople: 'Users',
   ofProjects: 'Projects',
   otherSeries: 'All others',
-  nobody: '(no name)',
-  chartCut: 'The chart cannot show all of it. Choose fewer days.',
+  unnamed: '(no name)',
+  chartTruncated: 'The chart cannot show all of it. Choose fewer days.',
   asTable: 'As a table',
   day: 'Day',
   byDeployment: 'By model or application',
@@ -66,7 +66,7 @@ export const usageEnglish = {
   project: 'Project',
   callsNote: 'Choose a name, a number, or a bar to see the individual calls.',
   showCalls: (name: string) => `Show the calls of ${name}`,
-  callsThat: (count: string, how: string, name: string) => `Show calls of ${name}: ${how}, ${count}`,
+  showCallsByOutcome: (count: string, how: string, name: string) => `Show calls of ${name}: ${how}, ${count}`,
   callsFor: (what: string) => `Calls of ${what}`,
   backToSums: 'Back to overview',
   outcome: 'Outcome',
@@ -81,9 +81,9 @@ export const usageEnglish = {
   innerNote:
     'The calls and tokens of an application include its inner calls, which are also listed separately. Bars and rows therefore add up to more than the total above. Costs are listed only with the models.',
   utcNote: 'Days are in UTC.',
-  cutNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
+  truncatedNote: (count: string) => `Only the first ${count} are shown. The rest is in the download.`,
   csv: 'Download as CSV',
-  csvCut: (count: string) => `The download contains only the first ${count} rows. Choose fewer days to get all of them.`,
+  csvTruncated: (count: string) => `The download contains only the first ${count} rows. Choose fewer days to get all of them.`,
 };
 
 export type UsageStrings = typeof usageEnglish;

@@ -25,7 +25,7 @@ export const usageFrench: UsageStrings = {
   resets: (when) => `se renouvelle ${when}`,
   moreLimits: (count) => (count === 1 ? 'Un autre modèle ou une autre application' : `${count} autres modèles et applications`),
 
-  used: 'Ce qui a été utilisé',
+  usageOverTime: 'Ce qui a été utilisé',
   scope: 'Par qui',
   own: 'Par vous',
   all: 'Par tous',
@@ -55,8 +55,8 @@ export const usageFrench: UsageStrings = {
   ofPeople: 'Personnes',
   ofProjects: 'Projets',
   otherSeries: 'Tous les autres',
-  nobody: 'sans nom',
-  chartCut: 'Il y en a plus que ce qui tient ici : choisissez moins de jours pour tout voir.',
+  unnamed: 'sans nom',
+  chartTruncated: 'Il y en a plus que ce qui tient ici : choisissez moins de jours pour tout voir.',
   asTable: 'En tableau',
   day: 'Jour',
   byDeployment: 'Par modèle et application',
@@ -67,7 +67,7 @@ export const usageFrench: UsageStrings = {
   project: 'Projet',
   callsNote: 'Choisissez un nom, un nombre ou une barre pour voir les appels un par un.',
   showCalls: (name) => `Afficher les appels de ${name}`,
-  callsThat: (count, how, name) => `Afficher les appels de ${name} : ${how}, ${count}`,
+  showCallsByOutcome: (count, how, name) => `Afficher les appels de ${name} : ${how}, ${count}`,
   callsFor: (what) => `Appels de ${what}`,
   backToSums: 'Retour aux totaux',
   outcome: 'Issue',
@@ -82,7 +82,8 @@ export const usageFrench: UsageStrings = {
   innerNote:
     'Les appels et tokens d’une application comprennent ceux de ce qu’elle a appelé, qui figurent aussi ici : le total des barres et des lignes dépasse la somme ci-dessus. Leur coût est indiqué avec le modèle.',
   utcNote: 'Les jours sont ceux de l’UTC.',
-  cutNote: (count) => `Voici les ${count} premiers. Le reste se trouve dans le fichier téléchargé.`,
+  truncatedNote: (count) => `Voici les ${count} premiers. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',
-  csvCut: (count) => `Le fichier ne contient que les ${count} premières lignes. Choisissez moins de jours pour les avoir toutes.`,
+  csvTruncated: (count) =>
+    `Le fichier ne contient que les ${count} premières lignes. Choisissez moins de jours pour les avoir toutes.`,
 };

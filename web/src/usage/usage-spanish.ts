@@ -25,7 +25,7 @@ export const usageSpanish: UsageStrings = {
   resets: (when) => `se renueva ${when}`,
   moreLimits: (count) => (count === 1 ? 'Un modelo o una aplicación más' : `${count} modelos y aplicaciones más`),
 
-  used: 'Lo que se ha usado',
+  usageOverTime: 'Lo que se ha usado',
   scope: 'De quién',
   own: 'Tuyo',
   all: 'De todos',
@@ -55,8 +55,8 @@ export const usageSpanish: UsageStrings = {
   ofPeople: 'Personas',
   ofProjects: 'Proyectos',
   otherSeries: 'Todos los demás',
-  nobody: 'sin nombre',
-  chartCut: 'Hay más de lo que cabe aquí: elige menos días para verlo todo.',
+  unnamed: 'sin nombre',
+  chartTruncated: 'Hay más de lo que cabe aquí: elige menos días para verlo todo.',
   asTable: 'Como tabla',
   day: 'Día',
   byDeployment: 'Por modelo y aplicación',
@@ -67,7 +67,7 @@ export const usageSpanish: UsageStrings = {
   project: 'Proyecto',
   callsNote: 'Elige un nombre, un número o una barra para ver las llamadas una por una.',
   showCalls: (name) => `Mostrar las llamadas de ${name}`,
-  callsThat: (count, how, name) => `Mostrar las llamadas de ${name}: ${how}, ${count}`,
+  showCallsByOutcome: (count, how, name) => `Mostrar las llamadas de ${name}: ${how}, ${count}`,
   callsFor: (what) => `Llamadas de ${what}`,
   backToSums: 'Volver a los totales',
   outcome: 'Cómo terminó',
@@ -82,7 +82,7 @@ export const usageSpanish: UsageStrings = {
   innerNote:
     'Las llamadas y los tokens de una aplicación incluyen los de aquello a lo que llamó, que también figura aquí: las barras y las filas suman más que el total de arriba. Su coste aparece junto al modelo.',
   utcNote: 'Los días son los de UTC.',
-  cutNote: (count) => `Estos son los primeros ${count}. El resto está en la descarga.`,
+  truncatedNote: (count) => `Estos son los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',
-  csvCut: (count) => `La descarga contiene solo las primeras ${count} filas. Elige menos días para tenerlas todas.`,
+  csvTruncated: (count) => `La descarga contiene solo las primeras ${count} filas. Elige menos días para tenerlas todas.`,
 };

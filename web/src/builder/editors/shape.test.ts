@@ -81,7 +81,7 @@ describe('the schema of quick apps', () => {
   });
 });
 
-describe('emptySecrets', () => {
+describe('clearSecrets', () => {
   const server = (token: string): JsonObject => ({
     name: 'Board',
     mcp_server_info: { url: 'https://mcp.test/', protocol: 'sse', authorization: { type: 'bearer', token } },

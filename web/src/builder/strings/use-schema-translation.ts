@@ -22,7 +22,8 @@ const plainTitles: Readonly<Record<string, string>> = {
   'Item descriptor': 'Items are',
   'Item parameter type': 'Type of the items',
   'Url param': 'Sent in the query',
-  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the service authenticates to the server.',
+  'Authorization at the server. `type` selects the scheme. Default or null: none.':
+    'How the service authenticates to the server.',
   'The key of each request. null: none.': 'The key sent with each request.',
   'true: the model can list and read the resources of the server with two tools.':
     'The model can list and read the resources of the server with two tools.',
@@ -46,7 +47,7 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Operations that the model can call.',
   'Parameters of the tool. Can be empty.',
   'Address and method of the operation.',
-  'The tool for the model.',
+  'Tool definition that the model receives.',
   'Address and transport of the server.',
   'Address of the server.',
   'Settings of document search. Default: those of the service.',

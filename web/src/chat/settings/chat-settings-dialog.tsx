@@ -88,7 +88,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
-        {deployment?.reasons === true && <EffortChoice selected={draft.effort} choose={(effort) => set({ effort })} />}
+        {deployment?.canReason === true && <EffortChoice selected={draft.effort} choose={(effort) => set({ effort })} />}
         {/* Applications have their own tools. */}
         {deployment?.isApplication === false && <ToolChoice selectedIds={draft.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">

@@ -22,13 +22,13 @@ export async function identifyUser({ identify }: { identify: Identify }, { raw }
  * Returns the caller and the application that the path names below `base`. Throws `deployment_not_found`, or `access_denied` if
  * the caller is not the owner.
  */
-export async function openOwn(
+export async function identifyOwner(
   deps: { readonly identify: Identify },
   base: string,
   request: FastifyRequest,
 ): Promise<{ readonly caller: Caller; readonly location: ApplicationLocation }> {
   const caller = await identifyUser(deps, request);
-  const location = placeIn(base, request);
+  const location = parseLocation(base, request);
   requireOwner(caller, location);
   return { caller, location };
 }
@@ -63,7 +63,7 @@ function denied(): ParleyError {
 /**
  * Returns the application that a path names below `base`. Throws `deployment_not_found` if the path cannot name an application.
  */
-export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocation {
+export function parseLocation(base: string, { url }: FastifyRequest): ApplicationLocation {
   const location = parseApplicationLocation(stripPathPrefix(base, url));
   if (location === undefined) throw notFound();
   return location;

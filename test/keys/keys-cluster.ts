@@ -86,7 +86,7 @@ export async function startKeysCluster(
 }
 
 /** Sends a request with a key or token, and the body as JSON. */
-export function askWith(
+export function sendWithCredentials(
   node: { readonly url: string },
   credentials: string,
   path: string,
@@ -99,21 +99,21 @@ export function askWith(
 
 /** Creates a key for the user of a token. */
 export async function makeKey(node: { readonly url: string }, token: string, body: object = {}): Promise<CreatedKey> {
-  const response = await askWith(node, token, '/v1/user/keys', { method: 'POST', body });
+  const response = await sendWithCredentials(node, token, '/v1/user/keys', { method: 'POST', body });
   if (response.status !== 201) throw new Error(response.text);
   return response.json as CreatedKey;
 }
 
 /** Returns the user of a key or token according to a node, or the status and code of the rejection. */
 export async function knows(node: { readonly url: string }, credentials: string, headers: object = {}): Promise<string> {
-  const { status, json, error } = await askWith(node, credentials, '/v1/user/info', { headers });
+  const { status, json, error } = await sendWithCredentials(node, credentials, '/v1/user/info', { headers });
   return status === 200 ? (json as { user: string }).user : `${status} ${error.code}`;
 }
 
 /** Sends a chat request. Returns the status, and the error code of a rejection. */
 export async function chat(node: { readonly url: string }, credentials: string, model = 'm'): Promise<string> {
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
-  const { status, error } = await askWith(node, credentials, '/v1/chat/completions', { method: 'POST', body });
+  const { status, error } = await sendWithCredentials(node, credentials, '/v1/chat/completions', { method: 'POST', body });
   return status === 200 ? '200' : `${status} ${error.code}`;
 }
 
