@@ -8,7 +8,7 @@ import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
-import { sendInToolForm } from '#upstreams/with-functions.ts';
+import { sendWithTools } from '#upstreams/with-functions.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
 
 export interface AddonDeps {
@@ -31,22 +31,26 @@ export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, 
   const { configuration } = prepared.target.snapshot;
   const namedAddons = findAddons(configuration, addons);
   // The request has changed, so an upstream of the client's dialect cannot receive the original.
-  const single = { ...prepared, request, native: undefined };
-  if (namedAddons.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
+  const modelCall = { ...prepared, request, native: undefined };
+  if (namedAddons.length === 0) return callModel({ ...modelCall, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
-    sendInToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
-      pipeFrom((signal) => loop(deps, { ...single, request: inner }, { namedAddons, callModel, signal }), inToolReply),
+    sendWithTools(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
+      pipeFrom((signal) => loop(deps, { ...modelCall, request: inner }, { namedAddons, callModel, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
-interface Run {
+interface LoopContext {
   readonly callModel: Responder;
   readonly namedAddons: readonly NamedAddon[];
   readonly signal: AbortSignal;
 }
 
-async function* loop(deps: AddonDeps, prepared: PreparedCall, { namedAddons, callModel, signal }: Run): AsyncIterable<Frame> {
+async function* loop(
+  deps: AddonDeps,
+  prepared: PreparedCall,
+  { namedAddons, callModel, signal }: LoopContext,
+): AsyncIterable<Frame> {
   const { target, request } = prepared;
   const { call, deployment, snapshot } = target;
   const { configuration } = snapshot;

@@ -12,9 +12,9 @@ import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 /** Version field of the body, which replaces the version header. */
-const version = 'vertex-2023-10-16';
-const maxTokenBytes = 1024 * 1024;
-const regionName = /^[a-z0-9-]{1,63}$/;
+const messagesVersion = 'vertex-2023-10-16';
+const maxTokenResponseBytes = 1024 * 1024;
+const regionPattern = /^[a-z0-9-]{1,63}$/;
 
 interface Account {
   readonly token: AccountToken;
@@ -36,7 +36,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
   const { chat } = createMessagesProtocol({
     http,
     clock,
-    resolveAddress:
+    prepareRequest:
       (attempt, _operation, { model: _model, ...body }) =>
       async (signal) => {
         const { upstream } = attempt;
@@ -48,7 +48,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
         const credentials = { authorization: `Bearer ${accessToken}` };
         const { 'anthropic-version': _version, ...headers } = toHeaders(attempt, { isStreamed, credentials });
         const url = toUrl(upstream, projectId, isStreamed ? 'streamRawPredict' : 'rawPredict');
-        return { url, headers, body: { ...body, anthropic_version: version } };
+        return { url, headers, body: { ...body, anthropic_version: messagesVersion } };
       },
   });
   return {
@@ -67,9 +67,9 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
 
 function toAccount({ key, timeouts }: Upstream, http: HttpClient, clock: Pick<Clock, 'epochMs'>): Account {
   const parsedKey = key && readUpstreamKey('vertex', key.reveal());
-  if (parsedKey === undefined || 'fault' in parsedKey || parsedKey.kind !== 'account')
+  if (parsedKey === undefined || 'error' in parsedKey || parsedKey.kind !== 'account')
     throw new UpstreamError('broken', 'Its key must be the JSON of a service account, which Vertex requires for Claude.');
-  const token = new AccountToken(parsedKey, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenBytes }), clock });
+  const token = new AccountToken(parsedKey, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenResponseBytes }), clock });
   return { token, projectId: parsedKey.projectId, privateKey: parsedKey.privateKey };
 }
 
@@ -87,7 +87,7 @@ function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: stri
 
 /** Regions of several locations have their own hosts. */
 function getHost(region: string): string {
-  if (!regionName.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
+  if (!regionPattern.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
   if (region === 'global') return 'aiplatform.googleapis.com';
   return region === 'eu' || region === 'us' ? `aiplatform.${region}.rep.googleapis.com` : `${region}-aiplatform.googleapis.com`;
 }

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { watchNode } from '#test/watch-node.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
 
 const param = 'applicationProperties.document_relative_url';
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
-let documentStores: TestShelves;
+let documentStores: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
-  documentStores = await TestShelves.open();
+  documentStores = await TestFiles.open();
   service = await startService({ models }, documentStores.options);
 });
 

@@ -3,7 +3,7 @@ import { hello } from '#test/chunks.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { watchNode } from '#test/watch-node.ts';
 import { echo, startSessions } from '../mcp/servers.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save, show } from './support.ts';
 
 const models = {
@@ -11,11 +11,11 @@ const models = {
   closed: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] },
 };
 const security = { allowPrivateNetworks: ['127.0.0.1'] };
-let documentStores: TestShelves;
+let documentStores: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
-  documentStores = await TestShelves.open();
+  documentStores = await TestFiles.open();
   service = await startService({ models, security }, documentStores.options);
 });
 

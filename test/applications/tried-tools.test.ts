@@ -7,7 +7,7 @@ import { callerKey, startService, type TestService, withKey } from '#test/start-
 import { Validators } from '#test/validators.ts';
 import { echo, startSessions, startStateless } from '../mcp/servers.ts';
 import { startEverything, startWebServer } from '../mcp/support.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 import { ownBucket, pathOf, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
@@ -183,7 +183,7 @@ describe('a trial run is rejected', () => {
 
 describe('a trial run with documents', () => {
   it('searches them as an application of the caller does, without documents of other users', async () => {
-    await using documentStores = await TestShelves.open();
+    await using documentStores = await TestFiles.open();
     await using service = await startService({ models }, documentStores.options);
     const ownReference = await documentStores.put('rules.md', 'The library opens at nine.', ownBucket);
     const foreign = await documentStores.put('rules.md', 'The vault opens at ten.', 'another');

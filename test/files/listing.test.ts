@@ -9,13 +9,13 @@ interface Page {
   readonly nextToken: string | null;
 }
 
-const cleanUps: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 async function openIndex(kind: string) {
   if (kind === 'memory') return new MemoryFileIndex();
   const sqlite = await freshSqlite();
   const { database, close } = await sqlite.open();
-  cleanUps.push(close, () => sqlite[Symbol.asyncDispose]());
+  cleanups.push(close, () => sqlite[Symbol.asyncDispose]());
   return createFileIndex(database);
 }
 
@@ -43,7 +43,7 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
 
   afterAll(async () => {
     await files[Symbol.asyncDispose]();
-    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+    for (const cleanup of cleanups.splice(0)) await cleanup();
   });
 
   async function readPage(path: string, query: Record<string, string> = {}): Promise<Page> {
@@ -98,8 +98,8 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
   });
 
   it('with recursive=true contains every file and no folders', async () => {
-    const inOrder = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    expect(await listAll('', { recursive: 'true', limit: '1000' })).toEqual(inOrder);
+    const sortedPaths = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(await listAll('', { recursive: 'true', limit: '1000' })).toEqual(sortedPaths);
     expect(await listAll('a/', { recursive: 'true' })).toEqual(['a/1', 'a/2', 'a/b/1', 'a/\u{10ffff}x']);
   });
 
@@ -170,7 +170,7 @@ describe('a listing of large folders', () => {
   it('is split into pages that continue where the previous one ended', async () => {
     const index = new MemoryFileIndex();
     await using files = await startFilesOnDisk({ index });
-    const facts = {
+    const fields = {
       bucket: files.bucket,
       contentType: 'text/plain',
       contentLength: 0,
@@ -180,7 +180,7 @@ describe('a listing of large folders', () => {
       updatedAtMs: 0,
     };
     for (let folder = 0; folder < 60; folder += 1) {
-      for (let file = 0; file < 150; file += 1) await index.put({ ...facts, path: `${folder}/${file}` }, undefined, 1);
+      for (let file = 0; file < 150; file += 1) await index.put({ ...fields, path: `${folder}/${file}` }, undefined, 1);
     }
     const first = (await files.metadata('?limit=1000')).json as Page;
     expect(first.items).toHaveLength(50);

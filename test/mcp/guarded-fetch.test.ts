@@ -85,8 +85,8 @@ describe('limitBytes', () => {
   );
 
   it('applies the limit to the decompressed body', async () => {
-    const packed = gzipSync('x'.repeat(1_000_000));
-    const server = await startWebServer(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } }));
+    const compressed = gzipSync('x'.repeat(1_000_000));
+    const server = await startWebServer(() => new Response(compressed, { headers: { 'content-encoding': 'gzip' } }));
     const response = await createGuardedFetch(new NetGuard(['127.0.0.1']), 1000)(server.url);
     await expect(limitBytes(response, 100_000, () => undefined).text()).rejects.toMatchObject({ kind: 'too_large' });
   });

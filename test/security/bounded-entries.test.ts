@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { hello } from '#test/chunks.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type DependencyGraph, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -38,7 +38,7 @@ describe('conditions of a quick app', () => {
   it('are rejected with the path of the first if 40 expressions unfold to thousands of instructions', async () => {
     const app = quickApp({ applications_as_tools: createEntries(40, '(?:x?){1000}') });
     let answer: Awaited<ReturnType<typeof save>> | undefined;
-    const holdMs = await measureLongestHold(async () => {
+    const holdMs = await measureEventLoopBlock(async () => {
       answer = await save(service, pathOf('unfolding'), app);
     });
     expect([answer?.status, answer?.error.param]).toEqual([
@@ -64,7 +64,7 @@ describe('conditions of a quick app', () => {
   it('do not block the event loop on each call if an earlier version stored 80 of them', async () => {
     await storeOldEntry('long', quickApp({}, { description: 'x'.repeat(20_000) }));
     const id = await storeOldEntry('matching', quickApp({ applications_as_tools: createEntries(80, '(?:x?){1000}') }));
-    const holdMs = await measureLongestHold(() => service.chat(id, { messages: hello }));
+    const holdMs = await measureEventLoopBlock(() => service.chat(id, { messages: hello }));
     expect(holdMs).toBeLessThan(maxHoldMs);
   });
 });

@@ -79,7 +79,7 @@ beforeAll(async () => {
       tools: { connectMs: 300, timeoutMs: 500 },
     };
   });
-  fullService.host.script(answerWell);
+  fullService.host.script(answerValid);
   const document = { method: 'PUT', headers: { ...withKey(), 'content-type': 'text/plain' }, body: 'a' };
   expect((await fetch(`${fullService.service.url}/v1/files/${bucket}/a`, document)).status).toBe(200);
 });
@@ -97,7 +97,7 @@ const claudeReply = {
   ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } },
 };
 
-function answerWell(answering: Parameters<ReturnType<typeof jsonReply>>[0]): void | Promise<void> {
+function answerValid(answering: Parameters<ReturnType<typeof jsonReply>>[0]): void | Promise<void> {
   const { path } = answering.received;
   const vectors = {
     object: 'list',
@@ -150,12 +150,12 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
   });
 
   it('is answered or rejected with a truncated or damaged body', async () => {
-    const fullService = Buffer.from(text(valid));
-    const damage = fc.record({ at: fc.nat(fullService.length - 1), byte: fc.integer({ min: 0, max: 255 }), cut: fc.boolean() });
+    const validBytes = Buffer.from(text(valid));
+    const damage = fc.record({ at: fc.nat(validBytes.length - 1), byte: fc.integer({ min: 0, max: 255 }), cut: fc.boolean() });
     await fc.assert(
-      fc.asyncProperty(damage, async ({ at, byte, cut }) => {
-        const sent = Buffer.from(cut ? fullService.subarray(0, at) : fullService);
-        if (!cut) sent[at] = byte;
+      fc.asyncProperty(damage, async ({ at, byte, cut: isTruncated }) => {
+        const sent = Buffer.from(isTruncated ? validBytes.subarray(0, at) : validBytes);
+        if (!isTruncated) sent[at] = byte;
         await send(place, sent);
       }),
       bounds(30),

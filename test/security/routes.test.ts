@@ -6,7 +6,7 @@ import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream
 import type { TestRequest, TestResponse } from '#test/send-request.ts';
 import { chatPath } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
-import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 import { formType, sound, toForm } from '../passthrough/support.ts';
 import { type FullService, startFullService } from './support.ts';
 
@@ -476,7 +476,7 @@ beforeAll(async () => {
       'roleless-key': { project: 'roleless', role: 'guest' },
     },
     roles: { staff: { selfService: { keys: 1, maxDays: 30 } } },
-    identityProviders: { sso: entryOf(issuer, { rolesClaim: 'roles' }) },
+    identityProviders: { sso: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
   }));
   for (const name of ['given', 'kept', 'doomed', 'gone'])
     await as('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);

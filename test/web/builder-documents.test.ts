@@ -1,17 +1,17 @@
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, windowSizes } from './violations.ts';
 
 const longText = Array.from({ length: 40 }, (_, nth) => `# Part ${nth}\n\nabc ${nth}`).join('\n\n');
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let browser: TestBrowser;
-let shelves: TestShelves;
+let shelves: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  shelves = await TestShelves.open();
+  shelves = await TestFiles.open();
   service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, shelves.options);
 });
 
@@ -29,7 +29,7 @@ afterEach(async () => {
   await shelves[Symbol.asyncDispose]();
 });
 
-it.each(looks)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
+it.each(windowSizes)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
   shelves.blobs.hold();
   const references = [
     await shelves.put('Größe und Maß 猫.md', longText, ownBucket),
@@ -46,7 +46,7 @@ it.each(looks)('shows the reading progress of an application’s documents, %s',
   await items.nth(0).getByText('ready').waitFor();
   await page.getByText('All documents were read.').waitFor({ state: 'attached' });
   expect(await items.locator('.upload-name').allTextContents()).toEqual(['Größe und Maß 猫.md', 'broken.pdf']);
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
@@ -61,5 +61,5 @@ it('tests a search of the documents before they are saved', async () => {
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText(/It answered after/).waitFor();
   await page.locator('.tool-test').getByText('The library opens at nine.').waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, windowSizes } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -43,15 +43,15 @@ it.each([
   expect(text.toLowerCase()).toContain(useful.toLowerCase());
 });
 
-it.each(looks)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
+it.each(windowSizes)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
   const { page } = await openEditor('plain', { browser, service, options });
   const fine = page.locator('.builder-tools', { hasText: 'Long chats and search' });
   await fine.waitFor();
   expect(await fine.getByText('Strategy').isVisible()).toBe(false);
   await fine.locator('> summary').click();
   await fine.getByText('Strategy').waitFor();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
   const other = await openEditor('fine', { browser, service, options });
   await other.page.locator('.builder-tools[open]', { hasText: 'Strategy' }).waitFor();
 });

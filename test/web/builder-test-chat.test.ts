@@ -4,7 +4,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { calls, operationsOf, quickApp, says } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, windowSizes } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -122,14 +122,14 @@ it('shows the steps of a failed run and lets the user read them with the keyboar
 });
 
 describe('the test chat', () => {
-  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page, sendMessage, readAnswer, trace } = await openTest('shop', options);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await sendMessage(`What do you have? ${'long'.repeat(60)}`);
     await readAnswer();
     for (const step of await trace.locator('.trace-step > summary').all()) await step.click();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Close the test chat' }).click();
     await page.getByLabel(/^Instructions/).waitFor();
   });

@@ -5,7 +5,7 @@ import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
 import { bucketOfProject, pathOf, quickApp, save as saveThrough } from '../applications/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, windowSizes } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -330,7 +330,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
 });
 
-it.each(looks)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
+it.each(windowSizes)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
   const operation = (name: string, method: string) => {
     const description = `What it does, at length: ${'and more '.repeat(20)}`;
     const open_ai_tool = { type: 'function', function: { name, description, parameters: { type: 'object' } } };
@@ -349,13 +349,13 @@ it.each(looks)('collapses the operations of a web API and expands a new operatio
     [false, true],
     [false, true],
   ]);
-  expect(await overhang(page)).toBe(0);
-  expect(await violations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
   await web.getByRole('button', { name: 'Add a tool' }).click();
   expect(await lines.nth(2).getAttribute('open')).toBe('');
   expect(await page.evaluate("document.activeElement.closest('details') !== null")).toBe(true);
-  expect(await overhang(page)).toBe(0);
-  expect(await violations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
 });
 
 it('reports a URL placeholder without a parameter immediately, offers to add it, and accepts a new parameter once it has a name', async () => {
@@ -400,22 +400,22 @@ it('shows a web API in the obsolete form, and further web APIs, only where they 
 });
 
 describe('the editor of applications', () => {
-  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await openBuilder(options);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await startApplication(page, `Look ${'long'.repeat(30)}`);
     for (const summary of await page.locator('.builder-tools > summary').all()) await summary.click();
     for (const add of await page.locator('.builder-tools-body > .builder-list > .button:not([hidden])').all()) {
       if (!/Upload/.test((await add.textContent()) ?? '')) await add.click();
     }
     await page.locator('.builder-import > summary').first().click();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('.builder-refusal').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('radio', { name: 'JSON' }).check();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it('is translated to German', async () => {

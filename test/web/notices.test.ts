@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { violations } from './violations.ts';
+import { findViolations } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -48,7 +48,7 @@ describe('the notification about an answer', { timeout: 60_000 }, () => {
     const { page } = opened;
     await turnOn(opened);
     await expect.poll(() => page.getByLabel('Notify me', { exact: true }).isChecked()).toBe(true);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await opened.sendMessage('While I look');
     await opened.readAnswer();
@@ -72,7 +72,7 @@ describe('the notification about an answer', { timeout: 60_000 }, () => {
     await turnOn(opened);
     await page.getByText('The browser blocks notifications').waitFor();
     expect(await page.getByLabel('Notify me', { exact: true }).isChecked()).toBe(false);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.evaluate("Notification.requestPermission(nextPermission = 'granted')");
     await opened.sendMessage('No notification');

@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, windowSizes } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -304,12 +304,12 @@ describe('the automatic refresh of the operations page', () => {
   });
 });
 
-it.each(looks)(
+it.each(windowSizes)(
   'has no accessibility violations or overflow on the operations page: %s',
   async (_look, options) => {
     const { page } = await open(options);
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: '2 upstreams have problems' }).click();
     // The page scrolls inside the window. The window with the header does not scroll.
     expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, windowSizes } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -147,14 +147,14 @@ it('moves through the chat list with the arrow keys', async () => {
   expect(await focused()).toBe('Count to 4');
 });
 
-it.each(looks)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
+it.each(windowSizes)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
   const { page } = await fixture.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
   await page.getByRole('button', { name: 'Search everything' }).click();
   await page.getByRole('option').first().waitFor();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
   await page.getByRole('option', { name: 'Keyboard shortcuts' }).click();
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });

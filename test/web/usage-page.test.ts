@@ -5,7 +5,7 @@ import { hello } from '#test/chunks.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, windowSizes } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -226,20 +226,20 @@ describe('the calls of a row or a bar', () => {
   });
 });
 
-it.each(looks)(
+it.each(windowSizes)(
   'has no accessibility violations or overflow on the usage page: %s',
   async (_look, options) => {
     const { page } = await open('admin-key', options);
     await page.locator('.day-chart summary').click();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Show the calls of Bounded' }).click();
     await page.getByText('key:user').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     const limited = await open('user-key', options);
-    expect(await violations(limited.page)).toEqual([]);
-    expect(await overhang(limited.page)).toBe(0);
+    expect(await findViolations(limited.page)).toEqual([]);
+    expect(await measureOverflow(limited.page)).toBe(0);
   },
   maxLookMs,
 );

@@ -78,7 +78,7 @@ export class Pattern {
  */
 export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {
   try {
-    return runWithin(maxRunMs, () => run(Pattern.run));
+    return runWithTimeout(maxRunMs, () => run(Pattern.run));
   } catch (error) {
     throw isTimeout(error) ? new PatternError(`it takes longer than ${maxRunMs} ms`, { isTimeout: true }) : error;
   }
@@ -90,7 +90,7 @@ export function compilePattern(source: string, limits?: PatternLimits): Pattern 
 }
 
 /** Returns whether a pattern matches somewhere in a text, or undefined if the text is too long or the match takes too long. */
-export function isPatternIn(pattern: Pattern, text: string): boolean | undefined {
+export function hasMatch(pattern: Pattern, text: string): boolean | undefined {
   try {
     return withPatterns(({ isFound }) => isFound(pattern, text));
   } catch (error) {
@@ -155,7 +155,7 @@ interface NodeProcess {
  * the middle of a regular expression. Meant for rules from outside. It bounds time but is not a sandbox. Costs about a millisecond.
  * `run` may be called twice. On the page, which has no `node:vm`, it only calls `run`: there a user's rules delay only that user.
  */
-export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
+export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Value {
   const { process } = globalThis as { readonly process?: NodeProcess };
   if (process === undefined) return run();
   const { runInNewContext } = process.getBuiltinModule('node:vm');

@@ -34,9 +34,9 @@ export function isSignedIn({ chain, userKey, signedInAtMs }: Caller): boolean {
 export function requireSignedIn(caller: Caller): void {
   requireOwn(caller, 'create or manage keys');
   if (caller.userKey !== undefined)
-    throw accessDenied('A key that a user created cannot create or manage keys. Sign in, and send your token.');
+    throw createAccessDenied('A key that a user created cannot create or manage keys. Sign in, and send your token.');
   if (!isSignedIn(caller))
-    throw accessDenied(
+    throw createAccessDenied(
       'Only users who sign in with an identity provider can create keys. Send the token of such a user. For another project key, ask the operator of this service.',
     );
 }
@@ -46,11 +46,11 @@ export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, call
   requireSignedIn(caller);
   const right = findSelfService(roles, caller.roles);
   if (right !== undefined) return right;
-  throw accessDenied(
+  throw createAccessDenied(
     `None of your roles (${caller.roles.join(', ')}) allows you to create keys. Ask the operator of this service to set roles.<name>.selfService.`,
   );
 }
 
-function accessDenied(message: string): ParleyError {
+function createAccessDenied(message: string): ParleyError {
   return new ParleyError('access_denied', message);
 }

@@ -16,9 +16,9 @@ export interface IndexedDocument {
   /** Title from the document. Empty if it has none. */
   readonly title: string;
   readonly format: string;
-  readonly passages: number;
+  readonly passageCount: number;
   /** Estimated number of tokens. */
-  readonly tokens: number;
+  readonly tokenCount: number;
   /** Sentence for the user about parts that Parley could not read. Undefined if Parley read the complete document. */
   readonly note: string | undefined;
   /** Sentence for the user about the reason of a failure. Undefined if the document was indexed. */
@@ -80,12 +80,12 @@ export interface PassageIndex {
   /**
    * Prepares for the passages of a document, and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
    */
-  begin(document: string, content: string): Promise<void>;
+  startDocument(document: string, content: string): Promise<void>;
   addPassages(document: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void>;
   /** Marks the passages as complete. Returns false if the document was deleted in the meantime. */
-  finish(document: IndexedDocument): Promise<boolean>;
+  finishDocument(document: IndexedDocument): Promise<boolean>;
   /** Deletes a document with its passages and vectors. */
-  drop(document: string): Promise<void>;
+  deleteDocument(document: string): Promise<void>;
   /** Returns the passages of a document with `from <= nth < to`, in order. */
   read(document: string, from: number, to: number): Promise<readonly Passage[]>;
   /**
@@ -95,7 +95,7 @@ export interface PassageIndex {
   searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]>;
   addVectors(key: VectorKey, run: VectorRun): Promise<void>;
   /** Returns vectors in the order of the passages. Some may not exist yet. */
-  vectors(key: VectorKey): Promise<readonly VectorRun[]>;
+  readVectors(key: VectorKey): Promise<readonly VectorRun[]>;
   /** Returns the number of passages with vectors. These are the first passages of the document. */
   countVectors(key: VectorKey): Promise<number>;
   /** Deletes data that no stored file uses. */

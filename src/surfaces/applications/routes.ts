@@ -12,13 +12,13 @@ import { getPublicFeatures } from '#domain/deployments/features.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
-import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import type { ApplicationDeps } from './application-deps.ts';
+import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './authorize.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
-import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './who-may.ts';
 
 const base = '/v1/applications/';
 const versionsBase = '/v1/versions/applications/';

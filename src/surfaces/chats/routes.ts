@@ -24,7 +24,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
-import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 

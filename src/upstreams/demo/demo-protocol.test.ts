@@ -6,11 +6,11 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
-import { collectReply, startDemo, toAttempt, tool, user } from '#test/talk-to-demo.ts';
+import { collectReply, createDemo, createTool, createUserMessage, toAttempt } from '#test/demo-model.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { createDemoProtocol } from './demo-protocol.ts';
 
-const { say, embedder } = startDemo();
+const { say, embedder } = createDemo();
 afterAll(() => embedder.close());
 
 const handbook = `Welcome to Acme. Employees get 30 days of vacation a year. Remote work is possible on two days a week.
@@ -75,7 +75,7 @@ describe('the demo', () => {
   });
 
   it('describes the request in a table, if asked to', async () => {
-    const { message } = await say('Give me an attachment', { tools: [tool('pipe|d', 'Adds')] });
+    const { message } = await say('Give me an attachment', { tools: [createTool('pipe|d', 'Adds')] });
     expect(message.custom_content?.attachments).toEqual([
       { index: 0, type: 'text/markdown', title: 'What I saw', data: expect.stringContaining('| Tools offered | pipe\\|d |') },
     ]);
@@ -116,7 +116,7 @@ describe('the demo', () => {
 describe('documents', () => {
   it('are quoted where they are nearest to the question', async () => {
     const attachments = [{ index: 0, type: 'text/plain', title: 'Handbook', data: handbook }];
-    const { content, message } = await say([user('How many vacation days do employees get?', { attachments })]);
+    const { content, message } = await say([createUserMessage('How many vacation days do employees get?', { attachments })]);
     expect(content).toMatch(/^Nearest to your question I find:\n\n> Employees get 30 days of vacation a year\.\n>\n> — Handbook/);
     expect(message.custom_content?.stages?.at(-1)?.name).toBe('Searching the passages');
   });
@@ -124,11 +124,11 @@ describe('documents', () => {
   it('may be pasted between quotes, sent as long text, or come from an earlier message', async () => {
     const long = `${handbook}\n${'Nothing to see in this line of text.\n'.repeat(30)}`;
     for (const messages of [
-      [user(`When is lunch? """${handbook}"""`)],
-      [user(`${long}\nWhen is lunch served?`)],
-      [user(`${long.replaceAll('\n', ' ')} When is lunch served?`)],
-      [user(`> ${handbook.replaceAll('\n', '\n> ')}\nWhen is lunch served?`)],
-      [user(`"""${handbook}""" Read this`), user('When is lunch served?')],
+      [createUserMessage(`When is lunch? """${handbook}"""`)],
+      [createUserMessage(`${long}\nWhen is lunch served?`)],
+      [createUserMessage(`${long.replaceAll('\n', ' ')} When is lunch served?`)],
+      [createUserMessage(`> ${handbook.replaceAll('\n', '\n> ')}\nWhen is lunch served?`)],
+      [createUserMessage(`"""${handbook}""" Read this`), createUserMessage('When is lunch served?')],
     ]) {
       expect((await say(messages)).content).toMatch(/^Nearest[^>]+> The canteen serves lunch from noon to two\./);
     }
@@ -136,14 +136,16 @@ describe('documents', () => {
 
   it('are not quoted if they are not near the question', async () => {
     const attachments = [{ title: 'Handbook', data: handbook }];
-    expect((await say([user('Which planets have rings?', { attachments })])).content).toContain(
+    expect((await say([createUserMessage('Which planets have rings?', { attachments })])).content).toContain(
       'nothing in the texts given comes near it',
     );
   });
 
   it('are named if they cannot be read', async () => {
     const attachments = [{ type: 'image/png', data: 'AAAA' }];
-    expect((await say([user('Which planets have rings?', { attachments })])).content).toContain('the attachments are not text');
+    expect((await say([createUserMessage('Which planets have rings?', { attachments })])).content).toContain(
+      'the attachments are not text',
+    );
   });
 });
 
@@ -158,10 +160,10 @@ describe('limits', () => {
   });
 
   it('truncate the arguments of a call at max_tokens', async () => {
-    const offered = [tool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
+    const offered = [createTool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
     const ask = toAttempt('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
     const texts: string[] = [];
-    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => startDemo().demo.chat(ask, sink)))
+    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => createDemo().demo.chat(ask, sink)))
       texts.push(JSON.stringify(chunks));
     expect(texts.join()).toContain('"finish_reason":"length"');
   });
@@ -214,8 +216,8 @@ describe('unusual input', () => {
     ['no parts', [{ role: 'user', content: [] }]],
     ['null content', [{ role: 'user', content: null }]],
     ['no user', [{ role: 'system', content: 'Be kind.' }]],
-    ['special tokens', [user('<|endoftext|><|im_start|>')]],
-    ['lone surrogates', [user('\ud800 \udc00 \u0000')]],
+    ['special tokens', [createUserMessage('<|endoftext|><|im_start|>')]],
+    ['lone surrogates', [createUserMessage('\ud800 \udc00 \u0000')]],
     ['a result without a call', [{ role: 'tool', content: 'x', tool_call_id: 'none' }]],
   ])('%s is answered', async (_, messages) => {
     const { reply } = await say(messages);
@@ -231,11 +233,11 @@ describe('unusual input', () => {
     ['quote marks', '"'.repeat(1_000_000)],
     ['digits and dots', '1.'.repeat(500_000)],
   ])('a megabyte of %s is answered in limited time', async (_, text) => {
-    const offered = [tool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
+    const offered = [createTool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
     let content = '';
-    const heldMs = await measureLongestHold(async () => {
-      await say([user(text), user(text)], { tools: offered, tool_choice: 'required' });
-      ({ content } = await say([user('Which fox?', { attachments: [{ data: text }] })]));
+    const heldMs = await measureEventLoopBlock(async () => {
+      await say([createUserMessage(text), createUserMessage(text)], { tools: offered, tool_choice: 'required' });
+      ({ content } = await say([createUserMessage('Which fox?', { attachments: [{ data: text }] })]));
     });
     expect(content).not.toBe('');
     expect(heldMs).toBeLessThan(8000);
@@ -244,7 +246,7 @@ describe('unusual input', () => {
 
 describe('a stream', () => {
   it('is paced, and ends when the client disconnects', async () => {
-    const paced = startDemo(15);
+    const paced = createDemo(15);
     const caller = new AbortController();
     const began = performance.now();
     let leftAt = 0;
@@ -269,9 +271,9 @@ describe('a stream', () => {
   });
 
   it('ends immediately if it is canceled while the model works', async () => {
-    const fresh = startDemo();
+    const fresh = createDemo();
     const caller = new AbortController();
-    const offered = Array.from({ length: 100 }, (_, index) => tool(`tool_${index}`, `Does thing number ${index}`));
+    const offered = Array.from({ length: 100 }, (_, index) => createTool(`tool_${index}`, `Does thing number ${index}`));
     setTimeout(() => caller.abort(new Error('left')), 200);
     await expect(collectReply(fresh.demo, toAttempt('Do thing number 7', { tools: offered }), caller.signal)).rejects.toThrow(
       'left',
@@ -280,7 +282,7 @@ describe('a stream', () => {
   });
 
   it('runs concurrently with a hundred others', async () => {
-    const offered = [tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
+    const offered = [createTool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
     const cities = Array.from({ length: 100 }, (_, index) => `City${index}`);
     const heard = await Promise.all(cities.map((city) => say(`What is the weather in ${city}?`, { tools: offered })));
     expect(heard.map(({ calls }) => calls.length)).toEqual(cities.map(() => 1));
@@ -288,7 +290,7 @@ describe('a stream', () => {
 });
 
 describe('an embedder that fails', () => {
-  const ask = toAttempt('What is the weather?', { tools: [tool('get_weather', '')] });
+  const ask = toAttempt('What is the weather?', { tools: [createTool('get_weather', '')] });
   const demoWith = (failing: Embedder) => createDemoProtocol({ embedder: failing, now: Date.now, newId: () => 'x', paceMs: 0 });
 
   it('causes an upstream error', async () => {

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { howToCite } from '#domain/tools/tool.ts';
-import { startDemo, tool, user } from '#test/talk-to-demo.ts';
+import { createDemo, createTool, createUserMessage } from '#test/demo-model.ts';
 
-const { say, embedder } = startDemo();
+const { say, embedder } = createDemo();
 afterAll(() => embedder.close());
 
-const weather = tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } });
-const time = tool('get_current_time', 'Get the current time in a time zone or city', { city: { type: 'string' } });
+const weather = createTool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } });
+const time = createTool('get_current_time', 'Get the current time in a time zone or city', { city: { type: 'string' } });
 const tools = [weather, time];
 
 function asked(question: string, ...results: (readonly [name: string, text: string])[]) {
@@ -16,7 +16,7 @@ function asked(question: string, ...results: (readonly [name: string, text: stri
     function: { name, arguments: '{}' },
   }));
   return [
-    user(question),
+    createUserMessage(question),
     { role: 'assistant' as const, content: null, tool_calls },
     ...results.map(([, content], index) => ({ role: 'tool' as const, tool_call_id: `call_${index}`, content })),
   ];
@@ -132,7 +132,10 @@ describe('tool results', () => {
   });
 
   it('of a function are quoted', async () => {
-    const messages = [user('What is the weather in Paris?'), { role: 'function' as const, name: 'get_weather', content: 'Rain' }];
+    const messages = [
+      createUserMessage('What is the weather in Paris?'),
+      { role: 'function' as const, name: 'get_weather', content: 'Rain' },
+    ];
     expect((await say(messages, { functions: [weather.function] })).content).toBe('get_weather says: Rain');
   });
 
@@ -164,7 +167,7 @@ describe('tool results', () => {
       const later = [
         ...first,
         { role: 'assistant' as const, content },
-        user('And of the passages that I cite, what is the user shown?'),
+        createUserMessage('And of the passages that I cite, what is the user shown?'),
       ];
       for (const said of [content, (await say(later)).content])
         expect(said).not.toMatch(/Behind what you|passages that you cite|Note:/);
@@ -186,7 +189,7 @@ describe('tool results', () => {
     const messages = [
       ...asked('What is the weather in Paris?', ['get_weather', 'Sunny']),
       { role: 'assistant' as const, content: 'Sunny' },
-      user('And what time is it in Tokyo?'),
+      createUserMessage('And what time is it in Tokyo?'),
     ];
     expect((await say(messages, { tools })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
   });

@@ -20,10 +20,10 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
   const strings = useSearchStrings();
   const { go } = usePage();
   const { count, at, goTo } = useMarks(conversation, query);
-  const step = (direction: 'up' | 'down', name: string, by: number) => (
+  const renderStepButton = (direction: 'up' | 'down', name: string, offset: number) => (
     <button
       {...{ type: 'button', className: `icon-button ${direction}`, 'aria-label': name, title: name, disabled: count < 2 }}
-      onClick={() => goTo((at + by + count) % count)}
+      onClick={() => goTo((at + offset + count) % count)}
     >
       <Icon name="down" />
     </button>
@@ -35,10 +35,10 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
       <span className="soft" role="status">
         {count === 0 ? strings.notInText : strings.position(at + 1, count)}
       </span>
-      {step('up', strings.earlier, -1)}
-      {step('down', strings.later, 1)}
+      {renderStepButton('up', strings.earlier, -1)}
+      {renderStepButton('down', strings.later, 1)}
       <button
-        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.markNoMore, title: strings.markNoMore }}
+        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.removeHighlights, title: strings.removeHighlights }}
         onClick={() => go({ at: 'conversation', id: conversation.id })}
       >
         <Icon name="close" />

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { toCsv } from './csv-button.tsx';
 import { getLastDays, getThisMonth, listDays } from './days.ts';
-import { computeStep, toMoney } from './measure.ts';
+import { computeAxisStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 import { usageEnglish } from './usage-english.ts';
 import { usageGerman } from './usage-german.ts';
@@ -33,9 +33,9 @@ describe('day ranges', () => {
 
 describe('toCsv', () => {
   it('writes a header, and the user for all users', () => {
-    const tail = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
-    expect(toCsv([row], true)).toBe(`day,deployment,user,${tail}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
-    expect(toCsv([row], false)).toBe(`day,deployment,${tail}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
+    const columns = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
+    expect(toCsv([row], true)).toBe(`day,deployment,user,${columns}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
+    expect(toCsv([row], false)).toBe(`day,deployment,${columns}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
   });
 
   it.each([
@@ -65,13 +65,13 @@ describe('displayed values', () => {
     [437, true, 200],
     [0.44, false, 0.2],
     [1_000_000, true, 500_000],
-  ])('have readable steps up to %d', (highest, isWhole, step) => {
-    expect(computeStep(highest, isWhole)).toBeCloseTo(step, 9);
+  ])('have readable steps up to %d', (highest, isInteger, step) => {
+    expect(computeAxisStep(highest, isInteger)).toBeCloseTo(step, 9);
   });
 
   it('round times up', () => {
-    const said = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
-    expect(said).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
+    const formatted = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
+    expect(formatted).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
     expect(formatTimeUntil(0, 5000, 'de')).toBe('in 0 Sekunden');
   });
 });

@@ -9,7 +9,7 @@ import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
-import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
+import { identifyUser, isOwner, notFound, openOwn } from '../authorize.ts';
 import { bucketIn, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
 

@@ -7,7 +7,7 @@ type Listed = Extract<RemoteDelta, { kind: 'listed' }>;
 
 interface OpenCall {
   readonly item: McpCallItem;
-  readonly at: number;
+  readonly outputIndex: number;
   readonly done: (item: McpCallItem) => void;
 }
 
@@ -44,7 +44,7 @@ export class RemoteItems {
   }
 
   /** Closes calls without a result as incomplete. */
-  breakOff(): void {
+  closeIncomplete(): void {
     for (const { item, done } of this.#calls.values()) done({ ...item, status: 'incomplete' });
     this.#calls.clear();
   }
@@ -68,7 +68,7 @@ export class RemoteItems {
     const item: McpCallItem = { type: 'mcp_call', id, server_label, name, arguments: '', status: 'in_progress', ...fields };
     const { at, done } = this.#output.openAt(item);
     item.arguments = args;
-    this.#calls.set(call, { item, at, done });
+    this.#calls.set(call, { item, outputIndex: at, done });
     const position = { item_id: id, output_index: at };
     this.#output.emit({ type: 'response.mcp_call.in_progress', ...position });
     this.#output.emit({ type: 'response.mcp_call_arguments.delta', ...position, delta: args });
@@ -79,7 +79,7 @@ export class RemoteItems {
     const open = this.#calls.get(call);
     if (open === undefined) return;
     this.#calls.delete(call);
-    const { item, at, done } = open;
+    const { item, outputIndex: at, done } = open;
     const type = error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed';
     this.#output.emit({ type, item_id: item.id, output_index: at });
     done({ ...item, status: error === null ? 'completed' : 'failed', output, error });

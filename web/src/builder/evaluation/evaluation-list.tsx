@@ -32,7 +32,7 @@ interface EvaluationItemProps {
 function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
   const strings = useBuilderStrings();
   const formatName = useEvaluationName();
-  const picker = useId();
+  const selectId = useId();
   const [isOpen, setIsOpen] = useState(false);
   const [comparedId, setComparedId] = useState('');
   return (
@@ -55,9 +55,9 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
         <>
           {otherEvaluations.length > 0 && (
             <div className="row small">
-              <label htmlFor={picker}>{strings.besides}</label>
-              <select id={picker} value={comparedId} onChange={({ target }) => setComparedId(target.value)}>
-                <option value="">{strings.noOther}</option>
+              <label htmlFor={selectId}>{strings.comparedWith}</label>
+              <select id={selectId} value={comparedId} onChange={({ target }) => setComparedId(target.value)}>
+                <option value="">{strings.noComparison}</option>
                 {otherEvaluations.map((item) => (
                   <option key={item.id} value={item.id}>
                     {formatName(item)}
@@ -77,10 +77,10 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
 export function ResultTag({ evaluation }: { readonly evaluation: Evaluation }) {
   const strings = useBuilderStrings();
   const { status, passed, total } = evaluation;
-  const isFine = status === 'completed' && passed === total;
+  const hasPassed = status === 'completed' && passed === total;
   const label =
     status === 'completed' ? strings.passedCount(passed, total) : status === 'cancelled' ? strings.wasCancelled : strings.didFail;
-  return <span className={isFine ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
+  return <span className={hasPassed ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
 }
 
 /** The last result of a version, if there is one. */

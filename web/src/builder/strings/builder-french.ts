@@ -267,7 +267,7 @@ export const builderFrench: BuilderWords = {
   inForce: 'Actuelle',
   versionNumber: (number) => `version ${number}`,
   compare: 'Comparer',
-  compareWith: (name) => `Comparer avec celle de ${name}`,
+  comparedWith: (name) => `Comparer avec celle de ${name}`,
   restore: 'Restaurer',
   restoreNamed: (name) => `Restaurer celle de ${name}`,
   restoreQuestion: (name) =>
@@ -347,8 +347,8 @@ export const builderFrench: BuilderWords = {
   wasCancelled: 'annulée',
   didFail: 'en échec',
   outcomes: { passed: 'réussi', failed: 'échoué', error: 'sans réponse' },
-  besides: 'Face à',
-  noOther: 'aucune autre',
+  comparedWith: 'Face à',
+  noComparison: 'aucune autre',
   changedCases: 'Ce qui a changé',
   compared: (better, worse, same) =>
     `${better} ${plural(better, 'meilleur', 'meilleurs')}, ${worse} moins ${plural(worse, 'bon', 'bons')}, ${same} ${plural(same, 'identique', 'identiques')}`,

@@ -266,7 +266,7 @@ export const builderSpanish: BuilderWords = {
   inForce: 'Actual',
   versionNumber: (number) => `versión ${number}`,
   compare: 'Comparar',
-  compareWith: (name) => `Comparar con la de ${name}`,
+  comparedWith: (name) => `Comparar con la de ${name}`,
   restore: 'Restaurar',
   restoreNamed: (name) => `Restaurar la de ${name}`,
   restoreQuestion: (name) =>
@@ -346,8 +346,8 @@ export const builderSpanish: BuilderWords = {
   wasCancelled: 'cancelada',
   didFail: 'fallida',
   outcomes: { passed: 'superado', failed: 'no superado', error: 'sin respuesta' },
-  besides: 'Frente a',
-  noOther: 'ninguna otra',
+  comparedWith: 'Frente a',
+  noComparison: 'ninguna otra',
   changedCases: 'Lo que ha cambiado',
   compared: (better, worse, same) =>
     `${better} ${plural(better, 'mejor', 'mejores')}, ${worse} ${plural(worse, 'peor', 'peores')}, ${same} ${plural(same, 'igual', 'iguales')}`,

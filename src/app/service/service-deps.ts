@@ -13,7 +13,7 @@ import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
-import type { NoteRemovedReferences } from '#pipeline/reply-files.ts';
+import type { OnRemovedReferences } from '#pipeline/reply-files.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#services/files/stored-resources.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { Stores } from '../node/open-stores.ts';
@@ -59,7 +59,7 @@ export interface ServiceDeps {
   /** Called with a part that a quick app names but cannot use, and again when it can. */
   readonly onUnusablePart?: OnUnusablePart;
   /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
-  readonly onRemovedReferences?: NoteRemovedReferences;
+  readonly onRemovedReferences?: OnRemovedReferences;
   /** Data for administrators. If undefined, the paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
   /** Called with each event for the audit log. */
