@@ -46,7 +46,7 @@ export interface ToolRunContext {
   readonly maxResultBytes: number;
   /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
-  /** Called with calls that did not run a tool. */
+  /** Called for each call that did not run a tool. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
   /** The user's answers to questions of earlier runs, by call ID. Defaults to no answers. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
@@ -183,7 +183,7 @@ class ToolRun {
     };
   }
 
-  /** Reports a call on a server that the request named. */
+  /** Returns the content that announces a call to an MCP server of the request. Empty for other tools. */
   #toRemoteCallContent(): Pick<ResponseCustomContent, 'remote'> {
     const remote = this.#tool?.remote;
     if (remote === undefined) return {};

@@ -68,7 +68,7 @@ export interface CallRecord {
   caller: Caller | undefined;
   /** Called when the deployment ID is known, even if the deployment does not exist. */
   setDeployment(id: string): void;
-  /** Called when the first bytes of a stream are sent. Not called for an answer that is one JSON text. */
+  /** Called when the first bytes of a stream are sent. Not called for a response that is a single JSON body. */
   recordFirstByte(atMs: number): void;
   /** Called for each further write of the stream, regardless of the number of events in it. */
   recordChunk(atMs: number): void;

@@ -19,10 +19,10 @@ describe('user ID of toCaller', () => {
 
   it.each([
     ['another claim', { email: 'ada@example.com' }, 'email'],
-    ['a claim in another', { profile: { id: { value: 'ada@example.com' } } }, 'profile.id.value'],
+    ['a nested claim', { profile: { id: { value: 'ada@example.com' } } }, 'profile.id.value'],
     ['a claim whose name has dots', { 'https://example.com/id': 'ada@example.com' }, 'https://example.com/id'],
     [
-      'a claim in one whose name has dots',
+      'a claim nested in a claim whose name has dots',
       { 'https://example.com/user': { id: 'ada@example.com' } },
       'https://example.com/user.id',
     ],
@@ -38,9 +38,9 @@ describe('user ID of toCaller', () => {
     ['an object', { id: 'ada' }],
     ['null', null],
     ['longer than 512 characters', 'a'.repeat(513)],
-    ['cut by a NUL', 'ada\0root'],
-    ['on two lines', 'ada\r\nroot'],
-    ['half a character', '\udc00'],
+    ['text with a NUL character', 'ada\0root'],
+    ['text with a line break', 'ada\r\nroot'],
+    ['a lone surrogate', '\udc00'],
   ])('must not be %s', (_what, sub) => {
     expect(() => toCaller({ sub }, createSource())).toThrow(ParleyError);
   });
@@ -59,7 +59,7 @@ describe('subject of toCaller', () => {
       users.map((sub) => toCaller({ sub }, createSource({}, { name, isFirst: index === 0 })).subject),
     );
 
-  it('starts with the name of the provider, except for the first provider', () => {
+  it('starts with `jwt:` and the name of the provider, except for the first provider', () => {
     expect(subjects(['corporate', 'partner'], ['ada'])).toEqual(['ada', 'jwt:partner:ada']);
   });
 
@@ -97,17 +97,17 @@ describe('subject of toCaller', () => {
 describe('roles of toCaller', () => {
   it.each([
     ['a list', { roles: ['staff', 'admin'] }, 'roles', ['staff', 'admin']],
-    ['one word', { roles: 'staff' }, 'roles', ['staff']],
-    ['words with spaces between', { scope: 'staff  admin ' }, 'scope', ['staff', 'admin']],
-    ['a list deeper down', { realm_access: { roles: ['staff'] } }, 'realm_access.roles', ['staff']],
+    ['a string with one role', { roles: 'staff' }, 'roles', ['staff']],
+    ['a space-separated string', { scope: 'staff  admin ' }, 'scope', ['staff', 'admin']],
+    ['a nested list', { realm_access: { roles: ['staff'] } }, 'realm_access.roles', ['staff']],
     [
-      'a list below a name with dots',
+      'a list nested in a claim whose name has dots',
       { resource_access: { 'my.app': { roles: ['staff'] } } },
       'resource_access.my.app.roles',
       ['staff'],
     ],
-    ['a list in a claim that is an address', { 'https://example.com/roles': ['staff'] }, 'https://example.com/roles', ['staff']],
-    ['the texts of a list', { roles: ['staff', 7, null, ['x'], ''] }, 'roles', ['staff']],
+    ['a claim whose name is a URL', { 'https://example.com/roles': ['staff'] }, 'https://example.com/roles', ['staff']],
+    ['the strings of a list that has other values', { roles: ['staff', 7, null, ['x'], ''] }, 'roles', ['staff']],
   ])('are read from %s', (_what, claims, rolesClaim, expected) => {
     expect(readRoles(claims, rolesClaim)).toEqual(expected);
   });
@@ -115,7 +115,7 @@ describe('roles of toCaller', () => {
   it.each([
     ['missing', {}],
     ['an empty list', { roles: [] }],
-    ['empty text', { roles: ' ' }],
+    ['a blank string', { roles: ' ' }],
     ['a number', { roles: 3 }],
     ['an object', { roles: { staff: true } }],
     ['null', { roles: null }],

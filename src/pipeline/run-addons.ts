@@ -16,7 +16,7 @@ export interface AddonDeps {
   readonly clock: Clock;
   /** Returns a random ID. */
   readonly newId: () => string;
-  /** Called with the error of a tool, whose reason is not reported to the client or the model. */
+  /** Called with a tool error. Its reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -25,17 +25,17 @@ interface AddonRun {
   readonly sink: Sink<RawFrame>;
 }
 
-/** Gives a model the tools of the request's addons. Parley calls the tools, and `callModel` answers. Throws `unknown_addon`. */
+/** Runs the agent loop with the tools of the request's addons. `callModel` calls the model. Throws `unknown_addon`. */
 export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, sink }: AddonRun): Handle {
   const { addons = [], n = 1, ...request } = prepared.request;
   const { configuration } = prepared.target.snapshot;
   const namedAddons = findAddons(configuration, addons);
-  // The request has changed, so an upstream of the client's dialect cannot receive the original.
-  const modelCall = { ...prepared, request, native: undefined };
-  if (namedAddons.length === 0) return callModel({ ...modelCall, request: { ...request, n } }, sink);
+  // `request` has no `addons` and `n`, so an upstream with the client's dialect must not receive the original in `native`.
+  const withoutAddons = { ...prepared, request, native: undefined };
+  if (namedAddons.length === 0) return callModel({ ...withoutAddons, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
     sendWithTools(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
-      pipeFrom((signal) => loop(deps, { ...modelCall, request: inner }, { namedAddons, callModel, signal }), inToolReply),
+      pipeFrom((signal) => loop(deps, { ...withoutAddons, request: inner }, { namedAddons, callModel, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }

@@ -16,7 +16,7 @@ export interface DataPoint {
 export class Histogram {
   readonly attributes: Labels;
   readonly boundaries: readonly number[];
-  /** One count more than there are boundaries. */
+  /** Number of values per bucket. The last bucket has no upper bound, so there is one more than boundaries. */
   readonly counts: Float64Array;
   count = 0;
   sum = 0;
@@ -41,7 +41,7 @@ export class Histogram {
   }
 }
 
-/** Measurements of one operation of one deployment. Each label set is bound on its first use. */
+/** Measurements of one operation of one deployment. Histograms of failed calls are created on first use. */
 export class CallSeries {
   readonly timeToFirstByte: Histogram;
   readonly timePerOutputToken: Histogram;
@@ -70,7 +70,7 @@ export class CallSeries {
     this.okDuration = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
   }
 
-  /** Whether any such call was made. */
+  /** Whether any call of this operation to this deployment was made. */
   get hasBeenUsed(): boolean {
     return this.inFlightCalls > 0 || this.okDuration.count > 0 || this.#failedDurations.size > 0;
   }
@@ -101,7 +101,7 @@ export class UpstreamSeries {
   /** Durations of successful attempts. */
   readonly okDurations: Readonly<Record<Operation, Histogram>>;
 
-  /** `upstream` is undefined for the series that unknown IDs share. */
+  /** `upstream` is undefined for the series that all unknown upstream IDs share. */
   constructor(id: string, upstream: Upstream | undefined) {
     this.#id = id;
     this.attributes = {

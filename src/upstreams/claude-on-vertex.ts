@@ -11,7 +11,7 @@ import { toHeaders } from './anthropic/anthropic-protocol.ts';
 import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
-/** Version field of the body, which replaces the version header. */
+/** Value of `anthropic_version` in the body, which replaces the header `anthropic-version`. */
 const messagesVersion = 'vertex-2023-10-16';
 const maxTokenResponseBytes = 1024 * 1024;
 const regionPattern = /^[a-z0-9-]{1,63}$/;
@@ -23,8 +23,8 @@ interface Account {
 }
 
 /**
- * Creates the protocol for Claude on Google's Vertex AI: the Messages dialect at a URL with the model and the method, and the
- * token of a service account. `endpoint` is the base URL ending in /publishers/anthropic.
+ * Creates the protocol for Claude on Google's Vertex AI. It sends requests in the Messages dialect to a URL that contains the model
+ * and the method, with an access token of a service account. `endpoint` is the base URL, which ends in `/publishers/anthropic`.
  */
 export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
   const accounts = new WeakMap<Upstream, Account>();
@@ -85,7 +85,7 @@ function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: stri
   return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${method}`);
 }
 
-/** Regions of several locations have their own hosts. */
+/** Returns the API host of a region. `global` and the multi-regions `eu` and `us` have other host names than single regions. */
 function getHost(region: string): string {
   if (!regionPattern.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
   if (region === 'global') return 'aiplatform.googleapis.com';

@@ -206,7 +206,7 @@ describe('chain of applications', () => {
     expect(rejections.map(({ error }) => error.code)).toEqual(['call_depth_exceeded']);
   });
 
-  it('is rejected if it is deeper than 16', async () => {
+  it('is rejected if it is deeper than 16 applications', async () => {
     const applications = Object.fromEntries(
       Array.from({ length: 20 }, (_, depth) => [`a${depth}`, { endpoint: `${host.url}/${depth}` }]),
     );
@@ -290,7 +290,7 @@ describe('reply of an application', () => {
     });
   });
 
-  it('determines the controls and values that the client may complete', async () => {
+  it('determines which controls the client may complete, and with which values', async () => {
     const controls = [{ index: 0, label: 'Book', schema: { type: 'object', properties: { nights: { type: 'integer' } } } }];
     const conversation = (custom: object, completed: object) => [
       { role: 'user', content: 'hi' },

@@ -122,9 +122,9 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
     expect(bucket).toEqual({ ...node, name: null, parentPath: null, url: `files/${files.bucket}/`, nextToken: null });
   });
 
-  it('of a folder is returned without the trailing slash, unless a file has that path', async () => {
+  it('of a folder can be requested without the trailing slash unless a file has that path', async () => {
     expect(await readPage('many/x')).toEqual(await readPage('many/x/'));
-    const file = await files.put('a', 'a file beside the folder');
+    const file = await files.put('a', 'a file next to the folder');
     expect(file.status).toBe(200);
     expect((await files.metadata('a')).json).toMatchObject({ nodeType: 'ITEM', name: 'a' });
     expect((await readPage('a/')).items.length).toBe(4);
@@ -156,12 +156,12 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
     'token=AA',
     'token=a&token=b',
     'limit=1&limit=2',
-  ])('is rejected with %s', async (query) => {
+  ])('is rejected for the invalid query %s', async (query) => {
     const { status, error } = await files.metadata(`?${query}`);
     expect([status, error.param]).toEqual([400, query.split('=')[0]]);
   });
 
-  it.each(['a//', '../', 'a/../', '%00/', 'a%2F%2F'])('does not exist at %s', async (path) => {
+  it.each(['a//', '../', 'a/../', '%00/', 'a%2F%2F'])('returns file_not_found for the invalid path %s', async (path) => {
     expect((await files.metadata(path)).error.code).toBe('file_not_found');
   });
 });

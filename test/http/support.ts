@@ -116,7 +116,7 @@ export class Servers implements AsyncDisposable {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Starts a server of plain sockets and returns its URL. */
+  /** Starts a TCP server and returns its URL. */
   async startRaw(onSocket: (socket: Socket, nth: number) => void): Promise<string> {
     let count = 0;
     const port = await this.listen(createServer({ noDelay: true }, (socket) => onSocket(socket, count++)));
@@ -146,7 +146,7 @@ export function sleep(ms: number): Promise<void> {
 export async function until(isTrue: () => boolean, timeoutMs = 30_000): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   while (!isTrue()) {
-    if (performance.now() > endMs) throw new Error(`never true: ${isTrue}`);
+    if (performance.now() > endMs) throw new Error(`not true within ${timeoutMs} ms: ${isTrue}`);
     await sleep(5);
   }
 }

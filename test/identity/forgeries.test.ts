@@ -33,7 +33,7 @@ afterAll(async () => {
   await Promise.all([issuer.stop(), otherIssuer.stop()]);
 });
 
-type Forgery = readonly [what: string, token: () => string | Promise<string>, message: string | RegExp];
+type Forgery = readonly [title: string, token: () => string | Promise<string>, message: string | RegExp];
 const wrongSignature = 'The token has an invalid signature.';
 const unknownKey = 'The token is signed with a key that its issuer does not publish.';
 const unsupportedAlgorithm =
@@ -44,7 +44,7 @@ const wrongType = 'The token has a type that gives no access. Send an access tok
 const signatureForgeries: readonly Forgery[] = [
   ['is not signed', () => forge({ ...header, alg: 'none' }, claims, unsigned), unsupportedAlgorithm],
   [
-    'is not signed, with another spelling of none',
+    'is not signed and has another spelling of the algorithm none',
     () => forge({ ...header, alg: 'nOnE' }, claims, unsigned),
     unsupportedAlgorithm,
   ],
@@ -106,24 +106,24 @@ const confusionForgeries: readonly Forgery[] = [
 
 const headerForgeries: readonly Forgery[] = [
   ['jwk', () => forge({ ...header, kid: 'mine', jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), unknownKey],
-  ['jwk next to a known key', () => forge({ ...header, jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), wrongSignature],
+  ['jwk and the ID of a known key', () => forge({ ...header, jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), wrongSignature],
   ['jku', () => forge({ ...header, kid: 'mine', jku: `${otherIssuer.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
   ['x5u', () => forge({ ...header, kid: 'mine', x5u: `${otherIssuer.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
   ['x5c', () => forge({ ...header, kid: 'mine', x5c: ['MIIB'] }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is a path', () => forge({ ...header, kid: '../../../dev/null' }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is a URL', () => forge({ ...header, kid: `${otherIssuer.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
-  ['kid of a prototype', () => forge({ ...header, kid: '__proto__' }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid __proto__', () => forge({ ...header, kid: '__proto__' }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is SQL', () => forge({ ...header, kid: "' OR 1=1 --" }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is not a string', () => forge({ ...header, kid: { a: 1 } }, claims, rsa(getSigningKey(issuer))), /^The token /],
   [
-    'unknown crit',
+    'crit that names an unknown parameter',
     () => forge({ ...header, crit: ['exotic'], exotic: true }, claims, rsa(getSigningKey(issuer))),
     'The token cannot be verified with the keys of its issuer.',
   ],
   ['b64: false', () => forge({ ...header, b64: false, crit: ['b64'] }, claims, rsa(getSigningKey(issuer))), /^The token /],
   ['typ of a logout token', () => issuer.token({}, { typ: 'logout+jwt' }), wrongType],
-  ['typ of a security event', () => issuer.token({}, { typ: 'secevent+jwt' }), wrongType],
-  ['typ of a proof', () => issuer.token({}, { typ: 'dpop+jwt' }), wrongType],
+  ['typ of a security event token', () => issuer.token({}, { typ: 'secevent+jwt' }), wrongType],
+  ['typ of a DPoP proof', () => issuer.token({}, { typ: 'dpop+jwt' }), wrongType],
   ['typ that is not a string', () => forge({ ...header, typ: ['JWT'] }, claims, rsa(getSigningKey(issuer))), wrongType],
 ];
 
@@ -139,7 +139,7 @@ const claimForgeries: readonly Forgery[] = [
     /^The issuer of the token is not a configured /,
   ],
   [
-    'the issuer in another case',
+    'the issuer in uppercase',
     () => issuer.token({ iss: issuer.url.toUpperCase() }),
     /^The issuer of the token is not a configured /,
   ],
@@ -185,7 +185,7 @@ const claimForgeries: readonly Forgery[] = [
 ];
 
 const malformedTokens: readonly Forgery[] = [
-  ['dots alone', () => 'a..', malformed],
+  ['empty parts', () => 'a..', malformed],
   ['a header that is not JSON', () => forge('{', claims, rsa(getSigningKey(issuer))), malformed],
   ['a header that is a list', () => forge([], claims, rsa(getSigningKey(issuer))), malformed],
   ['claims that are not JSON', () => forge(header, 'claims', rsa(getSigningKey(issuer))), malformed],
@@ -199,7 +199,7 @@ describe.each([
   ['token signed with HMAC by', confusionForgeries],
   ['token with the header', headerForgeries],
   ['token with', claimForgeries],
-  ['token that consists of', malformedTokens],
+  ['malformed token with', malformedTokens],
 ])('%s', (_group, forgeries) => {
   it.each(forgeries)('%s is rejected', async (_what, createToken, message) => {
     const token = await createToken();
@@ -211,8 +211,8 @@ describe.each([
   });
 });
 
-describe('rejected token', () => {
-  it('returns a challenge and an error in the format of the API', async () => {
+describe('invalid token', () => {
+  it('causes a challenge and an error in the format of the API', async () => {
     const answer = await service.chat(
       'm',
       { messages: [] },
@@ -243,19 +243,19 @@ describe('rejected token', () => {
 
   it('is rejected even if a similar token was accepted before', async () => {
     expect((await requestUserInfo(service, validToken)).status).toBe(200);
-    // Tokens with the longest possible common prefix.
+    // Each of these tokens shares a long prefix with the accepted one.
     for (const token of [`${validToken}A`, `${validToken.slice(0, -1)}`, withPayload(validToken, { ...claims, sub: 'root' })])
       expect((await requestUserInfo(service, token)).status).toBe(401);
   });
 
   it.each([
-    ['with a space', () => validToken.replace('.', '. ')],
-    ['with padding', () => validToken.replaceAll('.', '=.')],
-    ['in quotes', () => `"${validToken}"`],
-    ['repeated', () => `${validToken},${validToken}`],
-    ['in two parts', () => validToken.slice(0, validToken.lastIndexOf('.'))],
-    ['with a fourth part', () => `${validToken}.AAAA`],
-  ])('is treated as an unknown key %s', async (_form, write) => {
+    ['contains a space', () => validToken.replace('.', '. ')],
+    ['contains padding', () => validToken.replaceAll('.', '=.')],
+    ['is in quotes', () => `"${validToken}"`],
+    ['is repeated', () => `${validToken},${validToken}`],
+    ['has only two parts', () => validToken.slice(0, validToken.lastIndexOf('.'))],
+    ['has a fourth part', () => `${validToken}.AAAA`],
+  ])('is treated as an unknown API key if it %s', async (_form, write) => {
     expect((await getRejection(service, write())).slice(0, 2)).toEqual([401, 'invalid_api_key']);
   });
 
@@ -270,16 +270,16 @@ describe('rejected token', () => {
 
 describe('valid token', () => {
   it.each([
-    ['without changes', () => validToken],
-    ['with the type of RFC 9068', () => issuer.token({}, { typ: 'at+jwt' })],
-    ['with a full media type', () => issuer.token({}, { typ: 'application/at+JWT' })],
-    ['with a vendor type', () => issuer.token({}, { typ: 'application/okta-internal-at+jwt' })],
-    ['without a type', () => forge({ alg: 'RS256', kid: 'key-1' }, claims, rsa(getSigningKey(issuer)))],
-    ['without a key ID', () => forge({ alg: 'RS256' }, claims, rsa(getSigningKey(issuer)))],
-    ['for several audiences', () => issuer.token({ aud: ['https://elsewhere.example', audience] })],
-    ['that expired less than 30 s ago', () => issuer.token({ exp: now() - 20 })],
-    ['that becomes valid in less than 30 s', () => issuer.token({ nbf: now() + 20 })],
-  ])('is accepted %s', async (_what, make) => {
+    ['is unchanged', () => validToken],
+    ['has the type of RFC 9068', () => issuer.token({}, { typ: 'at+jwt' })],
+    ['has a full media type as its type', () => issuer.token({}, { typ: 'application/at+JWT' })],
+    ['has a vendor type', () => issuer.token({}, { typ: 'application/okta-internal-at+jwt' })],
+    ['has no type', () => forge({ alg: 'RS256', kid: 'key-1' }, claims, rsa(getSigningKey(issuer)))],
+    ['has no key ID', () => forge({ alg: 'RS256' }, claims, rsa(getSigningKey(issuer)))],
+    ['has several audiences', () => issuer.token({ aud: ['https://elsewhere.example', audience] })],
+    ['expired less than 30 s ago', () => issuer.token({ exp: now() - 20 })],
+    ['becomes valid in less than 30 s', () => issuer.token({ nbf: now() + 20 })],
+  ])('is accepted if it %s', async (_what, make) => {
     expect((await requestUserInfo(service, await make())).json).toEqual({ user: 'ada', project: 'first', roles: ['default'] });
   });
 

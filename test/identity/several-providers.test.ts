@@ -35,7 +35,7 @@ afterAll(async () => {
 const bearer = (token: string) => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
 
 describe('users of two identity providers', () => {
-  it('are identified by the claims that their provider configures', async () => {
+  it('are identified by the claims that are configured for their provider', async () => {
     const claims = { sub: 'ada', email: 'ada@example.com', roles: ['staff'] };
     expect((await requestUserInfo(service, await first.token(claims))).json).toEqual({
       user: 'ada',
@@ -49,7 +49,7 @@ describe('users of two identity providers', () => {
     });
   });
 
-  it('are separate users with separate limits, also from key users', async () => {
+  it('have separate limits, even if their IDs equal those of other providers or API keys', async () => {
     const chat = async (headers: Record<string, string>) =>
       (
         await service.sendRequest({

@@ -70,17 +70,17 @@ describe('nodes whose PostgreSQL is stopped', () => {
   it('reject requests that need the database immediately, with 503 and Retry-After', async () => {
     const form = { consent: { app: { consentRequired: false } } };
     const requests: readonly [string, () => Promise<TestResponse>][] = [
-      ['a consent', () => get(node, '/v1/consent')],
-      ['to give one', () => sendRequest(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
-      ['a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
-      ['to keep one', () => put(`/v1/files/${bucket}/one.txt`, 'one')],
-      ['an application', () => get(node, `/v1/applications/${bucket}/one`)],
-      ['to keep one', () => put(`/v1/applications/${bucket}/one`, demoQuickApp)],
-      ['to call one', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
+      ['read consents', () => get(node, '/v1/consent')],
+      ['give consent', () => sendRequest(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
+      ['read a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
+      ['store a file', () => put(`/v1/files/${bucket}/one.txt`, 'one')],
+      ['read an application', () => get(node, `/v1/applications/${bucket}/one`)],
+      ['store an application', () => put(`/v1/applications/${bucket}/one`, demoQuickApp)],
+      ['call an application', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
     ];
     for (const [what, step] of requests) {
       const { status, error, headers } = await step();
-      if (what === 'to give one' && status === 409) continue;
+      if (what === 'give consent' && status === 409) continue;
       expect([what, status, error.code, headers['retry-after']]).toEqual([what, 503, 'overloaded', '1']);
       expect(error.message).toBe('The store is currently unavailable: the database cannot be reached. Try again.');
     }
@@ -154,7 +154,7 @@ describe('nodes whose PostgreSQL stalls', () => {
 });
 
 describe('node that shuts down normally', () => {
-  it('writes the pending records', async () => {
+  it('writes its pending usage records', async () => {
     const stoppingNode = await cluster.start();
     const before = await countRows('usage_records', demoCalls);
     await Promise.all(Array.from({ length: 20 }, () => stoppingNode.chat('demo', { messages: hello })));

@@ -85,7 +85,7 @@ describe('a run that fails after tool calls', () => {
     expect(api.requests.length - before).toBe(1);
   });
 
-  it('counts the turns before the failure', async () => {
+  it('counts the turns before the failure toward the limit', async () => {
     await using rig = await startWithTools(
       ...twoTools,
       errorReply,

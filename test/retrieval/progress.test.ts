@@ -8,7 +8,7 @@ import { startProcess } from '#test/start-process.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { ownBucket, pathOf, quickApp, save, show } from '../applications/support.ts';
+import { getApplicationPath, ownBucket, quickApp, save, show } from '../applications/support.ts';
 import { until } from './library.ts';
 import { TestFiles } from './rig.ts';
 
@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 function saveWith(references: readonly string[]): Promise<TestResponse> {
-  return save(service, pathOf('app'), quickApp({ document_relative_url: references }));
+  return save(service, getApplicationPath('app'), quickApp({ document_relative_url: references }));
 }
 
 function requestProgress(id = `applications/${ownBucket}/app`, key?: string): Promise<TestResponse> {
@@ -61,10 +61,13 @@ async function getStates(): Promise<string[]> {
 const getBlob = (nth: number): string => testFiles.files.all[nth]?.blob ?? '';
 
 describe('saving an application', () => {
-  it('starts to read its documents and does not wait for them', async () => {
+  it('starts to index its documents and does not wait for the result', async () => {
     await start();
     testFiles.blobs.hold();
-    const references = [await testFiles.put('a.txt', 'First text.', ownBucket), await testFiles.put('b.txt', 'Second.', ownBucket)];
+    const references = [
+      await testFiles.put('a.txt', 'First text.', ownBucket),
+      await testFiles.put('b.txt', 'Second.', ownBucket),
+    ];
     expect((await saveWith(references)).status).toBe(201);
     await until(async () => (await getStates())[0] === 'indexing');
     expect(await listDocuments()).toEqual([
@@ -91,14 +94,14 @@ describe('saving an application', () => {
     expect(testFiles.blobs.reads).toEqual([getBlob(0), getBlob(1)]);
   });
 
-  it('reads its documents without a progress request', async () => {
+  it('indexes its documents even if no client requests the progress', async () => {
     await start();
     const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     await saveWith([reference]);
     await until(async () => (await testFiles.index.findContent(getBlob(0))) !== undefined);
   });
 
-  it('succeeds if the file index is unavailable, and a later progress request reads the documents', async () => {
+  it('succeeds if the file index is unavailable, and a later progress request starts the indexing', async () => {
     let isUnavailable = true;
     const { files, blobs } = testFiles;
     const unreliable = {
@@ -110,7 +113,7 @@ describe('saving an application', () => {
     await start({ files: { index: unreliable as never, blobs } });
     const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     expect((await saveWith([reference])).status).toBe(201);
-    await until(() => errors.includes('cannot index documents ahead of use'));
+    await until(() => errors.includes('Cannot index documents in advance'));
     expect((await requestProgress()).status).toBe(503);
     isUnavailable = false;
     await until(async () => (await getStates())[0] === 'ready');
@@ -131,13 +134,13 @@ describe('the documents endpoint of an application', () => {
     await until(async () => (await getStates()).every((state) => state === 'ready' || state === 'failed'));
     expect((await listDocuments()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
-      ['scanned.pdf', 'failed', 'It has no text: it seems to be scanned, and pictures are not read.'],
+      ['scanned.pdf', 'failed', 'It has no text. It seems to be scanned, and Parley does not read text in images.'],
       ['Größe 猫.txt', 'ready', null],
       ['gone away 猫.txt', 'failed', 'No file is testFiles at this path. It may have been moved or deleted.'],
     ]);
   });
 
-  it('lists documents to users of the application, and file references only to its owner and administrators', async () => {
+  it('lists documents for all users of the application, and file references only for its owner and administrators', async () => {
     const keys = {
       'caller-key': { project: 'test' },
       staff: { project: 'staff', role: 'staff' },
@@ -146,7 +149,7 @@ describe('the documents endpoint of an application', () => {
     };
     await start({}, { keys });
     const reference = await testFiles.put('a.txt', 'Text.', ownBucket);
-    await save(service, pathOf('app'), quickApp({ document_relative_url: [reference] }, { userRoles: ['staff'] }));
+    await save(service, getApplicationPath('app'), quickApp({ document_relative_url: [reference] }, { userRoles: ['staff'] }));
     const id = `applications/${ownBucket}/app`;
     expect((await listDocuments(id))[0]?.reference).toBe(reference);
     expect((await listDocuments(id, 'admin'))[0]?.reference).toBe(reference);
@@ -181,7 +184,7 @@ describe('the documents endpoint of an application', () => {
 });
 
 describe('a running node', () => {
-  it('reads the documents of configured applications at the start and after a reload', async () => {
+  it('indexes the documents of configured applications at startup and after a reload', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'parley-progress-'));
     const flags = ['--data', folder.path];
     const getFileReference = (name: string) => `files/${ownBucket}/${name}`;
@@ -206,7 +209,7 @@ describe('a running node', () => {
   }, 60_000);
 });
 
-/** Returns the number of complete documents in the database of a node. */
+/** Returns the number of completely indexed documents in the database of a node. */
 function countDocuments(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true });
   const row = database.prepare('select count(*) as count from indexed_documents where is_whole = 1').get();

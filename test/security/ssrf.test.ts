@@ -7,9 +7,9 @@ import { listeningAt } from '#test/listening.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, quickApp, save } from '../applications/support.ts';
 
-/** A server that no call may reach. It counts connections and records the requested paths. */
+/** A server on this machine. It counts connections and records the requested paths. */
 interface InternalServer {
   readonly server: Server;
   readonly port: number;
@@ -99,7 +99,7 @@ const createToolsetWithTokenUrl = (token_url: string): object =>
     token_url,
   });
 const saveApplication = (service: TestService, entry: object): Promise<TestResponse> =>
-  save(service, pathOf('mine', bucket), entry);
+  save(service, getApplicationPath('mine', bucket), entry);
 const runSaved = async (service: TestService, entry: object): Promise<string> => {
   const { status, text } = await saveApplication(service, entry);
   if (status >= 400) return text;

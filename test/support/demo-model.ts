@@ -8,7 +8,7 @@ import type { Message } from '#contract/chat/message.ts';
 import type { Attempt, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 
-/** The reply of the demo model, in chunks and complete. */
+/** A reply of the demo model, as chunks and as one completion. */
 export interface DemoReply {
   readonly chunks: readonly Chunk[];
   readonly reply: Completion;
@@ -54,7 +54,7 @@ export function createDemo(paceMs = 0) {
   });
   const sendChat = (input: string | readonly Message[], fields?: Partial<ChatRequest>) =>
     collectReply(demo, toAttempt(input, fields));
-  return { demo, say: sendChat, embedder };
+  return { demo, sendChat, embedder };
 }
 
 export async function collectReply(demo: ChatProtocol, attempt: Attempt, signal = neverAborted): Promise<DemoReply> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 /** Uses a slow demo model, for the test that stops an answer. */
@@ -17,7 +17,7 @@ afterAll(async () => {
   await fixture[Symbol.asyncDispose]();
 });
 
-describe.each(windowSizes)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
+describe.each(viewports)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
   it('has no accessibility violations on the sign-in form', async () => {
     const { page } = await fixture.openAt('/', options);
     await page.getByLabel('Key').waitFor();

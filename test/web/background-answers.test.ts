@@ -5,7 +5,7 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let database: ResponseDatabase;
 let fixture: PageFixture;
@@ -131,7 +131,7 @@ describe('background answers', () => {
     await page.locator('.reply > .markdown', { hasText: 'Half' }).waitFor();
   });
 
-  it.each(windowSizes)('have no accessibility violations or overflow: %s', async (_name, options) => {
+  it.each(viewports)('have no accessibility violations or overflow: %s', async (_name, options) => {
     const { id, answering } = await askInBackground(
       'What is a very long question that does not fit into one line of a phone, nor of most lists?',
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const picture =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 20"><script>document.title = 1</script><path d="M0 0h60v20H0z" fill="#c04"/></svg>';
@@ -22,7 +22,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const get = (url: string) => fixture.service.app.inject({ url });
 
 describe('the page with an operator’s branding', () => {
-  it.each(windowSizes)(
+  it.each(viewports)(
     'shows the name, logo, color, and notice, and has no accessibility violations: %s',
     async (look, options) => {
       const opened = await fixture.openAt('/', options);

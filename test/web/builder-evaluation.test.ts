@@ -4,7 +4,7 @@ import { startService, type TestService, withKey } from '#test/start-service.ts'
 import { ownBucket, quickApp } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -176,7 +176,7 @@ it('creates and edits a case in the form', async () => {
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it.each(windowSizes)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {
+it.each(viewports)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {
   const app = `look-${name.replaceAll(/\W/g, '')}`;
   await store(service, app, weather('city'));
   const input = 'What is the weather in a town with a name of many syllables, which is told in full?';

@@ -3,7 +3,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -43,7 +43,7 @@ it.each([
   expect(text.toLowerCase()).toContain(useful.toLowerCase());
 });
 
-it.each(windowSizes)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
+it.each(viewports)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
   const { page } = await openEditor('plain', { browser, service, options });
   const fine = page.locator('.builder-tools', { hasText: 'Long chats and search' });
   await fine.waitFor();

@@ -4,7 +4,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { calls, operationsOf, quickApp, says } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -122,7 +122,7 @@ it('shows the steps of a failed run and lets the user read them with the keyboar
 });
 
 describe('the test chat', () => {
-  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page, sendMessage, readAnswer, trace } = await openTest('shop', options);
     expect(await findViolations(page)).toEqual([]);
     await sendMessage(`What do you have? ${'long'.repeat(60)}`);

@@ -5,7 +5,7 @@ import { startWebServer } from '../mcp/support.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -35,7 +35,7 @@ function webApi(url: string): object {
   return { type: 'rest-api', name: 'Items', tools };
 }
 
-it.each(windowSizes)('tests an operation of a web API with the unsaved values of the form: %s', async (look, options) => {
+it.each(viewports)('tests an operation of a web API with the unsaved values of the form: %s', async (look, options) => {
   let status = 200;
   const queries: string[] = [];
   const api = await startWebServer(({ url }) => {

@@ -4,7 +4,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp, show } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -121,7 +121,7 @@ it('compares and restores versions with the keyboard only', async () => {
 });
 
 describe('the versions of an application', () => {
-  it.each(windowSizes)('have no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('have no accessibility violations or overflow: %s', async (_look, options) => {
     await storeThreeVersions('seen');
     const { page } = await openEditor('seen', { browser, service, options });
     await page.locator('summary', { hasText: /^Versions$/ }).click();

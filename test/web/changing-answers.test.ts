@@ -5,7 +5,7 @@ import { eventsReply, type Reply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 upstreamsAreOdd();
 
@@ -129,7 +129,7 @@ describe('an edited answer', { timeout: 60_000 }, () => {
     const field = page.getByRole('textbox', { name: 'Edit this answer' });
     expect(await field.inputValue()).toBe('Paris is in **Spain**.');
     await page.getByText('The original answer stays as another version.').waitFor();
-    for (const [look, { colorScheme = 'light', viewport = { width: 1280, height: 720 } }] of windowSizes) {
+    for (const [look, { colorScheme = 'light', viewport = { width: 1280, height: 720 } }] of viewports) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport as { width: number; height: number });
       expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);

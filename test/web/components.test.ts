@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const web = fileURLToPath(new URL('../../web/', import.meta.url));
 let browser: TestBrowser;
@@ -25,7 +25,7 @@ afterAll(async () => {
 const excludedParts = ['lazy-view', 'deployment-name'];
 
 describe('the component gallery', () => {
-  it.each(windowSizes)('shows the components without accessibility violations: %s', async (_look, options) => {
+  it.each(viewports)('shows the components without accessibility violations: %s', async (_look, options) => {
     const { page, issues } = await browser.open(address, options);
     await page.getByRole('heading', { name: 'Answers' }).waitFor();
     await page.locator('.markdown .formula').waitFor();

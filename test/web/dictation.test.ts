@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -60,7 +60,7 @@ async function openWithRecognition(localLanguages: readonly string[], options = 
 const readDraft = (page: Page) => page.locator('#message').inputValue();
 
 describe('dictation', { timeout: 60_000 }, () => {
-  it.each(windowSizes)(
+  it.each(viewports)(
     'appends the speech to the message on this device until the message is sent or the user stops it: %s',
     async (look, options) => {
       const opened = await openWithRecognition(['en'], options);

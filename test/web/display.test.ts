@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -37,7 +37,7 @@ const choose = (page: Page, group: string, value: string) =>
   page.getByRole('dialog').getByRole('group', { name: group }).getByLabel(value, { exact: true }).check();
 
 describe('the display settings', { timeout: 60_000 }, () => {
-  it.each(windowSizes)('apply immediately and are stored: %s', async (look, options) => {
+  it.each(viewports)('apply immediately and are stored: %s', async (look, options) => {
     const opened = await fixture.open('demo', options);
     const { page } = opened;
     await opened.sendMessage('Show me a table');

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -202,7 +202,7 @@ describe('the files page', () => {
   });
 });
 
-it.each(windowSizes)(
+it.each(viewports)(
   'has no accessibility violations or overflow on the files page: %s',
   async (_look, options) => {
     const { page } = await open('/trips', options);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finish, text } from '#test/chunks.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -13,7 +13,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const comeBack = "document.dispatchEvent(new Event('visibilitychange'))";
 
-it.each(windowSizes)(
+it.each(viewports)(
   'offers a new version of the page and reloads only after the answer has ended and the user agrees: %s',
   async (_look, options) => {
     const { page, sendMessage, readAnswer, issues } = await fixture.open('scripted', options);

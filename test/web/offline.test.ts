@@ -8,7 +8,7 @@ import { openFolder } from '#test/temporary-folder.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
 import type { TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 let front: PageFront;
@@ -46,7 +46,7 @@ const until = (page: Page, claim: string) => expect.poll(() => page.evaluate(cla
 const banner = (page: Page) => page.locator('.offline-note');
 
 describe('the page without a network', () => {
-  it.each(windowSizes)('opens with the cached chats, shows a notice, and keeps drafts: %s', async (look, options) => {
+  it.each(viewports)('opens with the cached chats, shows a notice, and keeps drafts: %s', async (look, options) => {
     const opened = await openCached(options);
     const { page, sendMessage, readAnswer } = opened;
     const question = `What is kept in ${look}?`;
@@ -76,7 +76,7 @@ describe('the page without a network', () => {
     expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(windowSizes)('lets a user read cached chats without signing in, but not change them: %s', async (look, options) => {
+  it.each(viewports)('lets a user read cached chats without signing in, but not change them: %s', async (look, options) => {
     const { page, sendMessage, readAnswer } = await openCached(options);
     const question = `Read me later in ${look}`;
     await sendMessage(question);

@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -304,7 +304,7 @@ describe('the automatic refresh of the operations page', () => {
   });
 });
 
-it.each(windowSizes)(
+it.each(viewports)(
   'has no accessibility violations or overflow on the operations page: %s',
   async (_look, options) => {
     const { page } = await open(options);

@@ -3,7 +3,7 @@ import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { type Answering, eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 let largeService: TestService;
@@ -75,7 +75,7 @@ describe('the model picker with 300 deployments', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(windowSizes)('groups the versions of a model and lets the user choose each of them: %s', async (look, options) => {
+  it.each(viewports)('groups the versions of a model and lets the user choose each of them: %s', async (look, options) => {
     const { page } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('searchbox', { name: 'Search models and applications' }).fill('novel');
@@ -92,7 +92,7 @@ describe('the model picker with 300 deployments', () => {
     expect([look, await page.locator('.option-version[aria-current]').textContent()]).toEqual([look, '9']);
   });
 
-  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('radio', { name: 'Accept files' }).check({ force: true });
@@ -133,7 +133,7 @@ describe('an answer from another model', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(windowSizes)(
+  it.each(viewports)(
     'appears next to the answers of other recipients of the same message, and the user can continue with one of them: %s',
     async (look, options) => {
       const { page, sendMessage, issues } = await fixture.open('demo', options);

@@ -7,7 +7,7 @@ import { createKeyStores, type OpenDatabase } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -140,7 +140,7 @@ describe('a key that is created in the dialog “Use from code”', () => {
     expect(await dialog.getByRole('heading', { name: 'Your own key' }).count()).toBe(0);
   });
 
-  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (name, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (name, options) => {
     const { viewport, colorScheme } = options;
     const { page, dialog } = await openDialog(`looks-${name}`, { ...(colorScheme && { colorScheme }) });
     if (viewport != null) await page.setViewportSize(viewport);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -147,7 +147,7 @@ it('moves through the chat list with the arrow keys', async () => {
   expect(await focused()).toBe('Count to 4');
 });
 
-it.each(windowSizes)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
+it.each(viewports)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
   const { page } = await fixture.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
   await page.getByRole('button', { name: 'Search everything' }).click();

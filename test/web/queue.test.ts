@@ -4,7 +4,7 @@ import { upstreamsAreOdd } from '#test/described-answers.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 upstreamsAreOdd();
 
@@ -176,7 +176,7 @@ describe('a message that is sent while an answer is in progress', { timeout: 60_
     await other.close();
   });
 
-  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openAnswering(options);
     const { page, sendMessage } = opened;
     await sendMessage('Second, and what is long is not shown in whole but begins so that one knows which it is. '.repeat(6));

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -43,7 +43,7 @@ async function openWithVoices(voices: readonly object[], options = {}): Promise<
 const readUtterances = (page: Page) => page.evaluate('asked') as Promise<readonly (readonly [string, string])[]>;
 
 describe('an answer that is read aloud', { timeout: 60_000 }, () => {
-  it.each(windowSizes)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
+  it.each(viewports)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
     const opened = await openWithVoices([remote, own], options);
     const { page } = opened;
     expect(await findViolations(page)).toEqual([]);

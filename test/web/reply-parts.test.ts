@@ -5,7 +5,7 @@ import type { StageDelta } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { findViolations, windowSizes } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -243,7 +243,7 @@ describe('citations in an answer', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(windowSizes)('have no accessibility violations in their source panel: %s', async (look, options) => {
+  it.each(viewports)('have no accessibility violations in their source panel: %s', async (look, options) => {
     fixture.upstream.script(
       eventsReply(
         delta({ role: 'assistant' }),

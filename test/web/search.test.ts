@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { startPageFixture } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -40,7 +40,7 @@ const isInSight = `(() => {
 })()`;
 
 describe('a search', () => {
-  it.each(windowSizes)(
+  it.each(viewports)(
     'shows an excerpt around the matches, and the keyboard opens the chat at the match: %s',
     async (look, options) => {
       const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, options);

@@ -4,7 +4,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
-import { findViolations, windowSizes } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
 const noIssues = { externalRequests: [], errors: [] };
@@ -81,7 +81,7 @@ describe('a shared chat', { timeout: 60_000 }, () => {
   });
 });
 
-describe.each(windowSizes)('sharing at the window size %s', { timeout: 60_000 }, (windowSize, options) => {
+describe.each(viewports)('sharing at the window size %s', { timeout: 60_000 }, (viewport, options) => {
   it('has no accessibility violations in the dialog and in the shared chat', async () => {
     const owner = await fixture.open('demo', options);
     await owner.sendMessage('Show me everything');
@@ -92,17 +92,17 @@ describe.each(windowSizes)('sharing at the window size %s', { timeout: 60_000 },
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     const hash = await share(owner);
     expect(await findViolations(owner.page)).toEqual([]);
-    await takeScreenshot(owner, `dialog ${windowSize}`);
+    await takeScreenshot(owner, `dialog ${viewport}`);
     const reader = await openAsOtherUser(hash, options);
     await reader.page.getByText('Shared by test on').waitFor();
     await reader.page.locator('.reply .markdown').first().waitFor();
     expect(await findViolations(reader.page)).toEqual([]);
     expect(await reader.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    await takeScreenshot(reader, `shared ${windowSize}`);
+    await takeScreenshot(reader, `shared ${viewport}`);
     const invalidLink = await openAsOtherUser(`#/shared/${'A'.repeat(43)}`, options);
     await invalidLink.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     expect(await findViolations(invalidLink.page)).toEqual([]);
-    await takeScreenshot(invalidLink, `gone ${windowSize}`);
+    await takeScreenshot(invalidLink, `gone ${viewport}`);
   });
 });
 

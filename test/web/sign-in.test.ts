@@ -4,7 +4,7 @@ import { callerKey, startService, type TestService } from '#test/start-service.t
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
 import { AdjustableClock, requestUserInfo } from '../identity/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { findViolations, windowSizes } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 const clock = new AdjustableClock();
 const upstreams = [{ protocol: 'demo' }];
@@ -152,7 +152,7 @@ describe('signing in with the identity provider', () => {
     await page.locator('#message').waitFor();
   });
 
-  it.each(windowSizes)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
     const { page } = await open('/', options);
     await page.getByLabel('Key').waitFor();
     expect(await findViolations(page)).toEqual([]);

@@ -5,7 +5,7 @@ import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { storageScript } from './long-conversation.ts';
 import type { TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -115,7 +115,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     expect(await page.locator('.upload.failed').count()).toBe(1);
   });
 
-  it.each(windowSizes)('has no accessibility violations or overflow: %s', async (look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openTemporary(options);
     const { page } = opened;
     const checkView = async (name: string): Promise<void> => {

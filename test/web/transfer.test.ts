@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -77,7 +77,7 @@ describe('imported chats', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(windowSizes)(
+  it.each(viewports)(
     'show an understandable error for an unsupported file, without accessibility violations: %s',
     async (_look, options) => {
       const { page } = await fixture.openAt(`/#key=${callerKey}`, options);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
-import { findViolations, windowSizes } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -77,7 +77,7 @@ describe('the undo note', () => {
     await head.waitFor();
   });
 
-  it.each(windowSizes)('has no accessibility violations: %s', async (look, options) => {
+  it.each(viewports)('has no accessibility violations: %s', async (look, options) => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
     await sendMessage('To look at');
     await readAnswer();

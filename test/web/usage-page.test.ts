@@ -5,7 +5,7 @@ import { hello } from '#test/chunks.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { findViolations, measureOverflow, windowSizes } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -226,7 +226,7 @@ describe('the calls of a row or a bar', () => {
   });
 });
 
-it.each(windowSizes)(
+it.each(viewports)(
   'has no accessibility violations or overflow on the usage page: %s',
   async (_look, options) => {
     const { page } = await open('admin-key', options);

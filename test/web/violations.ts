@@ -62,7 +62,7 @@ export async function measureOverflow(page: Page): Promise<number> {
 }
 
 /** Window sizes of the page. `violations` also checks the other color scheme. */
-export const windowSizes: readonly (readonly [string, BrowserContextOptions])[] = [
+export const viewports: readonly (readonly [string, BrowserContextOptions])[] = [
   ['wide', { colorScheme: 'light' }],
   ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
 ];

@@ -25,7 +25,7 @@ const bookStatuses: ReadonlyMap<string, string> = new Map([
   ['frankenstein', 'Frankenstein: both copies are lent, and 1 member is waiting.'],
 ]);
 
-/** Days that the sample library accepts, as listed in the form of its REST tool. */
+/** Days that the sample library accepts. The parameter schema of its REST tool lists them. */
 export const days: readonly string[] = [...openingHours.keys(), 'sunday'];
 
 /** Loans of the only member of the sample library. */
@@ -62,11 +62,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, secret
   const route = `${request.method} ${url?.pathname}`;
   if (route === 'GET /opening-hours') {
     const hours = findOpeningHours(url?.searchParams.get('day') ?? '');
-    return hours === undefined ? send(response, 400, { error: 'This is no day of the week.' }) : send(response, 200, hours);
+    return hours === undefined
+      ? send(response, 400, { error: 'The parameter day is not a day of the week.' })
+      : send(response, 200, hours);
   }
-  if (route !== 'POST /mcp') return send(response, url?.pathname === '/mcp' ? 405 : 404, { error: 'There is nothing here.' });
+  if (route !== 'POST /mcp')
+    return send(response, url?.pathname === '/mcp' ? 405 : 404, { error: 'No route matches this method and path.' });
   const body = await readBody(request);
-  if (body === undefined) return send(response, 413, { error: 'This is too long.' });
+  if (body === undefined) return send(response, 413, { error: 'The request body is too large.' });
   const reply = answerMessage(tryParseJson(body));
   if (reply === undefined) response.writeHead(202).end();
   else send(response, 200, reply);
@@ -131,7 +134,7 @@ const tools: readonly LibraryTool[] = [
 /** Returns the response to one message of an MCP client, or undefined for a notification. */
 function answerMessage(message: unknown): JsonObject | undefined {
   if (!isJsonObject(message) || typeof message.method !== 'string')
-    return { jsonrpc: '2.0', id: null, error: { code: invalidRequest, message: 'This is no request.' } };
+    return { jsonrpc: '2.0', id: null, error: { code: invalidRequest, message: 'Invalid request' } };
   const { id, method, params } = message;
   if (id === undefined) return undefined;
   return { jsonrpc: '2.0', id, ...answerMethod(method, isJsonObject(params) ? params : {}) };
@@ -148,7 +151,7 @@ function answerMethod(method: string, params: JsonObject): JsonObject {
     case 'tools/call':
       return callTool(params);
     default:
-      return { error: { code: methodNotFound, message: 'There is no such method.' } };
+      return { error: { code: methodNotFound, message: 'Method not found' } };
   }
 }
 
@@ -158,7 +161,7 @@ function negotiateProtocolVersion({ protocolVersion: requestedVersion }: JsonObj
 
 function callTool({ name, arguments: args }: JsonObject): JsonObject {
   const tool = tools.find((candidate) => candidate.name === name);
-  if (tool === undefined) return { error: { code: invalidParams, message: 'There is no such tool.' } };
+  if (tool === undefined) return { error: { code: invalidParams, message: 'Unknown tool' } };
   return { result: { content: [{ type: 'text', text: tool.run(isJsonObject(args) ? args : {}) }] } };
 }
 

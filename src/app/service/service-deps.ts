@@ -26,12 +26,12 @@ export interface ServiceDeps {
   readonly http: HttpClient;
   readonly embedder: Embedder;
   readonly clock: Clock;
-  /** Undefined if the sizes of caches are not observed. */
+  /** Registry of caches whose sizes are observed. Undefined if they are not. */
   readonly caches?: Caches;
   readonly telemetry: Telemetry;
-  /** Pause between the frames of the demo model in milliseconds. The default is visible to a reader. */
+  /** Pause between the frames of the demo model in milliseconds. The default is 15. */
   readonly demoPaceMs?: number;
-  /** Health of the upstreams, if other parts of the node need it. */
+  /** Load balancer that other parts of the node share. If undefined, the service creates one. */
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Pick<Stores, 'consents' | 'applications' | 'limits' | 'perRequestKeys' | 'seal'>;
   /** Stores and limits of files. If undefined, files are not stored and their paths are not served. */
@@ -52,7 +52,7 @@ export interface ServiceDeps {
   readonly shares?: ShareStore;
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
-  /** Called with each dependency graph that is walked, including its dangling dependencies. */
+  /** Called with each dependency graph that is traversed, including its dangling dependencies. */
   readonly onGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */
   readonly onMissing?: (application: string, references: readonly string[]) => void;
@@ -67,7 +67,7 @@ export interface ServiceDeps {
   /** Called with errors that clients do not see. */
   readonly reportError?: (message: string, error: unknown) => void;
   /** Called with a part of a request that the protocol of its upstream does not support. */
-  readonly onUnsupported?: (upstream: Upstream, what: string) => void;
+  readonly onUnsupported?: (upstream: Upstream, feature: string) => void;
   /** Certificate and key in PEM. If defined, the service uses TLS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Called before any route is registered, for hooks on all routes. */

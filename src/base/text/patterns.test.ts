@@ -10,7 +10,7 @@ describe('compilePattern', () => {
     expect(['mail', 'demo', 'x'].map((text) => hasMatch(pattern, text))).toEqual([true, true, false]);
   });
 
-  it('does not count text that only resembles a repetition', () => {
+  it('does not count text that only resembles a repetition toward the maximum size', () => {
     const pattern = compilePattern('[{1000}]\\x{1000}\\{1000}'.repeat(30));
     expect(hasMatch(pattern, '1\u{1000}{1000}'.repeat(30))).toBe(true);
   });
@@ -20,17 +20,17 @@ describe('compilePattern', () => {
     ['(?=a)', 'invalid or unsupported'],
     ['(?<=a)b', 'invalid named capture'],
     ['(a)\\1', 'invalid escape'],
-    ['(?:x{1000}|[]{}]\\x{1000})'.repeat(40), 'it unfolds to more than 3000 instructions'],
+    ['(?:x{1000}|[]{}]\\x{1000})'.repeat(40), 'it expands to more than 3000 instructions'],
     ['x'.repeat(1001), 'it has more than 1000 characters'],
-    ['x{1000}'.repeat(4), 'it unfolds to more than 3000 instructions'],
-    ['(?:x?){1000}'.repeat(80), 'it unfolds to more than 3000 instructions'],
+    ['x{1000}'.repeat(4), 'it expands to more than 3000 instructions'],
+    ['(?:x?){1000}'.repeat(80), 'it expands to more than 3000 instructions'],
   ])('rejects %s', (source, message) => {
     expect(() => compilePattern(source)).toThrow(PatternError);
     expect(() => compilePattern(source)).toThrow(message);
   });
 });
 
-describe('isPatternIn', () => {
+describe('hasMatch', () => {
   it('returns undefined if the match takes too long', () => {
     const pattern = compilePattern('(?:x?){1000}$');
     expect(hasMatch(pattern, longestText)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('withPatterns', () => {
     expect(run).toThrow(PatternError);
   });
 
-  it('throws the error of its function', () => {
+  it('rethrows an error of its callback', () => {
     const error = new Error('of the function');
     const run = () =>
       withPatterns(() => {
@@ -69,12 +69,12 @@ describe('withPatterns', () => {
   });
 });
 
-test('runWithin returns the value of a function that finishes in time', () => {
+test('runWithTimeout returns the value of a function that finishes in time', () => {
   const value = { a: 1 };
   expect(runWithTimeout(1000, () => value)).toBe(value);
 });
 
-test('runWithin rethrows the error of its function', () => {
+test('runWithTimeout rethrows an error of its callback', () => {
   const thrownError = new Error('no');
   expect(() =>
     runWithTimeout(1000, () => {
@@ -91,11 +91,11 @@ test.each<[string, () => unknown]>([
     },
   ],
   ['a regular expression', () => /^(a+)+$/.test(`${'a'.repeat(100)}!`)],
-])('runWithin stops %s that would never finish', async (_name, run) => {
+])('runWithTimeout stops %s that would never finish', async (_name, run) => {
   expect(await measureEventLoopBlock(() => expect(() => runWithTimeout(50, run)).toThrow('timed out'))).toBeLessThan(2000);
 });
 
-test('runWithin repeats a run that got little processor time', () => {
+test('runWithTimeout repeats a run that got little processor time', () => {
   let runs = 0;
   const waitOnce = (): string => {
     runs += 1;

@@ -11,7 +11,7 @@ export interface Passage {
 
 /** Result of indexing a document. */
 export interface IndexedDocument {
-  /** ID of the content as this version of the loaders parses it. Equal bytes have equal IDs, wherever they are stored. */
+  /** Hash of the content ID and the loader version. Equal bytes of the same format have the same ID in all buckets. */
   readonly id: string;
   /** Title from the document. Empty if it has none. */
   readonly title: string;
@@ -69,7 +69,7 @@ export interface Lease {
  * atomic, and durable after it resolves. Throws `StoreError`.
  */
 export interface PassageIndex {
-  /** Returns the recorded content ID of a blob, which is the same for equal bytes, or undefined if it is not recorded. */
+  /** Returns the recorded content ID of a blob, which is the same for equal bytes of the same format, or undefined if it is not recorded. */
   findContent(blob: string): Promise<string | undefined>;
   recordContent(blob: string, content: string): Promise<void>;
   /** Acquires or extends a lease. Returns false if another node holds it. */
@@ -78,7 +78,7 @@ export interface PassageIndex {
   /** Returns undefined until the document is completely indexed. */
   find(document: string): Promise<IndexedDocument | undefined>;
   /**
-   * Prepares for the passages of a document, and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
+   * Starts to index a document and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
    */
   startDocument(document: string, content: string): Promise<void>;
   addPassages(document: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void>;
@@ -106,15 +106,15 @@ export interface PassageIndex {
 export interface DocumentProgress {
   /** Unique name for the model and the user. */
   readonly name: string;
-  /** Reference as the application contains it. */
+  /** File reference as the application specifies it. */
   readonly reference: string;
-  /** `ready` means that search by words and by meaning is available. */
+  /** `ready` means that keyword search and semantic search are available. */
   readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
-  /** Whether search by words is already available. */
+  /** Whether keyword search is already available. */
   readonly isSearchable: boolean;
   /** Sentence for the user about the reason of a failure, or about unreadable parts. Undefined if there are no problems. */
   readonly reason: string | undefined;
-  /** Number of passages that can be found by meaning. */
+  /** Number of passages that are available to semantic search. */
   readonly done: number;
   /** Number of all passages. Undefined until Parley has read the document. */
   readonly total: number | undefined;

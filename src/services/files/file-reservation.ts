@@ -10,7 +10,7 @@ export interface FileQuotaDeps {
 
 /** Additional reservation for an upload of unknown size. */
 const stepBytes = 8 * 1024 ** 2;
-/** Duration of a reservation, in case its node fails. */
+/** Lifetime of a reservation, after which it expires if its node does not renew or release it. */
 const reservationMs = 300_000;
 const renewAfterMs = 60_000;
 
@@ -54,6 +54,6 @@ export class FileReservation {
 export function createOverQuotaError(maxBytes: number, usedBytes: number): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this one.`,
+    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this upload.`,
   );
 }

@@ -15,8 +15,8 @@ import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './application-access.ts';
 import type { ApplicationDeps } from './application-deps.ts';
-import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './authorize.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
 

@@ -6,7 +6,7 @@ import { readToolset } from '#contract/quick-app/quick-app-issues.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { applicationPrefix, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -16,7 +16,7 @@ import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } 
 import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { notFound, requireOwner } from './authorize.ts';
+import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
 
 export interface ToolRoutesDeps {
@@ -32,12 +32,12 @@ export interface ToolRoutesDeps {
   readonly tryTool: (trial: ToolTestRun) => Promise<ToolTestResult | undefined>;
 }
 
-/** Maximum size in bytes of a body, which has one toolset. If `security.maxBodyBytes` is less, that bound applies. */
+/** Maximum size in bytes of a request body, which contains one toolset. `security.maxBodyBytes` applies if it is smaller. */
 const maxToolsetBytes = 512 * 1024;
-/** Maximum number of concurrent requests per user. An editor may have that many toolsets open. */
+/** Maximum number of concurrent requests per user. An editor may list the tools of that many toolsets at the same time. */
 const maxConcurrentRequests = 8;
 
-/** Serves `/v1/tools/…`: lists and runs the tools of a toolset that need not be saved (docs/wire.md, Applications). */
+/** Registers `/v1/tools/…`, which lists and runs the tools of a saved or unsaved toolset (docs/wire.md, Applications). */
 export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
   const slots = new OwnerSlots(maxConcurrentRequests);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
@@ -72,7 +72,7 @@ async function readTrial<RequestBody extends ToolsetRequest>(
   const maxBodyBytes = Math.min(maxToolsetBytes, snapshot().configuration.security.maxBodyBytes);
   rejectLargeBody(raw, maxBodyBytes);
   const caller = await identify(readCredentials(raw), raw);
-  requireOwn(caller, 'try tools');
+  rejectPerRequestKey(caller, 'try tools');
   requireJson(raw);
   const body = await readJsonBody(raw, maxBodyBytes);
   const trialRequest = parse(body());
@@ -90,7 +90,7 @@ async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { 
   }
 }
 
-/** Returns the outcome of one run. A ToolError becomes `failure` in the response, as for a list. */
+/** Returns the outcome of one run. A ToolError becomes `failure` in the response, not an error of the request. */
 async function run({ tryTool }: ToolRoutesDeps, trial: ToolTestRun): Promise<object> {
   try {
     const result = await tryTool(trial);
@@ -115,7 +115,7 @@ async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () 
   }
 }
 
-interface ToolsetSource {
+interface ToolsetLookup {
   readonly store: Pick<ApplicationStore, 'find'>;
   readonly caller: Caller;
 }
@@ -126,7 +126,7 @@ interface ToolsetSource {
  */
 async function readToolsetRequest(
   { toolset, application }: ToolsetRequest,
-  { store, caller }: ToolsetSource,
+  { store, caller }: ToolsetLookup,
 ): Promise<QuickAppToolset> {
   const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
   const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
@@ -136,7 +136,7 @@ async function readToolsetRequest(
   return convertedToolset;
 }
 
-async function findOwn(id: string, { store, caller }: ToolsetSource): Promise<StoredApplication> {
+async function findOwn(id: string, { store, caller }: ToolsetLookup): Promise<StoredApplication> {
   const location = id.startsWith(applicationPrefix) ? parseApplicationLocation(id.slice(applicationPrefix.length)) : undefined;
   if (location === undefined) throw notFound();
   requireOwner(caller, location);

@@ -32,7 +32,7 @@ describe('day ranges', () => {
 });
 
 describe('toCsv', () => {
-  it('writes a header, and the user for all users', () => {
+  it('writes a header row, and a user column only for the usage of all users', () => {
     const columns = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
     expect(toCsv([row], true)).toBe(`day,deployment,user,${columns}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
     expect(toCsv([row], false)).toBe(`day,deployment,${columns}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
@@ -47,7 +47,7 @@ describe('toCsv', () => {
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tcmd', "'\tcmd"],
-  ])('marks %j as text', (user, cell) => {
+  ])('escapes %j', (user, cell) => {
     expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,1,10,5,0.3`);
   });
 });
@@ -65,7 +65,7 @@ describe('displayed values', () => {
     [437, true, 200],
     [0.44, false, 0.2],
     [1_000_000, true, 500_000],
-  ])('have readable steps up to %d', (highest, isInteger, step) => {
+  ])('have readable axis steps up to %d', (highest, isInteger, step) => {
     expect(computeAxisStep(highest, isInteger)).toBeCloseTo(step, 9);
   });
 
@@ -76,7 +76,7 @@ describe('displayed values', () => {
   });
 });
 
-it('names limits in both languages', () => {
+it('names limits in English and German', () => {
   expect(usageEnglish.limitName('Token', 'minute')).toBe('tokens a minute');
   expect(usageEnglish.limitName('Cost', 'month')).toBe('USD a month');
   expect(usageGerman.limitName('Request', 'day')).toBe('Anfragen am Tag');

@@ -31,7 +31,7 @@ function startWriter(...args: readonly string[]) {
         output += chunk;
         if (output.includes(text)) resolve(output);
       });
-      child.once('exit', () => reject(new Error(`it ended and said: ${output}`)));
+      child.once('exit', () => reject(new Error(`the writer exited with the output: ${output}`)));
     });
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL');
@@ -208,7 +208,7 @@ describe('SQLite database', () => {
     const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
 
     it.each([
-      ['one step', (database: SqlDatabase) => new SqlConsentStore(database).put('user', large)],
+      ['one statement', (database: SqlDatabase) => new SqlConsentStore(database).put('user', large)],
       [
         'a transaction',
         (database: SqlDatabase) =>
@@ -228,7 +228,7 @@ describe('SQLite database', () => {
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
     });
 
-    it('rejects writes, reports it once, still reads, and accepts writes again automatically', async () => {
+    it('rejects writes, reports the outage once, still reads, and accepts writes again after space is available', async () => {
       await using fresh = await freshSqlite();
       const reports: unknown[] = [];
       const opened = await openSqlite(

@@ -8,8 +8,8 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
 import { readBody, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { identifyUser, isOwner, notFound, openOwn } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
-import { identifyUser, isOwner, notFound, openOwn } from '../authorize.ts';
 import { toCaseItem } from './to-items.ts';
 
 const base = '/v1/cases/applications/';

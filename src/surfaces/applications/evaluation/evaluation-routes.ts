@@ -8,8 +8,8 @@ import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { identifyUser, isOwner, notFound, openOwn } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
-import { identifyUser, isOwner, notFound, openOwn } from '../authorize.ts';
 import { bucketIn, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
 

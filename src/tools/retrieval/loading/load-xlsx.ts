@@ -28,7 +28,7 @@ export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: Load
   return {
     title: '',
     blocks,
-    note: omittedCount > 0 ? `Only the first ${maxPages} sheets were read; ${omittedCount} were left out.` : undefined,
+    note: omittedCount > 0 ? `Only the first ${maxPages} sheets were read. ${omittedCount} more were omitted.` : undefined,
   };
 }
 

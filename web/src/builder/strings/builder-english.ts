@@ -263,7 +263,7 @@ export const builderEnglish = {
   inForce: 'Current',
   versionNumber: (number: number) => `version ${number}`,
   compare: 'Compare',
-  comparedWith: (name: string) => `Compare with the version of ${name}`,
+  compareWith: (name: string) => `Compare with the version of ${name}`,
   restore: 'Restore',
   restoreNamed: (name: string) => `Restore the version of ${name}`,
   restoreQuestion: (name: string) =>
@@ -342,7 +342,7 @@ export const builderEnglish = {
   wasCancelled: 'canceled',
   didFail: 'failed',
   outcomes: { passed: 'passed', failed: 'failed', error: 'no answer' },
-  comparedWith: 'Compared with',
+  comparisonLabel: 'Compared with',
   noComparison: 'none',
   changedCases: 'What changed',
   compared: (better: number, worse: number, same: number) => `${better} better, ${worse} worse, ${same} the same`,

@@ -267,7 +267,7 @@ export const builderFrench: BuilderWords = {
   inForce: 'Actuelle',
   versionNumber: (number) => `version ${number}`,
   compare: 'Comparer',
-  comparedWith: (name) => `Comparer avec celle de ${name}`,
+  compareWith: (name) => `Comparer avec celle de ${name}`,
   restore: 'Restaurer',
   restoreNamed: (name) => `Restaurer celle de ${name}`,
   restoreQuestion: (name) =>
@@ -347,7 +347,7 @@ export const builderFrench: BuilderWords = {
   wasCancelled: 'annulée',
   didFail: 'en échec',
   outcomes: { passed: 'réussi', failed: 'échoué', error: 'sans réponse' },
-  comparedWith: 'Face à',
+  comparisonLabel: 'Face à',
   noComparison: 'aucune autre',
   changedCases: 'Ce qui a changé',
   compared: (better, worse, same) =>

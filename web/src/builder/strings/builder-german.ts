@@ -262,7 +262,7 @@ export const builderGerman: BuilderWords = {
   inForce: 'Aktuell',
   versionNumber: (number) => `Fassung ${number}`,
   compare: 'Vergleichen',
-  comparedWith: (name) => `Mit der vom ${name} vergleichen`,
+  compareWith: (name) => `Mit der vom ${name} vergleichen`,
   restore: 'Wiederherstellen',
   restoreNamed: (name) => `Die vom ${name} wiederherstellen`,
   restoreQuestion: (name) =>
@@ -341,7 +341,7 @@ export const builderGerman: BuilderWords = {
   wasCancelled: 'abgebrochen',
   didFail: 'gescheitert',
   outcomes: { passed: 'bestanden', failed: 'nicht bestanden', error: 'keine Antwort' },
-  comparedWith: 'Neben',
+  comparisonLabel: 'Neben',
   noComparison: 'keiner anderen',
   changedCases: 'Was sich geändert hat',
   compared: (better, worse, same) => `${better} besser, ${worse} schlechter, ${same} gleich`,

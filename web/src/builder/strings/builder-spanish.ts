@@ -266,7 +266,7 @@ export const builderSpanish: BuilderWords = {
   inForce: 'Actual',
   versionNumber: (number) => `versión ${number}`,
   compare: 'Comparar',
-  comparedWith: (name) => `Comparar con la de ${name}`,
+  compareWith: (name) => `Comparar con la de ${name}`,
   restore: 'Restaurar',
   restoreNamed: (name) => `Restaurar la de ${name}`,
   restoreQuestion: (name) =>
@@ -346,7 +346,7 @@ export const builderSpanish: BuilderWords = {
   wasCancelled: 'cancelada',
   didFail: 'fallida',
   outcomes: { passed: 'superado', failed: 'no superado', error: 'sin respuesta' },
-  comparedWith: 'Frente a',
+  comparisonLabel: 'Frente a',
   noComparison: 'ninguna otra',
   changedCases: 'Lo que ha cambiado',
   compared: (better, worse, same) =>
