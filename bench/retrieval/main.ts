@@ -54,7 +54,7 @@ async function measureQuality(library: Library): Promise<void> {
   const readMs = performance.now() - began;
   await awaitVectors(documents);
   const vectorMs = performance.now() - began - readMs;
-  const passages = documents.reduce((sum, document) => sum + document.passages, 0);
+  const passages = documents.reduce((sum, document) => sum + document.passageCount, 0);
   console.log(`${files.length} documents, ${passages} passages: read in ${toSeconds(readMs)}, vectors in ${toSeconds(vectorMs)}`);
   const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
   const show = async ({ document, nth: number }: PassageHit) => {

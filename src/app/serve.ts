@@ -133,8 +133,8 @@ function composeNode(
   });
   opsRoutes(service.app, {
     ...program,
-    troubles: state.listIssues,
-    hindrances: state.listObstacles,
+    listIssues: state.listIssues,
+    listObstacles: state.listObstacles,
     metrics: settings.metricsPort === undefined ? createMetricsSource(telemetry) : undefined,
     operations: apiOperations(snapshot.current().configuration),
   });

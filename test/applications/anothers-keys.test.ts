@@ -10,7 +10,7 @@ import {
 import type { TestRequest } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getConsent } from '../consent/support.ts';
-import { getProjectBucket, pathOf, quickApp, save } from './support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save } from './support.ts';
 
 const canary = 'canary of what alice wrote';
 const aliceBucket = getProjectBucket('alice');
@@ -44,7 +44,7 @@ beforeAll(async () => {
     ['finder', 'bob', quickApp({ applications_as_tools: [anyApplication] }, { ...openToAll, dependencies: ['careful'] })],
   ];
   for (const [name, owner, body] of applications) {
-    const { status, text } = await save(service, pathOf(name, getProjectBucket(owner)), body, { 'api-key': owner });
+    const { status, text } = await save(service, getApplicationPath(name, getProjectBucket(owner)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }
 });

@@ -24,7 +24,7 @@ export function quickApp(properties: object = {}, fields: object = {}): Record<s
 type Service = Pick<TestService, 'sendRequest'>;
 type Headers = Readonly<Record<string, string>>;
 
-export function pathOf(name: string, bucket = ownBucket): string {
+export function getApplicationPath(name: string, bucket = ownBucket): string {
   return `/v1/applications/${bucket}/${name}`;
 }
 

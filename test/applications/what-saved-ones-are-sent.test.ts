@@ -3,7 +3,7 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { getProjectBucket, pathOf, save } from './support.ts';
+import { getApplicationPath, getProjectBucket, save } from './support.ts';
 
 allowNonconformingUpstreams();
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   const features = Object.fromEntries(featureKeys.map((name) => [name, `${host.url}/${name}`]));
   const body = { endpoint: `${host.url}/app?own=1`, features, userRoles: ['default', 'limited'] };
-  const { status, text } = await save(service, pathOf('shared', alice), body, { 'api-key': 'alice' });
+  const { status, text } = await save(service, getApplicationPath('shared', alice), body, { 'api-key': 'alice' });
   if (status !== 201) throw new Error(text);
 });
 

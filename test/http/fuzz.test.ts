@@ -113,7 +113,7 @@ it(`accepts only replies that Node's parser accepts, with the same content, in $
 }, async () => {
   await using servers = new Servers();
   let current: ScriptedReply = { pieces: [] };
-  const url = await servers.raw((socket) => {
+  const url = await servers.startRaw((socket) => {
     socket.once('data', () => void serve(socket, current));
     socket.once('close', () => servers.sockets.splice(servers.sockets.indexOf(socket), 1));
   });

@@ -4,7 +4,7 @@ import { createKeyStores } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { quickApp } from '../applications/support.ts';
-import { entryOf } from '../identity/support.ts';
+import { createProviderEntry } from '../identity/support.ts';
 import {
   type CreatedKey,
   type KeysCluster,
@@ -218,7 +218,7 @@ describe('a node that cannot read the keys', () => {
     };
     await using node: TestService = await startService(
       {
-        identityProviders: { corporate: entryOf(cluster.issuer, { rolesClaim: 'roles' }) },
+        identityProviders: { corporate: createProviderEntry(cluster.issuer, { rolesClaim: 'roles' }) },
         roles: { maker: { selfService: { keys: 1, maxDays: 1 } } },
       },
       { keys: { store, blockedUsers, isShared: true }, clock: cluster.clock },
@@ -227,9 +227,9 @@ describe('a node that cannot read the keys', () => {
     const created = await makeKey(cluster.nodes[0], token);
     await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('ada'), soon);
     isUnavailable = true;
-    cluster.clock.pass(58_000);
+    cluster.clock.advance(58_000);
     expect(await knows(node, created.key)).toBe('ada');
-    cluster.clock.pass(3_000);
+    cluster.clock.advance(3_000);
     expect(await knows(node, created.key)).toBe('503 overloaded');
     expect(await knows(node, 'caller-key')).toBe('key:test');
     await sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
@@ -255,7 +255,7 @@ describe('a node that cannot read the blocked users', () => {
     isUnavailable = false;
     await vi.waitFor(async () => expect(await knows(node, 'caller-key')).toBe('403 user_blocked'), soon);
     isUnavailable = true;
-    cluster.clock.pass(120_000);
+    cluster.clock.advance(120_000);
     expect(await knows(node, 'caller-key')).toBe('403 user_blocked');
   });
 });

@@ -7,12 +7,12 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { MovedClock } from '../identity/support.ts';
+import { AdjustableClock } from '../identity/support.ts';
 import { chat, knows, sendWithCredentials, talkOn } from './keys-cluster.ts';
 
 const minuteMs = 60_000;
 const soon = { timeout: 10_000 };
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 const audited: object[] = [];
 let upstream: ScriptedUpstream;
 let database: ResponseDatabase;

@@ -1,4 +1,4 @@
-import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
@@ -10,13 +10,13 @@ import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { report } from '../admin/support.ts';
-import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
+import { AdjustableClock, createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 
 /** Two nodes on one database, an identity provider, and a scripted upstream. */
 export interface KeysCluster extends AsyncDisposable {
   readonly database: SqlDatabase;
   readonly nodes: readonly [TestService, TestService];
-  readonly clock: MovedClock;
+  readonly clock: AdjustableClock;
   readonly issuer: Issuer;
   readonly upstream: ScriptedUpstream;
   readonly audited: { readonly action: string; readonly subject: string | undefined; readonly object: string | undefined }[];
@@ -44,13 +44,13 @@ export async function startKeysCluster(
   const responseDatabase = await openResponses(engine);
   const issuer = await startIssuer();
   const upstream = await startScriptedUpstream();
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   const audited: KeysCluster['audited'] = [];
   const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
   const configuration = (otherSections: object = {}): object => ({
     models: { m: { upstreams, maxRetryAttempts: 1 }, other: { upstreams, maxRetryAttempts: 1 } },
     applications: { app: { endpoint: `${upstream.url}/app` } },
-    identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+    identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
     roles,
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
     ...otherSections,

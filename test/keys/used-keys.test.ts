@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { entryOf, startIssuer } from '../identity/support.ts';
+import { createProviderEntry, startIssuer } from '../identity/support.ts';
 import { chat, knows, makeKey, roles, sendWithCredentials } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -11,7 +11,7 @@ it('usage and call records identify a user key by its ID, for the user and for a
   await using node = await startProcess({
     configuration: {
       models: { m: { upstreams: [{ protocol: 'demo' }] } },
-      identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+      identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
       keys: { operator: { project: 'operators', role: 'admin' } },
       roles,
     },
@@ -38,7 +38,7 @@ it('usage and call records identify a user key by its ID, for the user and for a
 it('a user key remains valid after a restart', async () => {
   await using issuer = await startIssuer();
   await using folder = await openFolder();
-  const configuration = { identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) }, roles };
+  const configuration = { identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) }, roles };
   const flags = ['--data', folder.path];
   await using before = await startProcess({ configuration, flags });
   const { key } = await makeKey(before, await issuer.token({ sub: 'ada', roles: 'maker' }));

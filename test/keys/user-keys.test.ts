@@ -242,7 +242,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const readRoles = async (node: { url: string }) =>
       ((await sendWithCredentials(node, created.key, '/v1/user/info')).json as { roles: string[] }).roles;
     const later = Math.floor(cluster.clock.epochMs() / 1000);
-    cluster.clock.pass(5_000);
+    cluster.clock.advance(5_000);
     const newer = await signIn(['maker', 'staff'], { iat: later + 4 });
     expect(await knows(secondNode, newer)).toBe(user);
     for (const node of cluster.nodes)
@@ -293,12 +293,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     cluster.configure();
     for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe(user);
     expect(await knows(firstNode, otherKey.key)).toBe('401 invalid_api_key');
-    cluster.clock.pass(2_000);
+    cluster.clock.advance(2_000);
     const seconds = Math.floor(cluster.clock.epochMs() / 1000);
     expect(await knows(firstNode, await signIn('plain', { iat: seconds }))).toBe(user);
     for (const node of cluster.nodes)
       await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('401 invalid_api_key'), soon);
-    cluster.clock.pass(2_000);
+    cluster.clock.advance(2_000);
     expect(await knows(secondNode, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
     for (const node of cluster.nodes) await vi.waitFor(async () => expect(await knows(node, created.key)).toBe(user), soon);
     cluster.configure({ identityProviders: {} });

@@ -3,7 +3,7 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { getProjectBucket, pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save } from '../applications/support.ts';
 import { chat, type LimitedService, readUsed, replyWithUsage, startLimited } from './support.ts';
 
 const greedy = `applications/${getProjectBucket('another')}/greedy`;
@@ -22,7 +22,9 @@ async function startWithSaved(): Promise<LimitedService> {
   ] as const;
   for (const [id, body] of applications) {
     const name = id.slice(id.lastIndexOf('/') + 1);
-    const { status, text } = await save(service, pathOf(name, getProjectBucket('another')), body, { 'api-key': 'another' });
+    const { status, text } = await save(service, getApplicationPath(name, getProjectBucket('another')), body, {
+      'api-key': 'another',
+    });
     if (status !== 201) throw new Error(text);
   }
   return limited;

@@ -5,7 +5,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { openStream } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
-import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 import { chat, knows, makeKey, roles, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const configuration = {
     models: { demo: { upstreams: [{ protocol: 'demo' }] }, m: { upstreams: [{ endpoint: `${host.url}/v1` }] } },
     applications: { app: { endpoint: `${host.url}/app` } },
-    identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+    identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
     roles,
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
   };

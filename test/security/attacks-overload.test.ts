@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { getBucket } from '#test/buckets.ts';
 import { startPaced } from '#test/paced-server.ts';
 import { withKey } from '#test/start-service.ts';
-import { pathOf } from '../applications/support.ts';
+import { getApplicationPath } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 
@@ -32,7 +32,7 @@ const routesWithBody: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v1/consent/app'],
   ['POST', '/v1/import-openapi'],
   ['POST', '/v1/tools/list'],
-  ['PUT', pathOf('mine', bucket)],
+  ['PUT', getApplicationPath('mine', bucket)],
   ['PUT', `/v1/files/${bucket}/a`],
 ];
 

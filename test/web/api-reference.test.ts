@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
-import { axeViolations, viewports } from './violations.ts';
+import { findAxeViolations, viewports } from './violations.ts';
 
 it('has no accessibility violations in the API reference at any window size', { timeout: 90_000 }, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
@@ -13,7 +13,7 @@ it('has no accessibility violations in the API reference at any window size', { 
   for (const [look, { viewport }] of viewports) {
     if (viewport != null) await page.setViewportSize(viewport);
     await expect.poll(() => page.evaluate(isOurs)).toContain('Public Sans');
-    expect([look, await axeViolations(page)]).toEqual([look, []]);
+    expect([look, await findAxeViolations(page)]).toEqual([look, []]);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   }
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
 import { findViolations, viewports } from './violations.ts';
@@ -11,7 +11,7 @@ const longText = Array.from({ length: 40 }, (_, nth) => `# Part ${nth}\n\nabc ${
 vi.setConfig({ testTimeout: 60_000 });
 
 let browser: TestBrowser;
-let shelves: TestShelves;
+let testFiles: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
@@ -19,21 +19,21 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  shelves = await TestShelves.open();
-  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, shelves.options);
+  testFiles = await TestFiles.open();
+  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, testFiles.options);
 });
 
 afterEach(async () => {
-  shelves.blobs.release();
+  testFiles.blobs.release();
   await service.close();
-  await shelves[Symbol.asyncDispose]();
+  await testFiles[Symbol.asyncDispose]();
 });
 
 it.each(viewports)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
-  shelves.blobs.hold();
+  testFiles.blobs.hold();
   const references = [
-    await shelves.put('Größe und Maß 猫.md', longText, ownBucket),
-    await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
+    await testFiles.put('Größe und Maß 猫.md', longText, ownBucket),
+    await testFiles.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
   ];
   await store(service, 'app', quickApp({ document_relative_url: references }));
   const { page, issues } = await openEditor('app', { browser, service, options });
@@ -41,7 +41,7 @@ it.each(viewports)('shows the reading progress of an application’s documents, 
   page.setDefaultTimeout(30_000);
   await items.nth(0).getByText('is being read').waitFor();
   await items.nth(1).getByText('waiting to be read').waitFor();
-  shelves.blobs.release();
+  testFiles.blobs.release();
   await items.nth(1).getByText('cannot be read · The file is damaged: it cannot be read as PDF.').waitFor();
   await items.nth(0).getByText('ready').waitFor();
   await page.getByText('All documents were read.').waitFor({ state: 'attached' });
@@ -52,7 +52,7 @@ it.each(viewports)('shows the reading progress of an application’s documents, 
 });
 
 it('tests a search of the documents before they are saved', async () => {
-  const reference = await shelves.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
+  const reference = await testFiles.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
   await store(service, 'app', quickApp({ document_relative_url: [reference] }));
   const { page } = await openEditor('app', { browser, service });
   page.setDefaultTimeout(30_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf, show } from '../applications/support.ts';
+import { getApplicationPath, show } from '../applications/support.ts';
 import { startSessions } from '../mcp/servers.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
@@ -72,7 +72,7 @@ it.each(['light', 'dark'] as const)(
     expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Everything is saved').waitFor();
-    const saved = await show(service, pathOf(name), withKey()['api-key']);
+    const saved = await show(service, getApplicationPath(name), withKey()['api-key']);
     expect(saved.json).toMatchObject({ applicationProperties: { mcp_toolset: [{ allowed_tools: ['read'] }] } });
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   },

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { getProjectBucket, pathOf, quickApp, save as saveThrough } from '../applications/support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save as saveThrough } from '../applications/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
@@ -123,7 +123,11 @@ it('creates, opens, changes, and deletes an application with only the required f
 
 it('shows a save warning next to its field', async () => {
   const { page } = await openBuilder();
-  await saveThrough(service, pathOf('warned'), quickApp({ applications_as_tools: ['lost'] }, { displayName: 'Warned' }));
+  await saveThrough(
+    service,
+    getApplicationPath('warned'),
+    quickApp({ applications_as_tools: ['lost'] }, { displayName: 'Warned' }),
+  );
   await page.reload();
   await page.getByRole('link', { name: 'Warned', exact: true }).click();
   await page.getByLabel(/^Instructions/).fill('You help visitors of Bergen.');
@@ -337,7 +341,7 @@ it.each(viewports)('collapses the operations of a web API and expands a new oper
     return { open_ai_tool, rest_api_method_info: { method_type: method, method_url: `https://shop.example/${name}` } };
   };
   const tools = [operation('list_items', 'get'), operation(`put_${'an_item_'.repeat(7)}`, 'put')];
-  const place = pathOf(`lines-${look.replaceAll(/\W/g, '-')}`);
+  const place = getApplicationPath(`lines-${look.replaceAll(/\W/g, '-')}`);
   const entry = quickApp({ web_api_toolset: [{ type: 'rest-api', name: 'Shop', tools }] }, { displayName: `Lines ${look}` });
   expect(await saveThrough(service, place, entry)).toMatchObject({ status: 201 });
   const { page } = await openBuilder(options);
@@ -435,10 +439,10 @@ it('shows a notice if the service does not store applications', async () => {
 });
 
 it('never selects another user’s application by default and shows who shared it in every list', async () => {
-  const place = pathOf('trap', getProjectBucket('bob'));
+  const place = getApplicationPath('trap', getProjectBucket('bob'));
   const trap = quickApp({}, { displayName: '- Demo', userRoles: ['default'] });
   expect((await saveThrough(service, place, trap, { 'api-key': 'bob' })).status).toBe(201);
-  expect((await saveThrough(service, pathOf('mine'), quickApp({}, { displayName: 'Mine' }))).status).toBe(201);
+  expect((await saveThrough(service, getApplicationPath('mine'), quickApp({}, { displayName: 'Mine' }))).status).toBe(201);
   const { page, reload } = await openBuilder();
   const sharer = `Shared by another user, ${getProjectBucket('bob').slice(0, 8)} (trap)`;
   await page.evaluate(`localStorage.setItem('parley deployment', '${place.slice('/v1/'.length)}'); location.hash = '#/'`);

@@ -2,11 +2,11 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
-import { MovedClock, whoIs } from '../identity/support.ts';
+import { AdjustableClock, requestUserInfo } from '../identity/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, viewports } from './violations.ts';
 
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 const upstreams = [{ protocol: 'demo' }];
 const signInEntry = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };
 let browser: TestBrowser;
@@ -93,7 +93,7 @@ async function openWithExpiredToken(refresh?: string): Promise<TestPage> {
     await opened.page.reload();
     await opened.page.getByRole('navigation').waitFor();
   }
-  clock.pass(91_000);
+  clock.advance(91_000);
   return opened;
 }
 
@@ -104,7 +104,7 @@ describe('signing in with the identity provider', () => {
     await sendMessage('Count to 2');
     expect(await readAnswer()).not.toBe('');
     const token = (await who).headers().authorization?.replace('Bearer ', '') ?? '';
-    expect((await whoIs(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
+    expect((await requestUserInfo(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
     expect(page.url()).toMatch(/^[^?]*$/);
     expect(await readSessionKeys(page)).toEqual(['parley sign-in']);
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(token);

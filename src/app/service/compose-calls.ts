@@ -58,7 +58,7 @@ import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
 import { withJsonMode } from '#upstreams/with-json-mode.ts';
 import { DocumentTools } from './document-tools.ts';
-import type { ServiceDeps } from './service-parts.ts';
+import type { ServiceDeps } from './service-deps.ts';
 
 /** Service dependencies with defaults for the optional ones. */
 export type CompleteServiceDeps = ServiceDeps &

@@ -80,7 +80,7 @@ export class Exchange {
   async #call(message: McpMessage): Promise<JsonObject | undefined> {
     const { deployment, caller, context, responder } = this.#parts;
     // Other methods do not count as use of the deployment.
-    context.record.deployment(deployment.id);
+    context.record.setDeployment(deployment.id);
     const { name, arguments: args = {} } = withRpcError('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
       status: 200,
     });

@@ -44,8 +44,8 @@ export class McpResponder {
   async notify(method: string, params: JsonObject): Promise<void> {
     const { record, clock } = this.#context;
     const keepsUp = this.#send({ jsonrpc: '2.0', method, params });
-    if (this.#hasSent) record.chunk(clock.nowMs());
-    else record.firstByte(clock.nowMs());
+    if (this.#hasSent) record.recordChunk(clock.nowMs());
+    else record.recordFirstByte(clock.nowMs());
     this.#hasSent = true;
     if (!keepsUp) await this.#stream?.drained();
   }

@@ -6,5 +6,5 @@ export const searchFrench: SearchStrings = {
   notInText: 'seulement dans le titre',
   earlier: 'Passage précédent',
   later: 'Passage suivant',
-  markNoMore: 'Ne plus surligner les mots',
+  removeHighlights: 'Ne plus surligner les mots',
 };

@@ -6,5 +6,5 @@ export const searchGerman: SearchStrings = {
   notInText: 'nur im Titel',
   earlier: 'Vorige Stelle',
   later: 'Nächste Stelle',
-  markNoMore: 'Wörter nicht mehr hervorheben',
+  removeHighlights: 'Wörter nicht mehr hervorheben',
 };

@@ -6,5 +6,5 @@ export const searchSpanish: SearchStrings = {
   notInText: 'solo en el título',
   earlier: 'Lugar anterior',
   later: 'Lugar siguiente',
-  markNoMore: 'No resaltar más las palabras',
+  removeHighlights: 'No resaltar más las palabras',
 };

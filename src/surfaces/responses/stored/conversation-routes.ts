@@ -7,7 +7,7 @@ import { readMetadata } from '#contract/responses/responses-request.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
@@ -194,7 +194,7 @@ async function identifyCaller({ identify }: ConversationRoutesDeps, { raw, param
  * as missing.
  */
 function requireConversationAccess(caller: Caller, params: unknown): void {
-  requireOwn(caller, 'use conversations');
+  rejectPerRequestKey(caller, 'use conversations');
   const { conversation } = params as { conversation?: string };
   if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw notStored('conversation', conversation);
 }

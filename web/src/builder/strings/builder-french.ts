@@ -347,8 +347,8 @@ export const builderFrench: BuilderWords = {
   wasCancelled: 'annulée',
   didFail: 'en échec',
   outcomes: { passed: 'réussi', failed: 'échoué', error: 'sans réponse' },
-  besides: 'Face à',
-  noOther: 'aucune autre',
+  comparisonLabel: 'Face à',
+  noComparison: 'aucune autre',
   changedCases: 'Ce qui a changé',
   compared: (better, worse, same) =>
     `${better} ${plural(better, 'meilleur', 'meilleurs')}, ${worse} moins ${plural(worse, 'bon', 'bons')}, ${same} ${plural(same, 'identique', 'identiques')}`,

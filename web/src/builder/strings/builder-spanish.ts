@@ -346,8 +346,8 @@ export const builderSpanish: BuilderWords = {
   wasCancelled: 'cancelada',
   didFail: 'fallida',
   outcomes: { passed: 'superado', failed: 'no superado', error: 'sin respuesta' },
-  besides: 'Frente a',
-  noOther: 'ninguna otra',
+  comparisonLabel: 'Frente a',
+  noComparison: 'ninguna otra',
   changedCases: 'Lo que ha cambiado',
   compared: (better, worse, same) =>
     `${better} ${plural(better, 'mejor', 'mejores')}, ${worse} ${plural(worse, 'peor', 'peores')}, ${same} ${plural(same, 'igual', 'iguales')}`,
