@@ -42,7 +42,7 @@ const forecast: JsonObject = {
             parameter_info: { type: 'query', key: 'longitude' },
           },
           current: {
-            ...{ type: 'string', const: 'temperature_2m,precipitation,wind_speed_10m', description: 'What is told' },
+            ...{ type: 'string', const: 'temperature_2m,precipitation,wind_speed_10m', description: 'Requested values' },
             parameter_info: { type: 'query', key: 'current' },
           },
         },

@@ -6,10 +6,10 @@ const plural = createPlural('fr');
 export const promptsFrench: PromptsStrings = {
   prompts: 'Vos prompts',
   promptsHint:
-    'Gardez les textes que vous utilisez souvent ; / au début d’un message les affiche. Les champs comme {{ville}} se remplissent avec la touche Tab.',
+    'Enregistrez les textes que vous utilisez souvent. Tapez / au début d’un message pour en insérer un. Tab passe d’un champ à l’autre, comme {{ville}}.',
   promptName: 'Nom',
   promptText: 'Texte',
-  managePrompts: 'Ajouter et modifier des prompts…',
+  managePrompts: 'Gérer les prompts…',
   bringIn: 'Importer un fichier…',
   saveAll: 'Tout enregistrer dans un fichier',
   saveOne: (name) => `Enregistrer « ${name} » dans un fichier`,

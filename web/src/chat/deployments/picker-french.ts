@@ -2,7 +2,7 @@ import type { PickerStrings } from './picker-english.ts';
 
 export const pickerFrench: PickerStrings = {
   searchDeployments: 'Rechercher un modèle ou une application',
-  needsConsent: 'Demande d’abord votre accord',
+  needsConsent: 'Demande d’abord votre autorisation',
   deploymentKind: 'Afficher',
   kindAll: 'Tous',
   kindModels: 'Modèles',
