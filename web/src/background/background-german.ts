@@ -21,11 +21,11 @@ export const backgroundGerman: BackgroundStrings = {
   remove: 'Löschen',
   removeQuestion:
     'Diese Antwort endgültig löschen? Ein Programm, das ihr noch folgt, erhält eine Meldung, dass sie gelöscht wurde.',
-  goOn: 'In einem Gespräch fortsetzen',
+  continueInChat: 'In einem Gespräch fortsetzen',
   removed: 'Die Antwort wurde gelöscht.',
   stopped: 'Die Antwort wurde angehalten.',
-  ended: 'Die Antwort ist fertig.',
-  again: 'Die Verbindung ging verloren. Verbindung wird wiederhergestellt …',
+  ready: 'Die Antwort ist fertig.',
+  reconnecting: 'Die Verbindung ging verloren. Verbindung wird wiederhergestellt …',
   notFound: 'Diese Antwort wurde nicht gefunden. Sie wurde gelöscht, ist abgelaufen oder gehört einem anderen Benutzer.',
   instructions: 'Anweisungen',
 };

@@ -4,7 +4,7 @@ export const consentEnglish = {
     `To answer you, ${name} uses other applications on your behalf. It can use these only if you agree:`,
   consentItself: (name: string) => `${name} acts on your behalf and needs your permission first.`,
   consentRevocable: 'You can withdraw your permission at any time, under “Permissions” in the menu.',
-  consentStands: (name: string) => `You have agreed. ${name} can act on your behalf.`,
+  consentGiven: (name: string) => `You have agreed. ${name} can act on your behalf.`,
   consentNothingRequired: (name: string) => `${name} does not need your permission.`,
   consentOthers: 'It also uses these, which need no permission:',
   consentGraph: (name: string) => `What ${name} uses`,

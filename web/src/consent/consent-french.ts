@@ -6,7 +6,7 @@ export const consentFrench: ConsentStrings = {
     `Pour vous répondre, ${name} utilise d’autres applications en votre nom. Celles-ci ne sont utilisées que si vous acceptez :`,
   consentItself: (name) => `${name} agit en votre nom et a d’abord besoin de votre autorisation.`,
   consentRevocable: 'Vous pouvez retirer votre autorisation à tout moment, sous « Autorisations » dans le menu.',
-  consentStands: (name) => `Vous avez accepté. ${name} peut agir en votre nom.`,
+  consentGiven: (name) => `Vous avez accepté. ${name} peut agir en votre nom.`,
   consentNothingRequired: (name) => `${name} n’a pas besoin de votre autorisation.`,
   consentOthers: 'Celles-ci sont aussi utilisées, sans autorisation nécessaire :',
   consentGraph: (name) => `Ce que ${name} utilise`,

@@ -6,7 +6,7 @@ export const consentGerman: ConsentStrings = {
     `Um dir zu antworten, nutzt ${name} andere Anwendungen in deinem Namen. Diese darf es nur nutzen, wenn du zustimmst:`,
   consentItself: (name) => `${name} handelt in deinem Namen und braucht vorher deine Zustimmung.`,
   consentRevocable: 'Du kannst deine Zustimmung jederzeit zurücknehmen, unter „Berechtigungen“ im Menü.',
-  consentStands: (name) => `Du hast zugestimmt. ${name} darf in deinem Namen handeln.`,
+  consentGiven: (name) => `Du hast zugestimmt. ${name} darf in deinem Namen handeln.`,
   consentNothingRequired: (name) => `${name} braucht deine Zustimmung nicht.`,
   consentOthers: 'Es nutzt auch diese, die keine Zustimmung brauchen:',
   consentGraph: (name) => `Was ${name} nutzt`,

@@ -5,7 +5,7 @@ export const consentSpanish: ConsentStrings = {
   consentIntro: (name) => `Para responderte, ${name} usa otras aplicaciones en tu nombre. Estas solo puede usarlas si aceptas:`,
   consentItself: (name) => `${name} actúa en tu nombre y antes necesita tu permiso.`,
   consentRevocable: 'Puedes retirar tu permiso en cualquier momento, en «Permisos», dentro del menú.',
-  consentStands: (name) => `Has aceptado. ${name} puede actuar en tu nombre.`,
+  consentGiven: (name) => `Has aceptado. ${name} puede actuar en tu nombre.`,
   consentNothingRequired: (name) => `${name} no necesita tu permiso.`,
   consentOthers: 'También usa estas, que no necesitan permiso:',
   consentGraph: (name) => `Lo que usa ${name}`,

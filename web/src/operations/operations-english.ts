@@ -2,7 +2,7 @@
 export const operationsEnglish = {
   title: 'Operations',
   refresh: 'Refresh',
-  byItself: 'Refresh automatically',
+  autoRefresh: 'Refresh automatically',
   asOf: (time: string) => `As of ${time}, from the node that responded.`,
 
   health: 'Health',
@@ -23,7 +23,7 @@ export const operationsEnglish = {
   s3: 'S3',
   memory: 'This process',
   redis: 'Redis',
-  away: 'unreachable',
+  unreachable: 'unreachable',
 
   upstreams: 'Upstreams',
   noUpstreams: 'No upstreams are configured.',
@@ -44,7 +44,7 @@ export const operationsEnglish = {
   filter: 'Filter',
   withIssues: 'With problems',
   noneMatch: 'No matching upstreams',
-  backAt: (when: string) => `paused until ${when}`,
+  pausedUntil: (when: string) => `paused until ${when}`,
   tier: 'Tier',
   weight: 'Weight',
 
@@ -72,8 +72,8 @@ export const operationsEnglish = {
   } as Readonly<Record<string, string>>,
   time: 'Time',
   action: 'Action',
-  who: 'User',
-  object: 'Target',
+  user: 'User',
+  target: 'Target',
   details: 'Details',
   noRecords: 'No entries',
   newer: 'Show newer entries',

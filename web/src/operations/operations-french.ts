@@ -3,7 +3,7 @@ import type { OperationsStrings } from './operations-english.ts';
 export const operationsFrench: OperationsStrings = {
   title: 'Exploitation',
   refresh: 'Actualiser',
-  byItself: 'Actualiser automatiquement',
+  autoRefresh: 'Actualiser automatiquement',
   asOf: (time) => `État à ${time}, du nœud qui a répondu.`,
 
   health: 'État de santé',
@@ -25,7 +25,7 @@ export const operationsFrench: OperationsStrings = {
   s3: 'S3',
   memory: 'Ce processus',
   redis: 'Redis',
-  away: 'injoignable',
+  unreachable: 'injoignable',
 
   upstreams: 'Services en amont',
   noUpstreams: 'Aucun service en amont n’est configuré.',
@@ -46,7 +46,7 @@ export const operationsFrench: OperationsStrings = {
   filter: 'Filtrer',
   withIssues: 'Avec problèmes',
   noneMatch: 'Aucun service en amont correspondant',
-  backAt: (when) => `en pause jusqu’à ${when}`,
+  pausedUntil: (when) => `en pause jusqu’à ${when}`,
   tier: 'Niveau',
   weight: 'Poids',
 
@@ -79,8 +79,8 @@ export const operationsFrench: OperationsStrings = {
   },
   time: 'Heure',
   action: 'Action',
-  who: 'Utilisateur',
-  object: 'Cible',
+  user: 'Utilisateur',
+  target: 'Cible',
   details: 'Détails',
   noRecords: 'Aucune entrée',
   newer: 'Afficher les entrées plus récentes',

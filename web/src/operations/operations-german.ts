@@ -3,7 +3,7 @@ import type { OperationsStrings } from './operations-english.ts';
 export const operationsGerman: OperationsStrings = {
   title: 'Betrieb',
   refresh: 'Aktualisieren',
-  byItself: 'Automatisch aktualisieren',
+  autoRefresh: 'Automatisch aktualisieren',
   asOf: (time) => `Stand ${time}, von dem Knoten, der geantwortet hat.`,
 
   health: 'Gesundheit',
@@ -24,7 +24,7 @@ export const operationsGerman: OperationsStrings = {
   s3: 'S3',
   memory: 'Dieser Prozess',
   redis: 'Redis',
-  away: 'nicht erreichbar',
+  unreachable: 'nicht erreichbar',
 
   upstreams: 'Upstreams',
   noUpstreams: 'Keine Upstreams konfiguriert.',
@@ -45,7 +45,7 @@ export const operationsGerman: OperationsStrings = {
   filter: 'Filtern',
   withIssues: 'Mit Problemen',
   noneMatch: 'Keine passenden Upstreams',
-  backAt: (when) => `pausiert bis ${when}`,
+  pausedUntil: (when) => `pausiert bis ${when}`,
   tier: 'Stufe',
   weight: 'Gewicht',
 
@@ -78,8 +78,8 @@ export const operationsGerman: OperationsStrings = {
   },
   time: 'Zeit',
   action: 'Aktion',
-  who: 'Benutzer',
-  object: 'Ziel',
+  user: 'Benutzer',
+  target: 'Ziel',
   details: 'Details',
   noRecords: 'Keine Einträge',
   newer: 'Neuere Einträge anzeigen',

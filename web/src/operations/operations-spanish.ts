@@ -3,7 +3,7 @@ import type { OperationsStrings } from './operations-english.ts';
 export const operationsSpanish: OperationsStrings = {
   title: 'Operación',
   refresh: 'Actualizar',
-  byItself: 'Actualizar automáticamente',
+  autoRefresh: 'Actualizar automáticamente',
   asOf: (time) => `Estado a las ${time}, del nodo que respondió.`,
 
   health: 'Estado de salud',
@@ -24,7 +24,7 @@ export const operationsSpanish: OperationsStrings = {
   s3: 'S3',
   memory: 'Este proceso',
   redis: 'Redis',
-  away: 'inaccesible',
+  unreachable: 'inaccesible',
 
   upstreams: 'Upstreams',
   noUpstreams: 'No hay upstreams configurados.',
@@ -45,7 +45,7 @@ export const operationsSpanish: OperationsStrings = {
   filter: 'Filtrar',
   withIssues: 'Con problemas',
   noneMatch: 'Ningún upstream coincide',
-  backAt: (when) => `en pausa hasta ${when}`,
+  pausedUntil: (when) => `en pausa hasta ${when}`,
   tier: 'Nivel',
   weight: 'Peso',
 
@@ -78,8 +78,8 @@ export const operationsSpanish: OperationsStrings = {
   },
   time: 'Hora',
   action: 'Acción',
-  who: 'Usuario',
-  object: 'Objeto',
+  user: 'Usuario',
+  target: 'Objeto',
   details: 'Detalles',
   noRecords: 'Sin entradas',
   newer: 'Mostrar entradas más recientes',

@@ -17,7 +17,7 @@ export const paletteEnglish = {
   begin: 'Start a new chat',
   list: 'Show these shortcuts',
   or: 'or',
-  leave: 'Close dialog',
+  closeDialog: 'Close dialog',
   send: 'Send the message',
   line: 'Start a new line',
   editLast: 'Edit your last question, if the message box is empty',

@@ -21,7 +21,7 @@ export const paletteFrench: PaletteStrings = {
   begin: 'Commencer une nouvelle conversation',
   list: 'Afficher ces raccourcis',
   or: 'ou',
-  leave: 'Fermer la boîte de dialogue',
+  closeDialog: 'Fermer la boîte de dialogue',
   send: 'Envoyer le message',
   line: 'Commencer une nouvelle ligne',
   editLast: 'Modifier votre dernière question, si le champ de message est vide',

@@ -18,7 +18,7 @@ export const paletteGerman: PaletteStrings = {
   begin: 'Ein neues Gespräch beginnen',
   list: 'Diese Tastenkürzel zeigen',
   or: 'oder',
-  leave: 'Dialog schließen',
+  closeDialog: 'Dialog schließen',
   send: 'Die Nachricht senden',
   line: 'Eine neue Zeile beginnen',
   editLast: 'Die letzte Frage bearbeiten, wenn das Nachrichtenfeld leer ist',

@@ -21,7 +21,7 @@ export const paletteSpanish: PaletteStrings = {
   begin: 'Empezar una conversación nueva',
   list: 'Mostrar estos atajos',
   or: 'o',
-  leave: 'Cerrar el cuadro de diálogo',
+  closeDialog: 'Cerrar el cuadro de diálogo',
   send: 'Enviar el mensaje',
   line: 'Empezar una línea nueva',
   editLast: 'Editar tu última pregunta, si el cuadro de mensaje está vacío',

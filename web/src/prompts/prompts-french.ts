@@ -10,9 +10,9 @@ export const promptsFrench: PromptsStrings = {
   promptName: 'Nom',
   promptText: 'Texte',
   managePrompts: 'Gérer les prompts…',
-  bringIn: 'Importer un fichier…',
+  importPrompts: 'Importer un fichier…',
   saveAll: 'Tout enregistrer dans un fichier',
   saveOne: (name) => `Enregistrer « ${name} » dans un fichier`,
-  broughtIn: (count) => `${count} ${plural(count, 'prompt ajouté', 'prompts ajoutés')}.`,
+  imported: (count) => `${count} ${plural(count, 'prompt ajouté', 'prompts ajoutés')}.`,
   noPromptsIn: (file) => `${file} ne contient aucun prompt lisible.`,
 };

@@ -7,9 +7,9 @@ export const promptsGerman: PromptsStrings = {
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Prompts verwalten …',
-  bringIn: 'Aus einer Datei importieren …',
+  importPrompts: 'Aus einer Datei importieren …',
   saveAll: 'Alle als Datei speichern',
   saveOne: (name) => `„${name}“ als Datei speichern`,
-  broughtIn: (count) => (count === 1 ? 'Ein Prompt wurde hinzugefügt.' : `${count} Prompts wurden hinzugefügt.`),
+  imported: (count) => (count === 1 ? 'Ein Prompt wurde hinzugefügt.' : `${count} Prompts wurden hinzugefügt.`),
   noPromptsIn: (file) => `${file} enthält keine lesbaren Prompts.`,
 };

@@ -10,9 +10,9 @@ export const promptsSpanish: PromptsStrings = {
   promptName: 'Nombre',
   promptText: 'Texto',
   managePrompts: 'Gestionar prompts…',
-  bringIn: 'Importar de un archivo…',
+  importPrompts: 'Importar de un archivo…',
   saveAll: 'Guardar todos en un archivo',
   saveOne: (name) => `Guardar «${name}» en un archivo`,
-  broughtIn: (count) => `${count} ${plural(count, 'prompt añadido', 'prompts añadidos')}.`,
+  imported: (count) => `${count} ${plural(count, 'prompt añadido', 'prompts añadidos')}.`,
   noPromptsIn: (file) => `${file} no contiene prompts legibles.`,
 };

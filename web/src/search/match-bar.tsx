@@ -38,7 +38,7 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
       {step('up', strings.earlier, -1)}
       {step('down', strings.later, 1)}
       <button
-        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.markNoMore, title: strings.markNoMore }}
+        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.removeHighlights, title: strings.removeHighlights }}
         onClick={() => go({ at: 'conversation', id: conversation.id })}
       >
         <Icon name="close" />

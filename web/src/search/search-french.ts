@@ -6,5 +6,5 @@ export const searchFrench: SearchStrings = {
   notInText: 'seulement dans le titre',
   earlier: 'Résultat précédent',
   later: 'Résultat suivant',
-  markNoMore: 'Retirer le surlignage',
+  removeHighlights: 'Retirer le surlignage',
 };

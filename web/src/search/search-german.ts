@@ -6,5 +6,5 @@ export const searchGerman: SearchStrings = {
   notInText: 'nur im Titel',
   earlier: 'Vorheriger Treffer',
   later: 'Nächster Treffer',
-  markNoMore: 'Hervorhebungen entfernen',
+  removeHighlights: 'Hervorhebungen entfernen',
 };

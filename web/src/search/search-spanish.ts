@@ -6,5 +6,5 @@ export const searchSpanish: SearchStrings = {
   notInText: 'solo en el título',
   earlier: 'Resultado anterior',
   later: 'Resultado siguiente',
-  markNoMore: 'Quitar el resaltado',
+  removeHighlights: 'Quitar el resaltado',
 };

@@ -7,7 +7,7 @@ export const shareSpanish: ShareStrings = {
   title: 'Compartir con un enlace',
   intro:
     'Cualquiera que tenga el enlace y pueda iniciar sesión aquí puede leer esta conversación tal como está ahora. Los mensajes posteriores no se comparten.',
-  what: (name) =>
+  linkContent: (name) =>
     `El enlace muestra las preguntas, las respuestas, sus archivos y tu nombre, «${name}». No muestra los pasos, los razonamientos ni los ajustes.`,
   files: (count) => `${count} ${plural(count, 'archivo compartido', 'archivos compartidos')}`,
   noFiles: 'No se comparte ningún archivo.',
@@ -15,7 +15,7 @@ export const shareSpanish: ShareStrings = {
   fromAnswer: 'De una respuesta',
   worksFor: 'Validez del enlace',
   days: (count) => (count === 365 ? 'un año' : `${count} ${plural(count, 'día', 'días')}`),
-  make: 'Crear un enlace',
+  createLink: 'Crear un enlace',
   link: 'Enlace',
   copyLink: 'Copiar el enlace',
   once: 'Cópialo ahora. No se volverá a mostrar.',
@@ -27,9 +27,9 @@ export const shareSpanish: ShareStrings = {
   revoked: 'El enlace está revocado y ya no funciona.',
   shared: 'Conversación compartida',
   sharedBy: (name, date) => `Compartida por ${name} el ${date}`,
-  asThen: (date) => `Esta es la conversación tal como era entonces. El enlace es válido hasta el ${date}.`,
-  goOn: 'Continuar en una copia',
-  goOnWhat: (name) => `La copia es privada. ${name} no ve tus mensajes en ella.`,
+  snapshotNote: (date) => `Esta es la conversación tal como era entonces. El enlace es válido hasta el ${date}.`,
+  continueInCopy: 'Continuar en una copia',
+  copyIsPrivate: (name) => `La copia es privada. ${name} no ve tus mensajes en ella.`,
   copying: 'Copiando…',
   filesUnavailable: 'Algunos archivos ya no están disponibles. La copia solo contiene sus nombres.',
   notFound: 'Este enlace ya no funciona',

@@ -26,7 +26,7 @@ export const english = {
   awaySigningIn: (isOffline: boolean) =>
     `${isOffline ? 'You are offline' : 'The service cannot be reached'}, so you can’t sign in right now.`,
   readOffline: 'Read saved chats',
-  sendAway: 'You can send this when the service can be reached again',
+  sendWhenReachable: 'You can send this when the service can be reached again',
 
   conversations: 'Chats',
   newConversation: 'New chat',
@@ -37,7 +37,7 @@ export const english = {
   untitled: 'Untitled',
   deleteConversation: (title: string) => `Delete “${title}”`,
   deleteQuestion: (title: string) => `Delete “${title}” permanently?`,
-  deleteForGood: 'Delete',
+  confirmDelete: 'Delete',
   transfer: 'Import and export…',
   share: 'Share with a link',
   sharedLinks: 'Shared links',
@@ -82,7 +82,7 @@ export const english = {
   useFromCode: 'Use from code',
   chatSettings: 'Chat settings',
   chatSettingsSet: 'Chat settings (customized)',
-  keepPreset: 'Save',
+  savePreset: 'Save',
 
   deployment: 'Chat with',
   chooseDeployment: 'Choose a model or application',
@@ -134,7 +134,7 @@ export const english = {
   retry: 'Try again',
   retryWith: 'Try another model',
   sideBySide: 'Versions side by side',
-  goOnWith: 'Continue with this version',
+  continueWithVersion: 'Continue with this version',
   noAnswer: 'This answer failed.',
   goodAnswer: 'Good answer',
   badAnswer: 'Bad answer',
@@ -150,7 +150,7 @@ export const english = {
   thoughts: 'Thoughts',
   stopped: 'You stopped this answer.',
   interrupted: 'This answer was interrupted when the page closed. Only the part that arrived is shown.',
-  cutShort: 'The answer reached its length limit.',
+  lengthLimitReached: 'The answer reached its length limit.',
   filtered: 'A content filter removed part of the answer.',
   functionCalled: (name: string) => `The model tried to use the function ${name}, which this page cannot run.`,
   answerStarted: (name: string) => `${name} is answering.`,
@@ -176,7 +176,7 @@ export const english = {
   stageBroken: 'did not finish',
   unnamedStage: 'Unnamed step',
   steps: 'Steps',
-  cutText: (visible: string, all: string) => `The first ${visible} of ${all} characters`,
+  truncatedText: (visible: string, all: string) => `The first ${visible} of ${all} characters`,
 
   attachments: 'Attachments',
   attachment: 'Attachment',
@@ -214,7 +214,7 @@ export const english = {
   later: 'Later',
   consentAccepted: (name: string) => `Agreed. ${name} can now act on your behalf.`,
   consentOutdated: 'The permissions have changed. Please review them.',
-  consentLook: 'Review permissions',
+  reviewPermissions: 'Review permissions',
   consentMissing: (name: string) => `${name} needs your permission before it answers.`,
   consentAfterRefusal: (name: string, applications: string) =>
     `A step was rejected. ${name} needs your permission to use ${applications}.`,

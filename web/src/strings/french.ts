@@ -30,7 +30,7 @@ export const french: Strings = {
   awaySigningIn: (isOffline) =>
     `${isOffline ? 'Vous êtes hors ligne' : 'Le service est injoignable'}. Vous ne pouvez donc pas vous connecter pour le moment.`,
   readOffline: 'Lire les conversations enregistrées',
-  sendAway: 'Vous pourrez l’envoyer dès que le service sera de nouveau joignable',
+  sendWhenReachable: 'Vous pourrez l’envoyer dès que le service sera de nouveau joignable',
 
   conversations: 'Conversations',
   newConversation: 'Nouvelle conversation',
@@ -41,7 +41,7 @@ export const french: Strings = {
   untitled: 'Sans titre',
   deleteConversation: (title) => `Supprimer « ${title} »`,
   deleteQuestion: (title) => `Supprimer définitivement « ${title} » ?`,
-  deleteForGood: 'Supprimer',
+  confirmDelete: 'Supprimer',
   transfer: 'Importer et exporter…',
   share: 'Partager par un lien',
   sharedLinks: 'Liens partagés',
@@ -86,7 +86,7 @@ export const french: Strings = {
   useFromCode: 'Utiliser dans du code',
   chatSettings: 'Réglages de la conversation',
   chatSettingsSet: 'Réglages de la conversation (modifiés)',
-  keepPreset: 'Enregistrer',
+  savePreset: 'Enregistrer',
 
   deployment: 'Discuter avec',
   chooseDeployment: 'Choisir un modèle ou une application',
@@ -140,7 +140,7 @@ export const french: Strings = {
   retry: 'Réessayer',
   retryWith: 'Essayer un autre modèle',
   sideBySide: 'Versions côte à côte',
-  goOnWith: 'Continuer avec cette version',
+  continueWithVersion: 'Continuer avec cette version',
   noAnswer: 'Cette réponse a échoué.',
   goodAnswer: 'Bonne réponse',
   badAnswer: 'Mauvaise réponse',
@@ -157,7 +157,7 @@ export const french: Strings = {
   thoughts: 'Réflexions',
   stopped: 'Vous avez arrêté cette réponse.',
   interrupted: 'Cette réponse a été interrompue à la fermeture de la page. Seule la partie reçue est affichée.',
-  cutShort: 'La réponse a atteint sa longueur maximale.',
+  lengthLimitReached: 'La réponse a atteint sa longueur maximale.',
   filtered: 'Un filtre de contenu a retiré une partie de la réponse.',
   functionCalled: (name) => `Le modèle a voulu utiliser la fonction ${name}, que cette page ne peut pas exécuter.`,
   answerStarted: (name) => `${name} répond.`,
@@ -183,7 +183,7 @@ export const french: Strings = {
   stageBroken: 'non terminée',
   unnamedStage: 'Étape sans nom',
   steps: 'Étapes',
-  cutText: (shown, all) => `Les ${shown} premiers caractères sur ${all}`,
+  truncatedText: (shown, all) => `Les ${shown} premiers caractères sur ${all}`,
 
   attachments: 'Pièces jointes',
   attachment: 'Pièce jointe',
@@ -221,7 +221,7 @@ export const french: Strings = {
   later: 'Plus tard',
   consentAccepted: (name) => `Accepté. ${name} peut maintenant agir en votre nom.`,
   consentOutdated: 'Les autorisations ont changé. Veuillez les vérifier.',
-  consentLook: 'Vérifier les autorisations',
+  reviewPermissions: 'Vérifier les autorisations',
   consentMissing: (name) => `${name} a besoin de votre autorisation pour répondre.`,
   consentAfterRefusal: (name, others) =>
     `Une étape a été refusée. ${name} a besoin de votre autorisation pour utiliser ${others}.`,

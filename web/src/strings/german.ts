@@ -27,7 +27,7 @@ export const german: Strings = {
   awaySigningIn: (isOffline) =>
     `${isOffline ? 'Du bist offline' : 'Der Dienst ist nicht erreichbar'}. Du kannst dich deshalb gerade nicht anmelden.`,
   readOffline: 'Gespeicherte Gespräche lesen',
-  sendAway: 'Du kannst das senden, sobald der Dienst wieder erreichbar ist',
+  sendWhenReachable: 'Du kannst das senden, sobald der Dienst wieder erreichbar ist',
 
   conversations: 'Gespräche',
   newConversation: 'Neues Gespräch',
@@ -38,7 +38,7 @@ export const german: Strings = {
   untitled: 'Ohne Titel',
   deleteConversation: (title) => `„${title}“ löschen`,
   deleteQuestion: (title) => `„${title}“ endgültig löschen?`,
-  deleteForGood: 'Löschen',
+  confirmDelete: 'Löschen',
   transfer: 'Importieren und exportieren…',
   share: 'Per Link teilen',
   sharedLinks: 'Geteilte Links',
@@ -83,7 +83,7 @@ export const german: Strings = {
   useFromCode: 'Im Code verwenden',
   chatSettings: 'Gesprächseinstellungen',
   chatSettingsSet: 'Gesprächseinstellungen (angepasst)',
-  keepPreset: 'Speichern',
+  savePreset: 'Speichern',
 
   deployment: 'Sprechen mit',
   chooseDeployment: 'Modell oder Anwendung wählen',
@@ -138,7 +138,7 @@ export const german: Strings = {
   retry: 'Noch einmal versuchen',
   retryWith: 'Anderes Modell versuchen',
   sideBySide: 'Versionen nebeneinander',
-  goOnWith: 'Mit dieser Version weiter',
+  continueWithVersion: 'Mit dieser Version weiter',
   noAnswer: 'Diese Antwort ist fehlgeschlagen.',
   goodAnswer: 'Gute Antwort',
   badAnswer: 'Schlechte Antwort',
@@ -155,7 +155,7 @@ export const german: Strings = {
   thoughts: 'Gedanken',
   stopped: 'Du hast diese Antwort angehalten.',
   interrupted: 'Diese Antwort wurde unterbrochen, als die Seite geschlossen wurde. Du siehst nur den Teil, der angekommen ist.',
-  cutShort: 'Die Antwort hat ihre maximale Länge erreicht.',
+  lengthLimitReached: 'Die Antwort hat ihre maximale Länge erreicht.',
   filtered: 'Ein Inhaltsfilter hat einen Teil der Antwort entfernt.',
   functionCalled: (name) => `Das Modell wollte die Funktion ${name} verwenden. Diese Seite kann sie nicht ausführen.`,
   answerStarted: (name) => `${name} antwortet.`,
@@ -181,7 +181,7 @@ export const german: Strings = {
   stageBroken: 'nicht beendet',
   unnamedStage: 'Schritt ohne Namen',
   steps: 'Schritte',
-  cutText: (shown, all) => `Die ersten ${shown} von ${all} Zeichen`,
+  truncatedText: (shown, all) => `Die ersten ${shown} von ${all} Zeichen`,
 
   attachments: 'Anhänge',
   attachment: 'Anhang',
@@ -219,7 +219,7 @@ export const german: Strings = {
   later: 'Später',
   consentAccepted: (name) => `Zugestimmt. ${name} darf jetzt in deinem Namen handeln.`,
   consentOutdated: 'Die Berechtigungen haben sich geändert. Bitte prüfe sie.',
-  consentLook: 'Berechtigungen prüfen',
+  reviewPermissions: 'Berechtigungen prüfen',
   consentMissing: (name) => `${name} braucht deine Zustimmung, um zu antworten.`,
   consentAfterRefusal: (name, others) => `Ein Schritt wurde abgelehnt. ${name} braucht deine Zustimmung, um ${others} zu nutzen.`,
 

@@ -30,7 +30,7 @@ export const spanish: Strings = {
   awaySigningIn: (isOffline) =>
     `${isOffline ? 'Estás sin conexión' : 'No se puede contactar con el servicio'}, así que ahora no puedes iniciar sesión.`,
   readOffline: 'Leer las conversaciones guardadas',
-  sendAway: 'Podrás enviarlo cuando se vuelva a contactar con el servicio',
+  sendWhenReachable: 'Podrás enviarlo cuando se vuelva a contactar con el servicio',
 
   conversations: 'Conversaciones',
   newConversation: 'Nueva conversación',
@@ -41,7 +41,7 @@ export const spanish: Strings = {
   untitled: 'Sin título',
   deleteConversation: (title) => `Eliminar «${title}»`,
   deleteQuestion: (title) => `¿Eliminar «${title}» definitivamente?`,
-  deleteForGood: 'Eliminar',
+  confirmDelete: 'Eliminar',
   transfer: 'Importar y exportar…',
   share: 'Compartir con un enlace',
   sharedLinks: 'Enlaces compartidos',
@@ -86,7 +86,7 @@ export const spanish: Strings = {
   useFromCode: 'Usar desde código',
   chatSettings: 'Ajustes de la conversación',
   chatSettingsSet: 'Ajustes de la conversación (personalizados)',
-  keepPreset: 'Guardar',
+  savePreset: 'Guardar',
 
   deployment: 'Hablar con',
   chooseDeployment: 'Elegir un modelo o una aplicación',
@@ -140,7 +140,7 @@ export const spanish: Strings = {
   retry: 'Reintentar',
   retryWith: 'Probar otro modelo',
   sideBySide: 'Versiones en paralelo',
-  goOnWith: 'Seguir con esta versión',
+  continueWithVersion: 'Seguir con esta versión',
   noAnswer: 'Esta respuesta falló.',
   goodAnswer: 'Buena respuesta',
   badAnswer: 'Mala respuesta',
@@ -157,7 +157,7 @@ export const spanish: Strings = {
   thoughts: 'Razonamientos',
   stopped: 'Detuviste esta respuesta.',
   interrupted: 'Esta respuesta se interrumpió al cerrarse la página. Solo se muestra la parte que llegó.',
-  cutShort: 'La respuesta alcanzó su longitud máxima.',
+  lengthLimitReached: 'La respuesta alcanzó su longitud máxima.',
   filtered: 'Un filtro de contenido eliminó una parte de la respuesta.',
   functionCalled: (name) => `El modelo intentó usar la función ${name}, que esta página no puede ejecutar.`,
   answerStarted: (name) => `${name} está respondiendo.`,
@@ -183,7 +183,7 @@ export const spanish: Strings = {
   stageBroken: 'sin terminar',
   unnamedStage: 'Paso sin nombre',
   steps: 'Pasos',
-  cutText: (shown, all) => `Los primeros ${shown} de ${all} caracteres`,
+  truncatedText: (shown, all) => `Los primeros ${shown} de ${all} caracteres`,
 
   attachments: 'Adjuntos',
   attachment: 'Adjunto',
@@ -220,7 +220,7 @@ export const spanish: Strings = {
   later: 'Más tarde',
   consentAccepted: (name) => `Aceptado. ${name} ya puede actuar en tu nombre.`,
   consentOutdated: 'Los permisos han cambiado. Revísalos.',
-  consentLook: 'Revisar los permisos',
+  reviewPermissions: 'Revisar los permisos',
   consentMissing: (name) => `${name} necesita tu permiso para responder.`,
   consentAfterRefusal: (name, others) => `Se rechazó un paso. ${name} necesita tu permiso para usar ${others}.`,
 

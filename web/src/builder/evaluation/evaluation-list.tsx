@@ -55,9 +55,9 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
         <>
           {otherEvaluations.length > 0 && (
             <div className="row small">
-              <label htmlFor={picker}>{strings.besides}</label>
+              <label htmlFor={picker}>{strings.comparedWith}</label>
               <select id={picker} value={comparedId} onChange={({ target }) => setComparedId(target.value)}>
-                <option value="">{strings.noOther}</option>
+                <option value="">{strings.noComparison}</option>
                 {otherEvaluations.map((item) => (
                   <option key={item.id} value={item.id}>
                     {formatName(item)}

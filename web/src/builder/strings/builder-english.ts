@@ -5,7 +5,7 @@ export const builderEnglish = {
   noApplications: 'You have no applications yet.',
   create: 'New application',
   importFile: 'Import a file',
-  beginWith: 'Or start with',
+  startWithTemplate: 'Or start with',
   templates: {
     documents: {
       name: 'Answers from documents',
@@ -39,7 +39,7 @@ export const builderEnglish = {
   copyName: (name: string) => `${name} (copy)`,
   moreFor: (name: string) => `More for ${name}`,
   noStore: 'This service does not store applications. Your administrator can turn on storage.',
-  notAnEntry: 'This file contains no application.',
+  noApplicationInFile: 'This file contains no application.',
 
   back: 'All applications',
   newTitle: 'New application',
@@ -59,8 +59,8 @@ export const builderEnglish = {
   changedElsewhere:
     'The application was changed elsewhere after you opened it, so your changes were not saved. Load the saved version, or overwrite it with yours.',
   loadStored: 'Load the saved version',
-  saveOver: 'Overwrite it with mine',
-  secretsLeftOut: 'Secrets are never copied. Enter the secrets of the tools again.',
+  overwriteStored: 'Overwrite it with mine',
+  secretsNotCopied: 'Secrets are never copied. Enter the secrets of the tools again.',
   rawOnly: 'The form cannot show this kind of application. Edit it as JSON.',
   rawLabel: 'The complete application',
   rawHint: 'Changes here appear in the form immediately. Saved secrets are shown as ***.',
@@ -112,7 +112,7 @@ export const builderEnglish = {
     userRoles: 'Add a role',
   },
   removeItem: (name: string) => `Remove ${name}`,
-  noneChosen: 'None',
+  noSelection: 'None',
   notSet: 'Not set',
   form: 'Kind',
   secretStored: 'Saved and hidden. Type to replace it.',
@@ -135,7 +135,7 @@ export const builderEnglish = {
   value: 'Value',
   matchesNow: (count: number) => (count === 1 ? '1 match now' : `${count} matches now`),
   matchesNone: 'None of your models and applications match now.',
-  notWhole: 'A condition is not a valid pattern (RE2). Correct it.',
+  invalidPattern: 'A condition is not a valid pattern (RE2). Correct it.',
 
   newWebApi: 'New web API',
   importOpenApi: 'Import an OpenAPI document',
@@ -179,7 +179,7 @@ export const builderEnglish = {
   unfilledPlaceholder: (name: string) => `The address contains {${name}}, but no parameter fills it.`,
   addParameterNamed: (name: string) => `Add the parameter ${name}`,
 
-  trial: {
+  toolTest: {
     test: 'Test this tool',
     testTool: (name: string) => `Test ${name}`,
     hint: 'The test really runs the tool and may change data.',
@@ -207,7 +207,7 @@ export const builderEnglish = {
     noneSelected: 'No tools are selected. The model cannot call this server.',
     truncated: (visible: number, count: number) => `The first ${visible} of ${count} are shown.`,
     count: (count: number) => (count === 1 ? 'The server offers 1 tool.' : `The server offers ${count} tools.`),
-    ticksStay: 'Your selection is unchanged.',
+    selectionUnchanged: 'Your selection is unchanged.',
     details: 'Details',
     reasons: {
       mute: 'The server did not respond in time. It may be busy or down.',
@@ -235,7 +235,7 @@ export const builderEnglish = {
   trace: 'Trace',
   answerLabel: 'Trace of answer',
   answerNumber: (number: number, text: string) => (text === '' ? `${number}` : `${number}: ${text}`),
-  traceToCome: 'The trace appears when the model has answered.',
+  traceLater: 'The trace appears when the model has answered.',
   noTrace: 'No trace is available. The answer did not start, or the application runs elsewhere.',
   copyTrace: 'Copy all as JSON',
   turnCount: (count: number) => (count === 1 ? '1 model turn' : `${count} model turns`),
@@ -253,14 +253,14 @@ export const builderEnglish = {
   modelReply: 'Answer of the model',
   toolArguments: 'Arguments',
   contextReduced: 'Chat shortened',
-  roomBefore: 'Before',
-  roomAfter: 'After',
+  contextBefore: 'Before',
+  contextAfter: 'After',
   toolResult: 'Result',
   firstAfter: (time: string) => `The first part arrived after ${time}.`,
 
   versions: 'Versions',
   versionsHint: 'Each save keeps the previous version, up to the last 50. Deleting the application also deletes its versions.',
-  inForce: 'Current',
+  currentVersion: 'Current',
   versionNumber: (number: number) => `version ${number}`,
   compare: 'Compare',
   compareWith: (name: string) => `Compare with the version from ${name}`,
@@ -271,7 +271,7 @@ export const builderEnglish = {
   restored: (name: string) => `The version from ${name} is restored.`,
   changedSince: 'Changed since then',
   noDifference: 'No visible differences. Secrets are never shown and may differ.',
-  linesLeftOut: (count: number) => (count === 1 ? '1 unchanged line' : `${count} unchanged lines`),
+  unchangedLines: (count: number) => (count === 1 ? '1 unchanged line' : `${count} unchanged lines`),
 
   evaluation: 'Evaluation',
   evaluationHint:
@@ -320,7 +320,7 @@ export const builderEnglish = {
     seconds: 'Seconds',
   },
   chooseJudge: 'Choose a model or application',
-  draftFaults: {
+  draftErrors: {
     missing: 'Fill this in.',
     notNumber: 'Enter a number, such as 0.5.',
     notObject: 'Enter a JSON object, such as {"city": "Oslo"}.',
@@ -328,8 +328,8 @@ export const builderEnglish = {
   writeAsJson: 'As JSON',
   writeAsForm: 'As a form',
   noForm: 'The form cannot show a part of this case. Save it unchanged, or remove that part.',
-  keepCase: 'Save the case',
-  keepAsCase: 'Save as a case',
+  saveCase: 'Save the case',
+  saveAsCase: 'Save as a case',
   caseStored: 'Saved as a case.',
   runCases: (count: number) => (count === 1 ? 'Run 1 case' : `Run ${count} cases`),
   evaluatesSaved: 'Unsaved changes are not evaluated.',
@@ -342,8 +342,8 @@ export const builderEnglish = {
   wasCancelled: 'canceled',
   didFail: 'failed',
   outcomes: { passed: 'passed', failed: 'failed', error: 'no answer' },
-  besides: 'Compared with',
-  noOther: 'none',
+  comparedWith: 'Compared with',
+  noComparison: 'none',
   changedCases: 'What changed',
   compared: (better: number, worse: number, same: number) => `${better} better, ${worse} worse, ${same} the same`,
   changes: { better: 'better', worse: 'worse', same: 'the same', new: 'new', gone: 'removed' },
@@ -362,4 +362,4 @@ export const builderEnglish = {
   documentRead: (name: string, done: number, total: number) => `${name}: ${done} of ${total} passages are read`,
 };
 
-export type BuilderWords = typeof builderEnglish;
+export type BuilderStrings = typeof builderEnglish;

@@ -1,15 +1,15 @@
 import { createPlural } from '../../strings/create-plural.ts';
-import type { BuilderWords } from './builder-english.ts';
+import type { BuilderStrings } from './builder-english.ts';
 
 const plural = createPlural('fr');
 
-export const builderFrench: BuilderWords = {
+export const builderFrench: BuilderStrings = {
   title: 'Vos applications',
   intro: 'Une application est un modèle avec des instructions, des suggestions et des outils. Aucun code n’est nécessaire.',
   noApplications: 'Vous n’avez pas encore d’applications.',
   create: 'Nouvelle application',
   importFile: 'Importer un fichier',
-  beginWith: 'Ou partez de',
+  startWithTemplate: 'Ou partez de',
   templates: {
     documents: {
       name: 'Réponses tirées de documents',
@@ -44,7 +44,7 @@ export const builderFrench: BuilderWords = {
   copyName: (name) => `${name} (copie)`,
   moreFor: (name) => `Plus d’actions pour ${name}`,
   noStore: 'Ce service n’enregistre pas d’applications. Votre administrateur peut configurer un stockage.',
-  notAnEntry: 'Ce fichier ne contient pas d’application.',
+  noApplicationInFile: 'Ce fichier ne contient pas d’application.',
 
   back: 'Toutes les applications',
   newTitle: 'Nouvelle application',
@@ -64,8 +64,8 @@ export const builderFrench: BuilderWords = {
   changedElsewhere:
     'L’application a été modifiée ailleurs après que vous l’avez ouverte. Vos modifications n’ont donc pas été enregistrées. Chargez la version enregistrée, ou remplacez-la par la vôtre.',
   loadStored: 'Charger la version enregistrée',
-  saveOver: 'Remplacer par la mienne',
-  secretsLeftOut: 'Les secrets ne sont jamais copiés. Saisissez à nouveau les secrets des outils.',
+  overwriteStored: 'Remplacer par la mienne',
+  secretsNotCopied: 'Les secrets ne sont jamais copiés. Saisissez à nouveau les secrets des outils.',
   rawOnly: 'Le formulaire ne peut pas afficher ce type d’application. Modifiez-la en JSON.',
   rawLabel: 'L’application complète',
   rawHint:
@@ -117,7 +117,7 @@ export const builderFrench: BuilderWords = {
     userRoles: 'Ajouter un rôle',
   },
   removeItem: (name) => `Retirer ${name}`,
-  noneChosen: 'Aucun',
+  noSelection: 'Aucun',
   notSet: 'Non défini',
   form: 'Type',
   secretStored: 'Enregistré et masqué. Tapez pour le remplacer.',
@@ -140,7 +140,7 @@ export const builderFrench: BuilderWords = {
   value: 'Valeur',
   matchesNow: (count) => `${count} ${plural(count, 'correspondance', 'correspondances')} actuellement`,
   matchesNone: 'Aucun de vos modèles et applications ne correspond actuellement.',
-  notWhole: 'Une condition n’est pas un motif valide (RE2). Corrigez-la.',
+  invalidPattern: 'Une condition n’est pas un motif valide (RE2). Corrigez-la.',
 
   newWebApi: 'Nouvelle API web',
   importOpenApi: 'Importer un document OpenAPI',
@@ -184,7 +184,7 @@ export const builderFrench: BuilderWords = {
   unfilledPlaceholder: (name) => `L’adresse contient {${name}}, mais aucun paramètre ne le remplit.`,
   addParameterNamed: (name) => `Ajouter le paramètre ${name}`,
 
-  trial: {
+  toolTest: {
     test: 'Tester cet outil',
     testTool: (name) => `Tester ${name}`,
     hint: 'Le test exécute réellement l’outil et peut modifier des données.',
@@ -212,7 +212,7 @@ export const builderFrench: BuilderWords = {
     noneSelected: 'Aucun outil n’est sélectionné. Le modèle ne peut pas appeler ce serveur.',
     truncated: (shown: number, count: number) => `Les ${shown} premiers sur ${count} sont affichés.`,
     count: (count: number) => (count === 1 ? 'Le serveur propose 1 outil.' : `Le serveur propose ${count} outils.`),
-    ticksStay: 'Votre sélection est inchangée.',
+    selectionUnchanged: 'Votre sélection est inchangée.',
     details: 'Détails',
     reasons: {
       mute: 'Le serveur n’a pas répondu à temps. Il est peut-être surchargé ou arrêté.',
@@ -243,7 +243,7 @@ export const builderFrench: BuilderWords = {
   trace: 'Trace',
   answerLabel: 'Trace de la réponse',
   answerNumber: (number, text) => (text === '' ? `${number}` : `${number} : ${text}`),
-  traceToCome: 'La trace s’affiche quand le modèle a répondu.',
+  traceLater: 'La trace s’affiche quand le modèle a répondu.',
   noTrace: 'Aucune trace n’est disponible. La réponse n’a pas commencé, ou l’application s’exécute ailleurs.',
   copyTrace: 'Tout copier en JSON',
   turnCount: (count) => `${count} ${plural(count, 'tour', 'tours')} du modèle`,
@@ -261,15 +261,15 @@ export const builderFrench: BuilderWords = {
   modelReply: 'Réponse du modèle',
   toolArguments: 'Arguments',
   contextReduced: 'Conversation raccourcie',
-  roomBefore: 'Avant',
-  roomAfter: 'Après',
+  contextBefore: 'Avant',
+  contextAfter: 'Après',
   toolResult: 'Résultat',
   firstAfter: (time) => `La première partie est arrivée après ${time}.`,
 
   versions: 'Versions',
   versionsHint:
     'Chaque enregistrement conserve la version précédente, jusqu’aux 50 dernières. Supprimer l’application supprime aussi ses versions.',
-  inForce: 'Actuelle',
+  currentVersion: 'Actuelle',
   versionNumber: (number) => `version ${number}`,
   compare: 'Comparer',
   compareWith: (name) => `Comparer avec la version du ${name}`,
@@ -280,7 +280,7 @@ export const builderFrench: BuilderWords = {
   restored: (name) => `La version du ${name} est restaurée.`,
   changedSince: 'Modifié depuis',
   noDifference: 'Aucune différence visible. Les secrets ne sont jamais affichés et peuvent différer.',
-  linesLeftOut: (count) => `${count} ${plural(count, 'ligne inchangée', 'lignes inchangées')}`,
+  unchangedLines: (count) => `${count} ${plural(count, 'ligne inchangée', 'lignes inchangées')}`,
 
   evaluation: 'Évaluation',
   evaluationHint:
@@ -330,7 +330,7 @@ export const builderFrench: BuilderWords = {
     seconds: 'Secondes',
   },
   chooseJudge: 'Choisir un modèle ou une application',
-  draftFaults: {
+  draftErrors: {
     missing: 'Remplissez ce champ.',
     notNumber: 'Saisissez un nombre, comme 0,5.',
     notObject: 'Saisissez un objet JSON, comme {"city": "Oslo"}.',
@@ -338,8 +338,8 @@ export const builderFrench: BuilderWords = {
   writeAsJson: 'En JSON',
   writeAsForm: 'En formulaire',
   noForm: 'Le formulaire ne peut pas afficher une partie de ce cas. Enregistrez-le tel quel, ou retirez cette partie.',
-  keepCase: 'Enregistrer le cas',
-  keepAsCase: 'Enregistrer comme cas',
+  saveCase: 'Enregistrer le cas',
+  saveAsCase: 'Enregistrer comme cas',
   caseStored: 'Enregistré comme cas.',
   runCases: (count) => `Exécuter ${count} cas`,
   evaluatesSaved: 'Les modifications non enregistrées ne sont pas évaluées.',
@@ -352,8 +352,8 @@ export const builderFrench: BuilderWords = {
   wasCancelled: 'annulée',
   didFail: 'en échec',
   outcomes: { passed: 'réussi', failed: 'échoué', error: 'sans réponse' },
-  besides: 'Comparée à',
-  noOther: 'aucune',
+  comparedWith: 'Comparée à',
+  noComparison: 'aucune',
   changedCases: 'Ce qui a changé',
   compared: (better, worse, same) =>
     `${better} ${plural(better, 'meilleur', 'meilleurs')}, ${worse} moins ${plural(worse, 'bon', 'bons')}, ${same} ${plural(same, 'identique', 'identiques')}`,

@@ -1,11 +1,11 @@
-import type { BuilderWords } from './builder-english.ts';
+import type { BuilderStrings } from './builder-english.ts';
 
-export const builderGerman: BuilderWords = {
+export const builderGerman: BuilderStrings = {
   title: 'Deine Anwendungen',
   intro: 'Eine Anwendung ist ein Modell mit Anweisungen, Vorschlägen und Werkzeugen. Code ist nicht nötig.',
   noApplications: 'Du hast noch keine Anwendungen.',
   create: 'Neue Anwendung',
-  beginWith: 'Oder beginne mit',
+  startWithTemplate: 'Oder beginne mit',
   templates: {
     documents: {
       name: 'Antworten aus Dokumenten',
@@ -40,7 +40,7 @@ export const builderGerman: BuilderWords = {
   copyName: (name) => `${name} (Kopie)`,
   moreFor: (name) => `Mehr zu ${name}`,
   noStore: 'Dieser Dienst speichert keine Anwendungen. Dein Administrator kann Speicher einrichten.',
-  notAnEntry: 'Diese Datei enthält keine Anwendung.',
+  noApplicationInFile: 'Diese Datei enthält keine Anwendung.',
 
   back: 'Alle Anwendungen',
   newTitle: 'Neue Anwendung',
@@ -60,8 +60,8 @@ export const builderGerman: BuilderWords = {
   changedElsewhere:
     'Die Anwendung wurde anderswo geändert, nachdem du sie geöffnet hast. Deine Änderungen wurden deshalb nicht gespeichert. Lade die gespeicherte Version, oder überschreibe sie mit deiner.',
   loadStored: 'Gespeicherte Version laden',
-  saveOver: 'Mit meiner überschreiben',
-  secretsLeftOut: 'Geheimnisse werden nie kopiert. Gib die Geheimnisse der Werkzeuge neu ein.',
+  overwriteStored: 'Mit meiner überschreiben',
+  secretsNotCopied: 'Geheimnisse werden nie kopiert. Gib die Geheimnisse der Werkzeuge neu ein.',
   rawOnly: 'Das Formular kann diese Art von Anwendung nicht anzeigen. Bearbeite sie als JSON.',
   rawLabel: 'Die vollständige Anwendung',
   rawHint: 'Änderungen hier erscheinen sofort im Formular. Gespeicherte Geheimnisse werden als *** angezeigt.',
@@ -112,7 +112,7 @@ export const builderGerman: BuilderWords = {
     userRoles: 'Rolle hinzufügen',
   },
   removeItem: (name) => `${name} entfernen`,
-  noneChosen: 'Keine',
+  noSelection: 'Keine',
   notSet: 'Nicht festgelegt',
   form: 'Art',
   secretStored: 'Gespeichert und verborgen. Tippe, um es zu ersetzen.',
@@ -135,7 +135,7 @@ export const builderGerman: BuilderWords = {
   value: 'Wert',
   matchesNow: (count) => `Derzeit ${count} Treffer`,
   matchesNone: 'Derzeit entspricht keines deiner Modelle und keine deiner Anwendungen.',
-  notWhole: 'Eine Bedingung ist kein gültiges Muster (RE2). Korrigiere sie.',
+  invalidPattern: 'Eine Bedingung ist kein gültiges Muster (RE2). Korrigiere sie.',
 
   newWebApi: 'Neue Web-API',
   importOpenApi: 'OpenAPI-Dokument importieren',
@@ -179,7 +179,7 @@ export const builderGerman: BuilderWords = {
   unfilledPlaceholder: (name) => `Die Adresse enthält {${name}}, aber kein Parameter füllt es.`,
   addParameterNamed: (name) => `Parameter ${name} hinzufügen`,
 
-  trial: {
+  toolTest: {
     test: 'Dieses Werkzeug testen',
     testTool: (name) => `${name} testen`,
     hint: 'Der Test führt das Werkzeug wirklich aus und kann Daten ändern.',
@@ -207,7 +207,7 @@ export const builderGerman: BuilderWords = {
     noneSelected: 'Keine Werkzeuge sind ausgewählt. Das Modell kann diesen Server nicht aufrufen.',
     truncated: (shown: number, count: number) => `Die ersten ${shown} von ${count} werden angezeigt.`,
     count: (count: number) => (count === 1 ? 'Der Server bietet 1 Werkzeug an.' : `Der Server bietet ${count} Werkzeuge an.`),
-    ticksStay: 'Deine Auswahl ist unverändert.',
+    selectionUnchanged: 'Deine Auswahl ist unverändert.',
     details: 'Details',
     reasons: {
       mute: 'Der Server hat nicht rechtzeitig geantwortet. Vielleicht ist er überlastet oder aus.',
@@ -236,7 +236,7 @@ export const builderGerman: BuilderWords = {
   trace: 'Ablauf',
   answerLabel: 'Ablauf der Antwort',
   answerNumber: (number, text) => (text === '' ? `${number}` : `${number}: ${text}`),
-  traceToCome: 'Der Ablauf erscheint, wenn das Modell geantwortet hat.',
+  traceLater: 'Der Ablauf erscheint, wenn das Modell geantwortet hat.',
   noTrace: 'Kein Ablauf ist verfügbar. Die Antwort begann nicht, oder die Anwendung läuft anderswo.',
   copyTrace: 'Alles als JSON kopieren',
   turnCount: (count) => (count === 1 ? '1 Modellschritt' : `${count} Modellschritte`),
@@ -254,15 +254,15 @@ export const builderGerman: BuilderWords = {
   modelReply: 'Antwort des Modells',
   toolArguments: 'Argumente',
   contextReduced: 'Gespräch gekürzt',
-  roomBefore: 'Vorher',
-  roomAfter: 'Nachher',
+  contextBefore: 'Vorher',
+  contextAfter: 'Nachher',
   toolResult: 'Ergebnis',
   firstAfter: (time) => `Der erste Teil kam nach ${time}.`,
 
   versions: 'Versionen',
   versionsHint:
     'Jedes Speichern bewahrt die vorige Version auf, höchstens die letzten 50. Wenn du die Anwendung löschst, werden auch ihre Versionen gelöscht.',
-  inForce: 'Aktuell',
+  currentVersion: 'Aktuell',
   versionNumber: (number) => `Version ${number}`,
   compare: 'Vergleichen',
   compareWith: (name) => `Mit der Version vom ${name} vergleichen`,
@@ -273,7 +273,7 @@ export const builderGerman: BuilderWords = {
   restored: (name) => `Die Version vom ${name} ist wiederhergestellt.`,
   changedSince: 'Seither geändert',
   noDifference: 'Keine sichtbaren Unterschiede. Geheimnisse werden nie angezeigt und können sich unterscheiden.',
-  linesLeftOut: (count) => (count === 1 ? '1 unveränderte Zeile' : `${count} unveränderte Zeilen`),
+  unchangedLines: (count) => (count === 1 ? '1 unveränderte Zeile' : `${count} unveränderte Zeilen`),
 
   evaluation: 'Auswertung',
   evaluationHint:
@@ -322,7 +322,7 @@ export const builderGerman: BuilderWords = {
     seconds: 'Sekunden',
   },
   chooseJudge: 'Modell oder Anwendung wählen',
-  draftFaults: {
+  draftErrors: {
     missing: 'Fülle dieses Feld aus.',
     notNumber: 'Gib eine Zahl ein, etwa 0,5.',
     notObject: 'Gib ein JSON-Objekt ein, etwa {"city": "Oslo"}.',
@@ -330,8 +330,8 @@ export const builderGerman: BuilderWords = {
   writeAsJson: 'Als JSON',
   writeAsForm: 'Als Formular',
   noForm: 'Das Formular kann einen Teil dieses Falls nicht anzeigen. Speichere ihn unverändert, oder entferne diesen Teil.',
-  keepCase: 'Fall speichern',
-  keepAsCase: 'Als Fall speichern',
+  saveCase: 'Fall speichern',
+  saveAsCase: 'Als Fall speichern',
   caseStored: 'Als Fall gespeichert.',
   runCases: (count) => (count === 1 ? '1 Fall ausführen' : `${count} Fälle ausführen`),
   evaluatesSaved: 'Nicht gespeicherte Änderungen werden nicht ausgewertet.',
@@ -344,8 +344,8 @@ export const builderGerman: BuilderWords = {
   wasCancelled: 'abgebrochen',
   didFail: 'fehlgeschlagen',
   outcomes: { passed: 'bestanden', failed: 'nicht bestanden', error: 'keine Antwort' },
-  besides: 'Verglichen mit',
-  noOther: 'keiner',
+  comparedWith: 'Verglichen mit',
+  noComparison: 'keiner',
   changedCases: 'Was sich geändert hat',
   compared: (better, worse, same) => `${better} besser, ${worse} schlechter, ${same} gleich`,
   changes: { better: 'besser', worse: 'schlechter', same: 'gleich', new: 'neu', gone: 'entfernt' },

@@ -1,15 +1,15 @@
 import { createPlural } from '../../strings/create-plural.ts';
-import type { BuilderWords } from './builder-english.ts';
+import type { BuilderStrings } from './builder-english.ts';
 
 const plural = createPlural('es');
 
-export const builderSpanish: BuilderWords = {
+export const builderSpanish: BuilderStrings = {
   title: 'Tus aplicaciones',
   intro: 'Una aplicación es un modelo con instrucciones, sugerencias y herramientas. No hace falta código.',
   noApplications: 'Aún no tienes aplicaciones.',
   create: 'Nueva aplicación',
   importFile: 'Importar un archivo',
-  beginWith: 'O empieza con',
+  startWithTemplate: 'O empieza con',
   templates: {
     documents: {
       name: 'Respuestas a partir de documentos',
@@ -43,7 +43,7 @@ export const builderSpanish: BuilderWords = {
   copyName: (name) => `${name} (copia)`,
   moreFor: (name) => `Más acciones para ${name}`,
   noStore: 'Este servicio no guarda aplicaciones. Tu administrador puede configurar un almacenamiento.',
-  notAnEntry: 'Este archivo no contiene ninguna aplicación.',
+  noApplicationInFile: 'Este archivo no contiene ninguna aplicación.',
 
   back: 'Todas las aplicaciones',
   newTitle: 'Nueva aplicación',
@@ -63,8 +63,8 @@ export const builderSpanish: BuilderWords = {
   changedElsewhere:
     'La aplicación se modificó en otro lugar después de que la abrieras, así que tus cambios no se guardaron. Carga la versión guardada o reemplázala por la tuya.',
   loadStored: 'Cargar la versión guardada',
-  saveOver: 'Reemplazarla por la mía',
-  secretsLeftOut: 'Los secretos nunca se copian. Introduce de nuevo los secretos de las herramientas.',
+  overwriteStored: 'Reemplazarla por la mía',
+  secretsNotCopied: 'Los secretos nunca se copian. Introduce de nuevo los secretos de las herramientas.',
   rawOnly: 'El formulario no puede mostrar este tipo de aplicación. Edítala como JSON.',
   rawLabel: 'La aplicación completa',
   rawHint: 'Los cambios aquí aparecen enseguida en el formulario. Los secretos guardados se muestran como ***.',
@@ -115,7 +115,7 @@ export const builderSpanish: BuilderWords = {
     userRoles: 'Añadir un rol',
   },
   removeItem: (name) => `Quitar ${name}`,
-  noneChosen: 'Ninguno',
+  noSelection: 'Ninguno',
   notSet: 'Sin definir',
   form: 'Tipo',
   secretStored: 'Guardado y oculto. Escribe para reemplazarlo.',
@@ -138,7 +138,7 @@ export const builderSpanish: BuilderWords = {
   value: 'Valor',
   matchesNow: (count) => `${count} ${plural(count, 'coincidencia', 'coincidencias')} ahora`,
   matchesNone: 'Ninguno de tus modelos y aplicaciones coincide ahora.',
-  notWhole: 'Una condición no es un patrón válido (RE2). Corrígela.',
+  invalidPattern: 'Una condición no es un patrón válido (RE2). Corrígela.',
 
   newWebApi: 'Nueva API web',
   importOpenApi: 'Importar un documento OpenAPI',
@@ -182,7 +182,7 @@ export const builderSpanish: BuilderWords = {
   unfilledPlaceholder: (name) => `La dirección contiene {${name}}, pero ningún parámetro lo rellena.`,
   addParameterNamed: (name) => `Añadir el parámetro ${name}`,
 
-  trial: {
+  toolTest: {
     test: 'Probar esta herramienta',
     testTool: (name) => `Probar ${name}`,
     hint: 'La prueba ejecuta la herramienta de verdad y puede cambiar datos.',
@@ -210,7 +210,7 @@ export const builderSpanish: BuilderWords = {
     noneSelected: 'No hay herramientas seleccionadas. El modelo no puede llamar a este servidor.',
     truncated: (shown: number, count: number) => `Se muestran las primeras ${shown} de ${count}.`,
     count: (count: number) => (count === 1 ? 'El servidor ofrece 1 herramienta.' : `El servidor ofrece ${count} herramientas.`),
-    ticksStay: 'Tu selección no ha cambiado.',
+    selectionUnchanged: 'Tu selección no ha cambiado.',
     details: 'Detalles',
     reasons: {
       mute: 'El servidor no ha respondido a tiempo. Puede que esté ocupado o parado.',
@@ -239,7 +239,7 @@ export const builderSpanish: BuilderWords = {
   trace: 'Traza',
   answerLabel: 'Traza de la respuesta',
   answerNumber: (number, text) => (text === '' ? `${number}` : `${number}: ${text}`),
-  traceToCome: 'La traza se muestra cuando el modelo ha respondido.',
+  traceLater: 'La traza se muestra cuando el modelo ha respondido.',
   noTrace: 'No hay traza disponible. La respuesta no empezó o la aplicación se ejecuta en otro lugar.',
   copyTrace: 'Copiar todo como JSON',
   turnCount: (count) => `${count} ${plural(count, 'turno', 'turnos')} del modelo`,
@@ -257,15 +257,15 @@ export const builderSpanish: BuilderWords = {
   modelReply: 'Respuesta del modelo',
   toolArguments: 'Argumentos',
   contextReduced: 'Conversación acortada',
-  roomBefore: 'Antes',
-  roomAfter: 'Después',
+  contextBefore: 'Antes',
+  contextAfter: 'Después',
   toolResult: 'Resultado',
   firstAfter: (time) => `La primera parte llegó tras ${time}.`,
 
   versions: 'Versiones',
   versionsHint:
     'Cada vez que guardas se conserva la versión anterior, hasta las últimas 50. Al eliminar la aplicación también se eliminan sus versiones.',
-  inForce: 'Actual',
+  currentVersion: 'Actual',
   versionNumber: (number) => `versión ${number}`,
   compare: 'Comparar',
   compareWith: (name) => `Comparar con la versión del ${name}`,
@@ -276,7 +276,7 @@ export const builderSpanish: BuilderWords = {
   restored: (name) => `Se ha restaurado la versión del ${name}.`,
   changedSince: 'Modificado desde entonces',
   noDifference: 'No hay diferencias visibles. Los secretos nunca se muestran y pueden diferir.',
-  linesLeftOut: (count) => `${count} ${plural(count, 'línea sin cambios', 'líneas sin cambios')}`,
+  unchangedLines: (count) => `${count} ${plural(count, 'línea sin cambios', 'líneas sin cambios')}`,
 
   evaluation: 'Evaluación',
   evaluationHint:
@@ -326,7 +326,7 @@ export const builderSpanish: BuilderWords = {
     seconds: 'Segundos',
   },
   chooseJudge: 'Elegir un modelo o una aplicación',
-  draftFaults: {
+  draftErrors: {
     missing: 'Rellena este campo.',
     notNumber: 'Escribe un número, como 0,5.',
     notObject: 'Escribe un objeto JSON, como {"city": "Oslo"}.',
@@ -334,8 +334,8 @@ export const builderSpanish: BuilderWords = {
   writeAsJson: 'Como JSON',
   writeAsForm: 'Como formulario',
   noForm: 'El formulario no puede mostrar una parte de este caso. Guárdalo sin cambios o quita esa parte.',
-  keepCase: 'Guardar el caso',
-  keepAsCase: 'Guardar como caso',
+  saveCase: 'Guardar el caso',
+  saveAsCase: 'Guardar como caso',
   caseStored: 'Guardado como caso.',
   runCases: (count) => `Ejecutar ${count} ${plural(count, 'caso', 'casos')}`,
   evaluatesSaved: 'Los cambios sin guardar no se evalúan.',
@@ -348,8 +348,8 @@ export const builderSpanish: BuilderWords = {
   wasCancelled: 'cancelada',
   didFail: 'fallida',
   outcomes: { passed: 'superado', failed: 'no superado', error: 'sin respuesta' },
-  besides: 'Comparada con',
-  noOther: 'ninguna',
+  comparedWith: 'Comparada con',
+  noComparison: 'ninguna',
   changedCases: 'Lo que ha cambiado',
   compared: (better, worse, same) =>
     `${better} ${plural(better, 'mejor', 'mejores')}, ${worse} ${plural(worse, 'peor', 'peores')}, ${same} ${plural(same, 'igual', 'iguales')}`,

@@ -9,7 +9,7 @@ export const chatSettingsFrench: ChatSettingsStrings = {
   chatTools: 'Outils',
   chatToolsHint: 'Le modèle peut s’en servir pour répondre.',
   asDeployment: 'valeur du modèle',
-  setNothing: 'Tout réinitialiser',
+  resetAll: 'Tout réinitialiser',
   apply: 'Appliquer',
   presets: 'Préréglages',
   presetName: 'Enregistrer comme préréglage',

@@ -9,7 +9,7 @@ export const chatSettingsGerman: ChatSettingsStrings = {
   chatTools: 'Werkzeuge',
   chatToolsHint: 'Das Modell kann sie für seine Antworten nutzen.',
   asDeployment: 'Vorgabe des Modells',
-  setNothing: 'Alles zurücksetzen',
+  resetAll: 'Alles zurücksetzen',
   apply: 'Übernehmen',
   presets: 'Vorlagen',
   presetName: 'Als Vorlage speichern',

@@ -9,7 +9,7 @@ export const chatSettingsSpanish: ChatSettingsStrings = {
   chatTools: 'Herramientas',
   chatToolsHint: 'El modelo puede usarlas para responder.',
   asDeployment: 'valor del modelo',
-  setNothing: 'Restablecer todo',
+  resetAll: 'Restablecer todo',
   apply: 'Aplicar',
   presets: 'Ajustes guardados',
   presetName: 'Guardar como ajustes',

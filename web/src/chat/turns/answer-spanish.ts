@@ -1,10 +1,10 @@
 import type { AnswerStrings } from './answer-english.ts';
 
 export const answerSpanish: AnswerStrings = {
-  goOn: 'Continuar',
-  goOnHint: 'Continúa la respuesta donde terminó',
+  continueAnswer: 'Continuar',
+  continueAnswerHint: 'Continúa la respuesta donde terminó',
   editAnswer: 'Editar esta respuesta',
-  keepEdit: 'Guardar',
+  saveEdit: 'Guardar',
   editHint:
     'Tu texto sustituye a esta respuesta cuando continúas la conversación. La respuesta original queda como otra versión.',
   editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con esa versión.',

@@ -151,7 +151,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNote
         <ErrorSupport error={error} />
         {error.code === 'consent_required' && form === undefined && (
           <a className="button" href={consent}>
-            {strings.consentLook}
+            {strings.reviewPermissions}
           </a>
         )}
         {error.status === 401 && (
