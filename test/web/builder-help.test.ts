@@ -30,11 +30,11 @@ it.each([
   [
     'en-GB',
     /Left empty: none\.|ID of the model|Display name of the toolset/,
-    'Variety of the answers, from 0 (always similar) to 1.',
+    'How much the answers vary, from 0 (always similar) to 1.',
   ],
-  ['de-DE', /Leer: kein/, 'Wie frei das Modell seine Worte wählt, von 0 bis 1.'],
-  ['fr-FR', /Vide\s?: aucun/, 'De 0 à 1'],
-  ['es-ES', /Vacío: ningun/, 'de 0 a 1'],
+  ['de-DE', /Leer: kein/, 'Wie abwechslungsreich die Antworten sind, von 0 (immer ähnlich) bis 1.'],
+  ['fr-FR', /Vide\s?: aucun/, 'de 0 (toujours semblables) à 1'],
+  ['es-ES', /Vacío: ningun/, 'de 0 (siempre parecidas) a 1'],
 ] as const)('shows help only if it adds to the label: %s', async (locale, needless, useful) => {
   const { page } = await openEditor('plain', { browser, service, options: { locale } });
   await page.locator('.builder-tools[open]').first().waitFor();

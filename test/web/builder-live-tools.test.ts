@@ -64,7 +64,7 @@ it.each(['light', 'dark'] as const)(
     await read.waitFor();
     await tools.getByText('Required: path').waitFor();
     await tools.getByText('Optional: from').waitFor();
-    await tools.getByText('The server does not currently offer it.').waitFor();
+    await tools.getByText('The server does not currently offer this tool.').waitFor();
     expect(await tools.getByRole('alert').count()).toBe(0);
     await read.check();
     await tools.getByRole('checkbox', { name: /^old/ }).uncheck();

@@ -68,7 +68,7 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   await first?.locator('summary').first().click();
   expect(await first?.locator('.trace-message').allTextContents()).toEqual([`systemSay ${hostile}.`, 'userWhat do you have?']);
   await first?.getByText('Tools offered: find').waitFor();
-  await first?.locator('.trace-part', { hasText: 'Model answer' }).getByText('"tool_calls"').waitFor();
+  await first?.locator('.trace-part', { hasText: 'Answer of the model' }).getByText('"tool_calls"').waitFor();
   await tool?.locator('summary').first().click();
   expect(await tool?.locator('pre').allTextContents()).toEqual(['{\n  "text": "lamp"\n}', '{\n  "items": [\n    "Lamp"\n  ]\n}']);
   await second?.locator('summary').first().click();
@@ -139,6 +139,6 @@ describe('the test chat', () => {
     await page.getByRole('button', { name: 'Testgespräch' }).click();
     await page.locator('#message').fill('Was gibt es?');
     await page.keyboard.press('Enter');
-    await page.getByText('2 Züge des Modells · 1 Werkzeugaufruf').waitFor();
+    await page.getByText('2 Modellschritte · 1 Werkzeugaufruf').waitFor();
   });
 });

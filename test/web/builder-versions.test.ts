@@ -67,7 +67,7 @@ it('lists and compares earlier versions and restores one after a confirmation', 
     .nth(2)
     .getByRole('button', { name: /^Restore/ })
     .click();
-  await page.getByRole('dialog').getByText('Restore the version of').waitFor();
+  await page.getByRole('dialog').getByText('Restore the version from').waitFor();
   await page.keyboard.press('Escape');
   expect(await page.getByLabel('Description').first().inputValue()).toBe('Not saved.');
   expect(await readApplication('shop')).toMatchObject({ displayName: 'Store' });

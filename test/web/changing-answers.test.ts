@@ -147,10 +147,10 @@ describe('an edited answer', { timeout: 60_000 }, () => {
     await page.locator('.reply-name').getByText('Edited').waitFor();
     expect(await readAnswer()).toBe('Paris is in France.');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
-    await page.getByRole('group', { name: 'Version 2 of 2' }).getByRole('button', { name: 'Earlier version' }).click();
+    await page.getByRole('group', { name: 'Version 2 of 2' }).getByRole('button', { name: 'Previous version' }).click();
     expect(await readAnswer()).toBe('Paris is in Spain.');
     expect(await page.locator('.edited').count()).toBe(0);
-    await page.getByRole('button', { name: 'Later version' }).click();
+    await page.getByRole('button', { name: 'Next version' }).click();
     await page.locator('.edited').waitFor();
     expect(await findViolations(page)).toEqual([]);
 

@@ -104,11 +104,11 @@ describe('dictation', { timeout: 60_000 }, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('if your browser can turn speech into text on this device').waitFor();
     expect(await page.getByRole('button', { name: 'Dictate', includeHidden: true }).count()).toBe(0);
-    await dialog.getByLabel('Also by the browser’s maker').check();
-    await dialog.getByText('your speech is sent to the browser’s maker').waitFor();
+    await dialog.getByLabel('Online if needed').check();
+    await dialog.getByText('your speech is sent to the company that makes the browser').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.getByText('Your speech is sent to the browser’s maker').waitFor();
+    await page.getByText('Your speech is sent to the company that makes your browser').waitFor();
     expect(await page.evaluate('heard')).toEqual([['en', false]]);
     await page.evaluate("refuse('not-allowed')");
     await page.getByText('Allow the microphone for this page').waitFor();

@@ -23,7 +23,7 @@ async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest ques
   await page.locator('.settings > summary').click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   const dialog = page.locator('.display-dialog');
-  await dialog.getByText('After each answer, Scripted is asked for up to three questions.').waitFor();
+  await dialog.getByText('After each answer, Scripted suggests up to three questions.').waitFor();
   expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('radio', { name }).check();
   await dialog.getByRole('button', { name: 'Close' }).click();

@@ -130,7 +130,7 @@ describe('the operations page', () => {
     expect(await page.locator('.faults').count()).toBe(0);
     nodeReport = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
-    await page.getByText('Not accepting calls').waitFor();
+    await page.getByText('Not accepting requests').waitFor();
   });
 
   it('pages through the audit log and filters it with the keyboard only', async () => {
@@ -217,7 +217,7 @@ describe('the operations page', () => {
 
   it('is translated to German', async () => {
     const { page } = await open({ locale: 'de-DE' });
-    await page.getByText('Er arbeitet, aber etwas stimmt nicht').waitFor();
+    await page.getByText('Läuft mit Problemen').waitFor();
     await page.getByText('Anwendung gespeichert').waitFor();
   });
 });
@@ -299,7 +299,7 @@ describe('the automatic refresh of the operations page', () => {
     await page.getByRole('button', { name: 'Show newer entries' }).waitFor();
     expect(await rows.first().innerText()).toBe(first);
     await page.getByRole('button', { name: 'Show newer entries' }).click();
-    await rows.first().getByText('Consent withdrawn').waitFor();
+    await rows.first().getByText('Permission withdrawn').waitFor();
     expect(await page.getByRole('button', { name: 'Show newer entries' }).count()).toBe(0);
   });
 });

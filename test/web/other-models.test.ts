@@ -122,7 +122,7 @@ describe('an answer from another model', () => {
       expect.stringMatching(/Scripted$/),
       expect.stringMatching(/Demo$/),
     ]);
-    await sides.first().getByRole('button', { name: 'Continue with this one' }).click();
+    await sides.first().getByRole('button', { name: 'Continue with this version' }).click();
     await page.locator('.reply[aria-label="Scripted"]').waitFor();
     expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
     fixture.upstream.script(eventsReply(...plainReply('Of the one again.')));
@@ -182,7 +182,7 @@ describe('an answer from another model', () => {
       expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       const chosen = sides.filter({ hasText: 'Begun 0.' });
       const name = (await chosen.locator('.reply-name').innerText()).split('\n').at(-1);
-      await chosen.getByRole('button', { name: 'Continue with this one' }).click();
+      await chosen.getByRole('button', { name: 'Continue with this version' }).click();
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
       expect(await sides.count()).toBe(0);

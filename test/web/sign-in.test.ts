@@ -194,7 +194,7 @@ describe('the response of the identity provider', () => {
     const requestCount = countTokenRequests();
     change(address);
     await page.goto(address.href);
-    expect(await readAlert(page)).toBe('The sign-in response is not from Example Corp. It was ignored.');
+    expect(await readAlert(page)).toBe('The sign-in response is not from Example Corp and was ignored. Sign in again.');
     expect(countTokenRequests()).toBe(requestCount);
   });
 
@@ -269,7 +269,7 @@ describe('an unreachable identity provider', () => {
     const { page } = opened;
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
     await page.evaluate("location.hash = '#/consent'");
-    await page.getByText('You have not accepted any.').waitFor();
+    await page.getByText('You have not given any permissions.').waitFor();
     await page.unroute(`${oidc.issuer}/token`);
     const renewed = page.waitForResponse(`${oidc.issuer}/token`);
     await page.evaluate("location.hash = '#/build'");

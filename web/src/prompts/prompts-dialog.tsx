@@ -90,7 +90,7 @@ export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
             {strings.close}
           </button>
           <button type="submit" className="button primary">
-            {strings.keepPreset}
+            {strings.savePreset}
           </button>
         </div>
       </form>
@@ -114,14 +114,14 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
   const importFile = async (file: File): Promise<void> => {
     const imported = file.size > maxPromptFileBytes ? undefined : readPromptFile(await file.text());
     setStatus(
-      imported === undefined ? strings.noPromptsIn(file.name) : strings.broughtIn(await addPrompts(service, imported, names)),
+      imported === undefined ? strings.noPromptsIn(file.name) : strings.imported(await addPrompts(service, imported, names)),
     );
   };
   return (
     <>
       <div className="row">
         <button type="button" className="button slim" onClick={() => input.current?.click()}>
-          {strings.bringIn}
+          {strings.importPrompts}
         </button>
         {names.length > 0 && (
           <button type="button" className="button slim" onClick={() => attempt(savePrompts(service, names, strings.prompts))}>
@@ -130,7 +130,7 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
         )}
       </div>
       <input
-        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.bringIn }}
+        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.importPrompts }}
         onChange={({ target }) => {
           const [file] = target.files ?? [];
           if (file !== undefined) attempt(importFile(file));

@@ -47,8 +47,8 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
     tools: pickerStrings.kindTools,
   };
   const headings = {
-    favourites: pickerStrings.favourites,
-    recent: pickerStrings.usedLast,
+    favourites: pickerStrings.favorites,
+    recent: pickerStrings.recentlyUsed,
     operator: pickerStrings.ofTheService,
     self: strings.yours,
     other: strings.sharedByOthers,
@@ -201,7 +201,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
       pickerStrings.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
     contextTokens !== undefined && pickerStrings.readsTokens(contextTokens.toLocaleString(language)),
   ].filter((fact) => fact !== false);
-  const starName = isFavourite ? pickerStrings.unfavour(name) : pickerStrings.favour(name);
+  const starName = isFavourite ? pickerStrings.removeFavorite(name) : pickerStrings.addFavorite(name);
   return (
     <li className="option-row">
       <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
