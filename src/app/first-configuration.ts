@@ -1,10 +1,11 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { tryParseJson } from '#base/json/json.ts';
-import { checkConfiguration, type RejectedConfiguration, type ValidConfiguration } from '#configuration/check.ts';
+import { checkConfiguration } from '#configuration/check.ts';
 import { findModels, ollamaTagsUrl, type Surroundings } from '#configuration/find-models.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
+import type { RejectedConfiguration, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import { type SampleAddress, sampleApplications } from './sample/sample-applications.ts';
 

@@ -5,11 +5,10 @@ import { EmbedderPool, recentVectorBounds } from '#base/embedding/local-embedder
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { ValidConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
+import { formatConfigurationError, type ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
@@ -84,7 +83,7 @@ function newSecret(): string {
 }
 
 function composeNode(
-  { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, recordAudit }: NodeDeps,
+  { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit }: NodeDeps,
   http: HttpClient,
 ): Service & { embedder: EmbedderPool } {
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
@@ -107,6 +106,7 @@ function composeNode(
     chats: stores.chats,
     shares: stores.shares,
     keys: stores.keys,
+    entries,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),
@@ -147,16 +147,16 @@ function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; r
 
 /** Reloads changed configuration files for as long as the node runs. */
 function keepConfiguration(
-  { settings, log, put, publish, state, recordAudit }: NodeDeps,
+  { settings, log, entries, publish, state, recordAudit }: NodeDeps,
   environment: Environment,
   accepted: ValidConfiguration,
 ): Promise<ConfigurationWatch> {
   const { configurationFiles: files } = settings;
   return watchConfiguration(files, () => loadConfiguration(files, environment, { isRunning: true }), {
     readBefore: files.length > 0 ? accepted.configuration : undefined,
-    onLoaded(configuration, warnings) {
-      put({ configuration, warnings });
-      publish({ configuration, warnings });
+    onLoaded(loaded) {
+      entries.replaceFiles(loaded);
+      publish(loaded);
       log.info('configuration reloaded', { files: files.join(', ') });
     },
     onRejected(faults, cause) {

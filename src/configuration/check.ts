@@ -2,35 +2,20 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
+import type {
+  ConfigurationError,
+  Origin,
+  RejectedConfiguration,
+  ValidConfiguration,
+} from '#contract/configuration/checked-configuration.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { findConfigurationWarnings } from '#contract/configuration/find-configuration-warnings.ts';
-import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
+import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { findRuleIssues } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
-import type { ConfigurationError } from './configuration-error.ts';
+
 import { isReference } from './substitute.ts';
-
-export interface ValidConfiguration {
-  /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */
-  readonly configuration: Configuration;
-  readonly warnings: readonly ConfigurationError[];
-}
-
-export interface RejectedConfiguration {
-  readonly faults: readonly ConfigurationError[];
-  /** Warnings about the remaining entries. Empty if the faults are not limited to single entries. */
-  readonly warnings: readonly ConfigurationError[];
-}
-
-/** Source of the values, for messages about them. */
-export interface Origin {
-  /** Names of the `keys` entries in the files, by their names after substitution. */
-  readonly writtenKeys: ReadonlyMap<string, string>;
-  findFile(path: Path): string;
-  /** Whether `parley check` requests the result, which reports additional warnings. */
-  readonly isCheck?: boolean;
-}
 
 /** The compiled check is ten times faster than `explain`, so a reload calls `explain` only for an invalid configuration. */
 const schema = Compile(Configuration);
@@ -48,7 +33,7 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Va
     ...findConfigurationWarnings(configuration, systemClock.epochMs()),
     ...(origin.isCheck ? findCheckWarnings(configuration) : []),
   ];
-  return { configuration, warnings: warnings.map(toError) };
+  return { configuration, warnings: warnings.map(toError), origin };
 }
 
 /**

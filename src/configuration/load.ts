@@ -3,12 +3,16 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type {
+  ConfigurationError,
+  RejectedConfiguration,
+  ValidConfiguration,
+} from '#contract/configuration/checked-configuration.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/brand.ts';
-import { checkConfiguration, type RejectedConfiguration, toConfigurationError, type ValidConfiguration } from './check.ts';
-import type { ConfigurationError } from './configuration-error.ts';
+import { checkConfiguration, toConfigurationError } from './check.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 

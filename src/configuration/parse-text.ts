@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { ConfigurationError } from './configuration-error.ts';
+import type { ConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { ParsedText } from './parsed-text.ts';
 
 export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationError[] };

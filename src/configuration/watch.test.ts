@@ -3,11 +3,11 @@ import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RejectedConfiguration, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
+import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { type Folder, makeFolder } from '#test/check-files.ts';
-import type { RejectedConfiguration, ValidConfiguration } from './check.ts';
 import { checkConfiguration } from './check.ts';
-import { formatConfigurationError } from './configuration-error.ts';
 import { loadConfiguration } from './load.ts';
 import { type ConfigurationWatch, watchConfiguration } from './watch.ts';
 
@@ -37,7 +37,7 @@ async function startWatch(
 ): Promise<void> {
   watch = await watchConfiguration(files, load, {
     readBefore,
-    onLoaded: (configuration) => void told.push(Object.keys(configuration.models).join(' ')),
+    onLoaded: ({ configuration }) => void told.push(Object.keys(configuration.models).join(' ')),
     onRejected: (faults) =>
       void told.push(faults.map((fault) => formatConfigurationError(fault).replace(`${folder.path}/`, '')).join('\n')),
   });
@@ -256,7 +256,7 @@ describe('watchConfiguration during a load', () => {
     const file = await folder.write('a.json', withModels('one'));
     const causes: unknown[] = [];
     watch = await watchConfiguration([file], () => loadConfiguration([file], {}), {
-      onLoaded: (configuration) => {
+      onLoaded: ({ configuration }) => {
         if ('bad' in configuration.models) throw new Error('no such protocol');
         told.push('loaded');
       },

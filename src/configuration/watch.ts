@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '#base/secrets/secret.ts';
+import type {
+  ConfigurationError,
+  RejectedConfiguration,
+  ValidConfiguration,
+} from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { RejectedConfiguration, ValidConfiguration } from './check.ts';
-import type { ConfigurationError } from './configuration-error.ts';
 
 /** Called on every change. */
 export interface ConfigurationListener {
@@ -13,7 +16,7 @@ export interface ConfigurationListener {
    * were not read.
    */
   readonly readBefore?: Configuration | undefined;
-  onLoaded(configuration: Configuration, warnings: readonly ConfigurationError[]): void;
+  onLoaded(loaded: ValidConfiguration): void;
   /**
    * Called when a change is rejected. The configuration of the last `onLoaded` stays in force. `cause` is the caught error, for
    * the log, including errors of `onLoaded`.
@@ -55,7 +58,7 @@ export async function watchConfiguration(
     if ('faults' in loaded) return listener.onRejected(loaded.faults);
     const now = computeDigest(loaded.configuration);
     // One change can cause several events that are more than 100 ms apart on a busy machine.
-    if (now !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
+    if (now !== before) listener.onLoaded(loaded);
     currentDigest = now;
   };
   const reload = new Reload((signal) =>

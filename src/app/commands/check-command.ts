@@ -1,6 +1,6 @@
-import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
 import { type LoadOptions, loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
+import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 
 export interface CheckOutcome {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Clock } from '#base/time/clock.ts';
-import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
+import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { DanglingDependency, DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';

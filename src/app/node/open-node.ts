@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { parseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
-import { checkConfiguration, type ValidConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-error.ts';
+import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Environment } from '#configuration/substitute.ts';
+import { formatConfigurationError, type ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
+import { RuntimeEntries } from '#services/administration/runtime-entries.ts';
 import { openJournal } from '#telemetry/journal/open-journal.ts';
 import type { Log } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
@@ -29,11 +31,11 @@ export interface NodeDeps {
   readonly caches: Caches;
   readonly state: NodeState;
   readonly stores: Stores;
+  /** Configuration that administrators change at run time. */
+  readonly entries: RuntimeEntries;
   readonly telemetry: NodeTelemetry;
   readonly log: Log;
   readonly recordAudit: RecordAudit;
-  /** Activates a configuration. */
-  readonly put: (accepted: ValidConfiguration) => void;
   /** Publishes a reloaded configuration to the other nodes. */
   readonly publish: (accepted: ValidConfiguration) => void;
   /** Resources to close after the service has stopped: pending records, stores, and the log. */
@@ -76,9 +78,14 @@ export async function openNode(settings: Settings, environment: Environment, acc
   });
   const put = createPut({ snapshot, state, telemetry, log, recordAudit });
   put(accepted);
-  const publish = shareConfiguration({ stores, put, log, snapshot });
-  const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
-  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, recordAudit, put, publish, closing };
+  const entries = new RuntimeEntries({
+    ...stores.entries,
+    ...{ files: accepted, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
+  });
+  await entries.start();
+  const publish = shareConfiguration({ stores, entries, log });
+  const closing = [[telemetry, entries, { close: closeJournal }], [stores], [lines]];
+  return { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, publish, closing };
 }
 
 /** Returns warnings about valid settings that are probably mistakes. */
@@ -93,7 +100,7 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
 
 type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'recordAudit'>;
 
-function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): NodeDeps['put'] {
+function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): (accepted: ValidConfiguration) => void {
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
@@ -110,26 +117,21 @@ function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): N
  * Applies configurations that other nodes publish. Returns a function that publishes a reloaded configuration to the other nodes,
  * encrypted with the seal.
  */
-function shareConfiguration({
-  stores,
-  put,
-  log,
-  snapshot,
-}: Pick<NodeDeps, 'stores' | 'put' | 'log' | 'snapshot'>): NodeDeps['publish'] {
+function shareConfiguration({ stores, entries, log }: Pick<NodeDeps, 'stores' | 'entries' | 'log'>): NodeDeps['publish'] {
   const { broadcast, seal } = stores;
   if (broadcast === undefined) return () => undefined;
   broadcast.onNotice(({ topic, text }) => {
     if (topic !== 'configuration') return;
     try {
       const configurationText = seal.open(text, sealPurpose);
-      if (configurationText === JSON.stringify(snapshot.current().configuration)) return;
+      if (configurationText === JSON.stringify(entries.files)) return;
       const checked = checkConfiguration(parseJson(configurationText));
       if ('faults' in checked) {
         for (const error of checked.faults)
           log.error(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);
         return;
       }
-      put(checked);
+      entries.replaceFiles(checked);
       log.info('applied the configuration of another node');
     } catch (error) {
       log.error('cannot read the configuration of another node', error);

@@ -8,6 +8,7 @@ import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
 import { type FolderLock, lockFolder } from '#stores/files/folder-lock.ts';
 import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
+import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { toChatTextBounds } from '#stores/sql/chats/chat-texts.ts';
@@ -132,6 +133,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       blockedUsers: new SqlBlockedUserStore(database),
       isShared: shared.length > 0,
     },
+    entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared: shared.length > 0 },
     journal: new SqlJournal(database),
     shared,
     isWritable,

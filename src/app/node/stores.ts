@@ -1,5 +1,6 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
+import type { EntryStore } from '#domain/administration/entry-store.ts';
 import type { BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore } from '#domain/callers/key-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
@@ -28,6 +29,7 @@ export interface DurableStores {
   readonly chats: ChatStore;
   readonly shares: ShareStore;
   readonly keys: KeyStores;
+  readonly entries: RuntimeEntryStores;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
   /** Returns whether the node's own database accepts writes. Returns true if the database is shared. */
@@ -50,6 +52,13 @@ export interface KeyStores {
   /** Users that administrators blocked. */
   readonly blockedUsers: BlockedUserStore;
   /** Whether other nodes write to the stores too. */
+  readonly isShared: boolean;
+}
+
+/** Store of entries that administrators create at run time. */
+export interface RuntimeEntryStores {
+  readonly store: EntryStore;
+  /** Whether other nodes write to the store too. */
   readonly isShared: boolean;
 }
 

@@ -9,7 +9,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { userBlocked } from '#domain/callers/blocked-users.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain/callers/identify.ts';
+import { createIdentify, hasExpired, type Identify, unauthorized, wasRevoked } from '#domain/callers/identify.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
@@ -86,7 +86,7 @@ interface CoreDeps {
 function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipeline, inFlightCalls }: CoreDeps): Core {
   const { snapshot, clock, telemetry, reportError } = parts;
   const userKeys = composeUserKeys(app, parts, inFlightCalls);
-  endExpiredCalls(app, parts, inFlightCalls);
+  endCallsOfRevokedKeys(app, parts, inFlightCalls);
   const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
   const identify = composeIdentify(parts, { userKeys, blockedUsers });
   const contents = composeContents(parts);
@@ -103,7 +103,10 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipelin
     userKeys,
     blockedUsers,
     hasEnded: (caller) =>
-      userKeys?.hasEnded(caller) === true || blockedUsers?.has(caller) === true || hasExpired(caller, clock.epochMs()),
+      userKeys?.hasEnded(caller) === true ||
+      blockedUsers?.has(caller) === true ||
+      hasExpired(caller, clock.epochMs()) ||
+      wasRevoked(caller, snapshot().keys),
     contents,
     savedApplications: contents === undefined ? applications : withFileDeletion(applications, contents, reportError),
     recordAudit: withSavedApplications(parts.recordAudit, prepareSaved),
@@ -207,18 +210,22 @@ function composeBlockedUsers(
   return blockedUsers;
 }
 
-/** Interval of the checks for calls whose configured key has expired. */
-const expirySweepMs = 1_000;
+/** Interval of the checks for calls whose configured key has expired or was revoked. */
+const keySweepMs = 1_000;
 
-/** Ends calls in progress whose configured key has expired. */
-function endExpiredCalls(
+/** Ends calls in progress whose configured key has expired or was revoked. */
+function endCallsOfRevokedKeys(
   app: FastifyInstance,
   { snapshot, clock, reportError }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): void {
   const recurring = new Recurring(reportError);
-  recurring.every(expirySweepMs, 'cannot end calls of expired keys', async () => {
-    if (snapshot().keys.hasExpiringKeys) inFlightCalls.abortMatching((caller) => hasExpired(caller, clock.epochMs()), keyEnded());
+  let { keys } = snapshot();
+  recurring.every(keySweepMs, 'cannot end calls of revoked keys', async () => {
+    const hasChanged = snapshot().keys !== keys;
+    keys = snapshot().keys;
+    if (!hasChanged && !keys.hasExpiringKeys) return;
+    inFlightCalls.abortMatching((caller) => hasExpired(caller, clock.epochMs()) || wasRevoked(caller, keys), keyEnded());
   });
   app.addHook('onClose', async () => recurring.close());
 }

@@ -1,6 +1,26 @@
 import { type Static, Type } from 'typebox';
-import { buildRecord, fieldBounds, network, strict, text, texts } from './fields.ts';
+import { buildRecord, fieldBounds, network, secretLine, strict, text, texts } from './fields.ts';
 import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
+
+const digest = (description: string) =>
+  Type.String({
+    pattern: '^[0-9a-fA-F]{64}$',
+    errorMessage: 'must be a SHA-256 digest: 64 hexadecimal digits',
+    description,
+  });
+
+const time = (description: string) =>
+  Type.Refine(
+    Type.String({ description }),
+    (value) => parseTime(value) !== undefined,
+    () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
+  );
+
+/** The secret that a key had before its rotation. */
+const PreviousSecret = strict(
+  { sha256: digest('SHA-256 digest of the previous secret.'), until: time('Time until which the previous secret is accepted.') },
+  { description: 'The secret before a rotation, which is accepted for a while. Default: none.' },
+);
 
 /** Owner of a key. The entry name in `keys` is the key itself, unless `key` or `sha256` is set. */
 export const KeyEntry = strict(
@@ -12,23 +32,22 @@ export const KeyEntry = strict(
     roles: Type.Optional(
       texts({ description: 'Roles of the key. Not allowed together with `role`. Default: `role`, or `default`.' }),
     ),
-    key: Type.Optional(text('The secret key. Read it from the environment. Default: `sha256`, or the name of the entry.')),
+    key: Type.Optional(secretLine('The secret key. Read it from the environment. Default: `sha256`, or the name of the entry.')),
     sha256: Type.Optional(
-      Type.String({
-        pattern: '^[0-9a-fA-F]{64}$',
-        errorMessage: 'must be a SHA-256 digest: 64 hexadecimal digits',
+      digest(
+        'SHA-256 digest of the secret key in hexadecimal, so that the configuration does not contain the key. Not allowed together with `key`. Use it for long random keys only, because a short key can be found from its digest.',
+      ),
+    ),
+    previous: Type.Optional(PreviousSecret),
+    disabled: Type.Optional(
+      Type.Boolean({
         description:
-          'SHA-256 digest of the secret key in hexadecimal, so that the configuration does not contain the key. Not allowed together with `key`. Use it for long random keys only, because a short key can be found from its digest.',
+          'Whether the key is blocked. Parley rejects a blocked key and ends its calls, but the entry stays. Default: `false`.',
       }),
     ),
     expiresAt: Type.Optional(
-      Type.Refine(
-        Type.String({
-          description:
-            'Date and time when the key expires, in ISO 8601 with a time zone, such as `2027-01-31T18:00:00Z`. Parley then rejects the key and ends its calls. Default: no expiry.',
-        }),
-        (time) => parseTime(time) !== undefined,
-        () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
+      time(
+        'Date and time when the key expires, in ISO 8601 with a time zone, such as `2027-01-31T18:00:00Z`. Parley then rejects the key and ends its calls. Default: no expiry.',
       ),
     ),
     allowedIps: Type.Optional(

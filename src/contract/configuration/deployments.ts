@@ -8,6 +8,8 @@ import {
   httpUrl,
   milliseconds,
   open,
+  secretHeaderValue,
+  secretLine,
   strict,
   text,
   texts,
@@ -61,18 +63,18 @@ export const UpstreamEntry = strict(
       ),
     ),
     key: Type.Optional(
-      text(
+      secretLine(
         'Secret key of the upstream. Read it from the environment. `bedrock`: a Bedrock API key, `accessKeyId:secretAccessKey`, or `accessKeyId:secretAccessKey:sessionToken`. `vertex`: a key of express mode, or the JSON of a service account as one string. Required for `gemini` and `mistral`. Default: no key is sent. `bedrock` and `vertex` then use the credentials of the environment (`AWS_*`, Google’s application default credentials).',
-        fieldBounds.maxLineChars,
       ),
     ),
     extraData: Type.Optional(
       Type.Union([headerValue('Sent unchanged.'), open({ description: 'Sent as JSON.' })], {
+        writeOnly: true,
         description: 'For `dial`: value of `X-UPSTREAM-EXTRA-DATA` for the adapter. Default: not sent.',
       }),
     ),
     model: Type.Optional(text('Model name at the upstream. Default: the ID of the model.')),
-    headers: buildRecord(headerValue('Value of the header field.'), {
+    headers: buildRecord(secretHeaderValue('Value of the header field.'), {
       by: 'field',
       default: {},
       description: 'Additional header fields of every request.',

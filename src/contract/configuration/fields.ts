@@ -106,6 +106,11 @@ export function secretText(description: string) {
   return Type.String({ ...hidden, description });
 }
 
+/** Returns the schema of a secret with at least one character. */
+export function secretLine(description: string) {
+  return Type.String({ minLength: 1, ...hidden, description });
+}
+
 /** Returns the schema of a header field text that is never displayed after it is saved. */
 export function secretHeaderValue(description: string) {
   return Type.Refine(Type.String({ minLength: 1, ...hidden, description }), isHeaderValue, () => notInHeader);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-error.ts';
+import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import { findConfigurationWarnings } from './find-configuration-warnings.ts';
 import { formatPath } from './issue.ts';
 

@@ -1,11 +1,9 @@
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
-import { getChild, getForm, readSchema, type SchemaNode } from '../configuration/schema-node.ts';
+import { readSchema } from '../configuration/schema-node.ts';
+import { hiddenSecret as hidden, replaceSecrets } from '../configuration/secret-fields.ts';
 import { isHttpUrl } from '../configuration/values.ts';
 import { QuickAppForm } from './form.ts';
-
-/** Placeholder for a hidden secret. In a request, it refers to the stored secret. */
-const hidden = '***';
 
 /** Returns the settings of a quick app with hidden secrets. */
 export function hideSecrets(properties: JsonObject): JsonObject {
@@ -79,18 +77,4 @@ function* originsIn(value: unknown): Iterable<string> {
 
 function isContainer(value: unknown): value is Readonly<Record<string | number, unknown>> {
   return typeof value === 'object' && value !== null;
-}
-
-type Replace = (secret: unknown, path: Path) => unknown;
-
-function replaceSecrets(schema: SchemaNode, value: unknown, replace: Replace, path: Path = []): unknown {
-  const node = getForm(schema, value);
-  if (node.writeOnly === true) return replace(value, path);
-  if (Array.isArray(value))
-    return value.map((item, index) => replaceSecrets(getChild(node, index), item, replace, [...path, index]));
-  if (!isJsonObject(value)) return value;
-  const copy: JsonObject = Object.create(null);
-  for (const [key, member] of Object.entries(value))
-    copy[key] = replaceSecrets(getChild(node, key), member, replace, [...path, key]);
-  return copy;
 }

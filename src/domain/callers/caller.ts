@@ -14,14 +14,18 @@ export interface Caller {
   readonly signedInAtMs?: number;
   /** Key that the user created and that identifies the caller. Inner calls keep it. */
   readonly userKey?: UserKey;
-  /** Key of a configuration file, if its entry has `deployments` or `expiresAt`. Inner calls keep it. */
+  /** Key of the configuration. Inner calls keep it. Undefined for tokens, keys of users, and callers that older nodes stored. */
   readonly configuredKey?: ConfiguredKey;
 }
 
-/** Restrictions of a key of a configuration file that apply while its calls are in progress. */
+/** A key of the configuration, with the restrictions that apply while its calls are in progress. */
 export interface ConfiguredKey {
   /** Does not change on a reload. A named entry keeps its ID when its secret changes. */
   readonly id: string;
+  /** Start of the digest of the secret, which differs after a rotation. Undefined if an older node stored the caller. */
+  readonly secretId?: string;
+  /** Name of the entry, for usage records. Undefined if the name is the secret. */
+  readonly name?: string;
   /** IDs of the deployments that the key may call directly. Null means all that its roles open. */
   readonly deployments: readonly string[] | null;
   /** Milliseconds since the epoch. Null means that the key does not expire. */

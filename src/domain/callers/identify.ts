@@ -4,7 +4,7 @@ import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
-import { type RingEntry, requireAllowedAddress } from './key-ring.ts';
+import { type KeyRing, type RingEntry, requireAllowedAddress } from './key-ring.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 import { isUserKey } from './user-key-form.ts';
 
@@ -107,9 +107,14 @@ export function unauthorized(code: 'missing_credentials' | 'invalid_api_key' | '
   return new ParleyError(code, message, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Returns whether a key of a configuration file has expired. */
+/** Returns whether a key of the configuration has expired. */
 export function hasExpired({ configuredKey }: Pick<Caller, 'configuredKey'>, nowMs: number): boolean {
   return (configuredKey?.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+}
+
+/** Returns whether a key of the configuration was removed, blocked, or replaced after a call with it began. */
+export function wasRevoked({ configuredKey }: Pick<Caller, 'configuredKey'>, keys: KeyRing): boolean {
+  return configuredKey !== undefined && !keys.accepts(configuredKey);
 }
 
 function requireUnexpired(caller: Caller, nowMs: number): void {

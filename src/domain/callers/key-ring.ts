@@ -9,7 +9,7 @@ import type { Caller, ConfiguredKey } from './caller.ts';
 import { subjectPrefixes } from './subjects.ts';
 import { hashKey } from './user-key-form.ts';
 
-/** A key of a configuration file, ready for requests. */
+/** A key of the configuration, ready for requests. */
 export interface RingEntry {
   readonly caller: Caller;
   readonly isAllowed: IsAllowed;
@@ -17,16 +17,21 @@ export interface RingEntry {
   readonly hasBounds: boolean;
 }
 
+/** Characters of a digest that identify a secret among the secrets of one entry. */
+const secretIdChars = 16;
+
 /**
- * Keys of configuration files, stored as digests. A lookup compares digests, so its duration does not reveal information about
- * the keys.
+ * Keys of the configuration, stored as digests. A lookup compares digests, so its duration does not reveal information about the
+ * keys.
  */
 export class KeyRing {
   readonly #entries = new Map<string, RingEntry>();
+  /** IDs of the accepted secrets by key ID. */
+  readonly #secretIds = new Map<string, readonly string[]>();
   #hasExpiringKeys = false;
 
   constructor(entries: Readonly<Record<string, KeyEntry>>) {
-    for (const [name, entry] of Object.entries(entries)) this.#add(name, entry);
+    for (const [name, entry] of Object.entries(entries)) if (entry.disabled !== true) this.#add(name, entry);
   }
 
   /** Whether any key expires. */
@@ -38,29 +43,37 @@ export class KeyRing {
     return this.#entries.get(hash('sha256', key, 'hex'));
   }
 
+  /** Returns whether a secret is still one of its key: not removed, blocked, or replaced. Does not check whether it has expired. */
+  accepts({ id, secretId }: ConfiguredKey): boolean {
+    const secretIds = this.#secretIds.get(id);
+    return secretIds !== undefined && (secretId === undefined || secretIds.includes(secretId));
+  }
+
   #add(name: string, entry: KeyEntry): void {
-    const { project, sha256, allowedIps } = entry;
-    const digest = sha256?.toLowerCase() ?? hashKey(entry.key ?? name);
-    const configuredKey = toConfiguredKey(name, entry, digest);
-    const roles = entry.roles ?? [entry.role ?? defaultRole];
-    const caller = { subject: `${subjectPrefixes.key}${project}`, project, roles, chain: null };
-    if (configuredKey?.expiresAtMs != null) this.#hasExpiringKeys = true;
+    const { key, sha256, previous, expiresAt } = entry;
+    // The name of an entry without `key` and `sha256` is the secret.
+    const isNamed = key !== undefined || sha256 !== undefined;
+    const digest = sha256?.toLowerCase() ?? hashKey(key ?? name);
+    const id = isNamed ? `name ${name}` : `digest ${digest}`;
+    const common = { id, ...(isNamed && { name }), deployments: entry.deployments ?? null };
+    const expiresAtMs = expiresAt === undefined ? null : (parseTime(expiresAt) ?? 0);
+    this.#addSecret(entry, digest, { ...common, expiresAtMs });
+    if (previous === undefined) return;
+    const untilMs = Math.min(parseTime(previous.until) ?? 0, expiresAtMs ?? Number.POSITIVE_INFINITY);
+    this.#addSecret(entry, previous.sha256.toLowerCase(), { ...common, expiresAtMs: untilMs });
+  }
+
+  #addSecret({ project, role, roles = [role ?? defaultRole], allowedIps }: KeyEntry, digest: string, key: ConfiguredKey): void {
+    const secretId = digest.slice(0, secretIdChars);
+    const { id, deployments, expiresAtMs } = key;
+    this.#secretIds.set(id, [...(this.#secretIds.get(id) ?? []), secretId]);
+    if (expiresAtMs !== null) this.#hasExpiringKeys = true;
     this.#entries.set(digest, {
-      caller: configuredKey === undefined ? caller : { ...caller, configuredKey },
+      caller: { subject: `${subjectPrefixes.key}${project}`, project, roles, chain: null, configuredKey: { ...key, secretId } },
       isAllowed: toIsAllowed(allowedIps),
-      hasBounds: configuredKey !== undefined || allowedIps !== undefined,
+      hasBounds: deployments !== null || expiresAtMs !== null || allowedIps !== undefined,
     });
   }
-}
-
-/** Returns undefined if the key neither expires nor is bound to deployments. */
-function toConfiguredKey(name: string, entry: KeyEntry, digest: string): ConfiguredKey | undefined {
-  const { expiresAt, deployments = null, key, sha256 } = entry;
-  if (expiresAt === undefined && deployments === null) return undefined;
-  // The name of an entry without `key` and `sha256` is the secret.
-  const isNamed = key !== undefined || sha256 !== undefined;
-  const expiresAtMs = expiresAt === undefined ? null : (parseTime(expiresAt) ?? 0);
-  return { id: isNamed ? `name ${name}` : `digest ${digest}`, deployments, expiresAtMs };
 }
 
 /** Returns whether a key accepts an address. If undefined, the key accepts every address. */

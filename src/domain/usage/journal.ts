@@ -22,7 +22,7 @@ export interface UsageRecord extends UsageDetails {
   /** Billionths of a USD. */
   readonly cost: number;
   readonly durationMs: number;
-  /** ID of the user's key that the call started with. Undefined for a token or a configured key. */
+  /** ID of the key that the call started with. Undefined for a token, and for a configured key without a name. */
   readonly keyId?: string;
   /** ID of the session or conversation from the client. */
   readonly session?: string;

@@ -11,9 +11,9 @@ export function toStored({ subject, project, roles, chain, userKey, configuredKe
     ...withoutEmpty({ assistantFiles: [...assistantFiles], received, granted, claims: chain?.claims ?? [] }),
   };
   const key = userKey && { madeKey: { id: userKey.id, version: userKey.version } };
-  const { id, expiresAtMs = null } = configuredKey ?? {};
-  const expiring = expiresAtMs === null ? {} : { configuredKey: { id, expiresAtMs } };
-  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...expiring });
+  const { id, secretId, name, expiresAtMs } = configuredKey ?? {};
+  const configured = configuredKey && { configuredKey: { id, secretId, name, expiresAtMs } };
+  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...configured });
 }
 
 /** Restores a caller. Returns undefined for text that `toStored` does not produce. */
@@ -37,11 +37,17 @@ function toUserKey(value: unknown): Pick<Caller, 'userKey'> {
   return typeof id === 'string' && typeof version === 'number' ? { userKey: { id, version, deployments: null } } : {};
 }
 
-/** Inner calls end when the key of the first call expires. Its list of deployments does not apply to them. */
+/** Inner calls end with the key of the first call. Its list of deployments does not apply to them. */
 function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
-  const { id, expiresAtMs } = isJsonObject(value) ? value : {};
-  if (typeof id !== 'string' || typeof expiresAtMs !== 'number') return {};
-  return { configuredKey: { id, deployments: null, expiresAtMs } };
+  const { id, secretId, name, expiresAtMs } = isJsonObject(value) ? value : {};
+  if (typeof id !== 'string') return {};
+  return {
+    configuredKey: {
+      ...{ id, deployments: null, expiresAtMs: typeof expiresAtMs === 'number' ? expiresAtMs : null },
+      ...(typeof secretId === 'string' && { secretId }),
+      ...(typeof name === 'string' && { name }),
+    },
+  };
 }
 
 /** Omits empty lists, because most keys have none of them. */

@@ -1,3 +1,4 @@
+import { toEntryTables } from './administration/entry-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   toUsageOfSessions,
   toBlockedUserTable,
   toUsageOfRequests,
+  toEntryTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

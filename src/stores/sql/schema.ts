@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { EntrySchema } from './administration/entry-tables.ts';
 import type { ChatSchema } from './chats/chat-schema.ts';
 import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
 import type { KeySchema } from './keys/key-tables.ts';
@@ -7,7 +8,14 @@ import type { PassageSchema } from './passages/passage-schema.ts';
 import type { ResponseSchema } from './responses/response-schema.ts';
 
 /** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch. */
-export interface Schema extends ChatSchema, EvaluationSchema, KeySchema, LimitCounterSchema, PassageSchema, ResponseSchema {
+export interface Schema
+  extends ChatSchema,
+    EntrySchema,
+    EvaluationSchema,
+    KeySchema,
+    LimitCounterSchema,
+    PassageSchema,
+    ResponseSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
   readonly application_versions: ApplicationVersionRow;

@@ -82,7 +82,7 @@ const callsPage: NamedSchema = {
         session: { type: 'string', description: 'ID of the session or conversation, as the client sent it.' },
         key: {
           type: 'string',
-          description: 'ID of the key, if a user created it. Absent if the call had a token or a configured key.',
+          description: 'ID of the key. Absent if the call had a token, or a configured key whose name is the secret.',
         },
       }),
     ),

@@ -119,6 +119,7 @@ class UsageRecorder implements CallListener {
   callEnded({ caller, deploymentId, start, cost, session, details }: MeasuredCall, end: CallEnd): void {
     if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
+    const keyId = caller.userKey?.id ?? caller.configuredKey?.name;
     this.#records.add({
       id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
       requestId: start.requestId,
@@ -136,7 +137,7 @@ class UsageRecorder implements CallListener {
       durationMs: Math.round(durationMs),
       ...details,
       ...(session !== undefined && { session }),
-      ...(caller.userKey !== undefined && { keyId: caller.userKey.id }),
+      ...(keyId !== undefined && { keyId }),
     });
   }
 }

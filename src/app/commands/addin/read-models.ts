@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from '#base/json/json.ts';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
+import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import type { AddinModel } from '#surfaces/addin/rules.ts';
 import { SettingError } from '../../settings.ts';
 

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { JsonObject } from '#base/json/json.ts';
-import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
 import { type FindLine, jsonLines, yamlLines } from '#configuration/find-line.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';
+import { type ConfigurationError, formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
 
 /** Maximum size of a file. Larger files are not hand-written configurations. */
 const maxBytes = 16 * 1024 * 1024;

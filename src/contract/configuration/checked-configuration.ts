@@ -1,3 +1,28 @@
+import type { Configuration } from './configuration.ts';
+import type { Path } from './issue.ts';
+
+export interface ValidConfiguration {
+  /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */
+  readonly configuration: Configuration;
+  readonly warnings: readonly ConfigurationError[];
+  readonly origin: Origin;
+}
+
+export interface RejectedConfiguration {
+  readonly faults: readonly ConfigurationError[];
+  /** Warnings about the remaining entries. Empty if the faults are not limited to single entries. */
+  readonly warnings: readonly ConfigurationError[];
+}
+
+/** Source of the values, for messages about them. */
+export interface Origin {
+  /** Names of the `keys` entries in the files, by their names after substitution. */
+  readonly writtenKeys: ReadonlyMap<string, string>;
+  findFile(path: Path): string;
+  /** Whether `parley check` requests the result, which reports additional warnings. */
+  readonly isCheck?: boolean;
+}
+
 /** A fault or warning about the configuration, for users. It contains no secrets. */
 export interface ConfigurationError {
   /** Name of the file that holds the value, as it was passed. Empty if no file holds it. */

@@ -1,0 +1,138 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { listObjects } from '../configuration/entries.ts';
+import type { Issue, Path } from '../configuration/issue.ts';
+import { readSchema } from '../configuration/schema-node.ts';
+import { hiddenSecret, replaceSecrets } from '../configuration/secret-fields.ts';
+import { hideSecrets, restoreSecrets } from '../quick-app/secrets.ts';
+import { type EntryKind, entryKinds } from './entry-kinds.ts';
+
+/** Returns an entry with `***` in place of each secret. */
+export function hideEntrySecrets(kind: EntryKind, entry: JsonObject): JsonObject {
+  const hidden = replaceSecrets(readSchema(entryKinds[kind].schema), entry, () => hiddenSecret) as JsonObject;
+  const { applicationProperties } = entry;
+  return isJsonObject(applicationProperties) ? { ...hidden, applicationProperties: hideSecrets(applicationProperties) } : hidden;
+}
+
+/** An entry with its secrets, and the faults of its placeholders. */
+export interface RestoredEntry {
+  readonly entry: JsonObject;
+  /** Paths are relative to the entry. */
+  readonly faults: readonly Issue[];
+}
+
+/**
+ * Completes an entry with the stored secrets that it omits or hides as `***`. A stored secret applies only to the address that it
+ * was stored for. Otherwise, an administrator could send it to another address. `null` removes a secret.
+ */
+export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: JsonObject | undefined): RestoredEntry {
+  const faults: Issue[] = [];
+  const restored = withoutRemovedSecrets(kind, restoreHolders(kind, { input, stored, faults }));
+  replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
+    if (secret === hiddenSecret) faults.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
+    return secret;
+  });
+  const { applicationProperties } = restored;
+  if (!isJsonObject(applicationProperties)) return { entry: restored, faults };
+  const storedProperties = isJsonObject(stored?.applicationProperties) ? stored.applicationProperties : undefined;
+  const merged = restoreSecrets(applicationProperties, storedProperties);
+  faults.push(...merged.faults.map((fault) => ({ ...fault, path: ['applicationProperties', ...fault.path] })));
+  return { entry: { ...restored, applicationProperties: merged.properties }, faults };
+}
+
+interface Restoring {
+  readonly input: JsonObject;
+  readonly stored: JsonObject | undefined;
+  readonly faults: Issue[];
+}
+
+/** Restores the secrets of each object that has an address: the upstreams of a model, or the complete entry. */
+function restoreHolders(kind: EntryKind, { input, stored, faults }: Restoring): JsonObject {
+  if (kind === 'keys') return restoreKey(input, stored);
+  if (stored === undefined) return input;
+  if (kind === 'addons') {
+    const address = (entry: JsonObject) => entry.url;
+    return restoreFields(
+      { input, stored, faults },
+      { names: ['authorization'], path: [], isSameAddress: address(input) === address(stored) },
+    );
+  }
+  if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
+  const storedUpstreams = listObjects(stored.upstreams);
+  const addressOf = (upstream: JsonObject, model: JsonObject) =>
+    JSON.stringify([upstream.protocol ?? model.protocol, upstream.endpoint, model.endpoint, upstream.region]);
+  const upstreams = input.upstreams.map((upstream: unknown, index) => {
+    if (!isJsonObject(upstream)) return upstream;
+    const sameAddress = storedUpstreams.filter(([, item]) => addressOf(item, stored) === addressOf(upstream, input));
+    const [, match] = sameAddress.find(([at]) => at === index) ?? sameAddress[0] ?? [];
+    const [, sameIndex] = storedUpstreams.find(([at]) => at === index) ?? [];
+    return restoreFields(
+      { input: upstream, stored: match ?? sameIndex ?? {}, faults },
+      { names: ['key', 'headers', 'extraData'], path: ['upstreams', index], isSameAddress: match !== undefined },
+    );
+  });
+  return { ...input, upstreams };
+}
+
+/** The digest of a stored key stays, unless the input has another key. */
+function restoreKey(input: JsonObject, stored: JsonObject | undefined): JsonObject {
+  const { key, sha256, ...rest } = input;
+  const isKept = (key === undefined || key === hiddenSecret) && sha256 === undefined;
+  if (!isKept || stored?.sha256 === undefined) return input;
+  return { ...rest, sha256: stored.sha256, ...(stored.previous !== undefined && { previous: stored.previous }) };
+}
+
+interface Holder {
+  /** Fields with secrets. */
+  readonly names: readonly string[];
+  readonly path: Path;
+  /** Whether the input has the address that the stored secrets are for. */
+  readonly isSameAddress: boolean;
+}
+
+function restoreFields(
+  { input, stored, faults }: Required<Restoring> & { readonly stored: JsonObject },
+  holder: Holder,
+): JsonObject {
+  const restored: JsonObject = { ...input };
+  for (const name of holder.names) {
+    const isHidden = restored[name] === undefined || hasHidden(restored[name]);
+    if (!isHidden || stored[name] === undefined || isEmpty(stored[name])) continue;
+    if (holder.isSameAddress) restored[name] = mergeHidden(restored[name], stored[name]);
+    else {
+      const message = 'must be entered again: the stored secret is for another address. Write null to remove it';
+      faults.push({ path: [...holder.path, name], message });
+    }
+  }
+  return restored;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+function hasHidden(value: unknown): boolean {
+  return value === hiddenSecret || (isJsonObject(value) && Object.values(value).some(hasHidden));
+}
+
+/** Replaces each placeholder by the stored value at the same path. An omitted value is the stored one. */
+function mergeHidden(input: unknown, stored: unknown): unknown {
+  if (input === undefined || input === hiddenSecret) return stored;
+  if (!isJsonObject(input)) return input;
+  const storedFields = isJsonObject(stored) ? stored : {};
+  const merge = ([name, value]: [string, unknown]): [string, unknown] => [
+    name,
+    hasHidden(value) && Object.hasOwn(storedFields, name) ? mergeHidden(value, storedFields[name]) : value,
+  ];
+  return Object.fromEntries(Object.entries(input).map(merge));
+}
+
+/** Removes secrets that are null. */
+function withoutRemovedSecrets(kind: EntryKind, entry: JsonObject): JsonObject {
+  if (kind !== 'models' && kind !== 'addons') return entry;
+  const remove = (holder: JsonObject, names: readonly string[]): JsonObject =>
+    Object.fromEntries(Object.entries(holder).filter(([name, value]) => value !== null || !names.includes(name)));
+  if (kind === 'addons') return remove(entry, ['authorization']);
+  if (!Array.isArray(entry.upstreams)) return entry;
+  const names = ['key', 'headers', 'extraData'];
+  return { ...entry, upstreams: entry.upstreams.map((item: unknown) => (isJsonObject(item) ? remove(item, names) : item)) };
+}

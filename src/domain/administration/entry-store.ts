@@ -1,0 +1,62 @@
+import type { JsonObject } from '#base/json/json.ts';
+import type { EntryKind } from '#contract/administration/entry-kinds.ts';
+
+/** Identifies an entry that was created at run time. */
+export interface EntryRef {
+  readonly kind: EntryKind;
+  readonly id: string;
+}
+
+export interface RuntimeEntry extends EntryRef {
+  /** Revision of the last change. It is unique among all changes. */
+  readonly revision: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** The entry as in the configuration, with its secrets. A key has a digest instead. */
+  readonly value: JsonObject;
+  /** First characters of a key that Parley created. Undefined for other entries. */
+  readonly keyPrefix?: string;
+}
+
+/** A new value of an entry. */
+export interface EntryWrite extends EntryRef {
+  /** Undefined if the entry does not exist before the change. */
+  readonly before: RuntimeEntry | undefined;
+  /** Undefined deletes the entry. */
+  readonly after: Pick<RuntimeEntry, 'value' | 'keyPrefix'> | undefined;
+}
+
+export interface EntryChange {
+  readonly id: string;
+  readonly atMs: number;
+  /** Subject of the administrator. */
+  readonly author: string;
+  readonly action: 'saved' | 'deleted' | 'applied' | 'rotated' | 'rolled_back';
+  /** ID of the change that this change undoes. */
+  readonly undoes?: string;
+  readonly writes: readonly EntryWrite[];
+}
+
+/** A change that is in force, with its revision. All its entries had this revision afterward. */
+export interface CommittedChange extends EntryChange {
+  readonly revision: number;
+}
+
+export interface EntryUpdates {
+  /** Latest revision. 0 before the first change. */
+  readonly revision: number;
+  /** Entries that changed since the requested revision. */
+  readonly entries: readonly RuntimeEntry[];
+  readonly deleted: readonly EntryRef[];
+}
+
+/** Entries that administrators create at run time, with the history of their changes. Each method throws `StoreError`. */
+export interface EntryStore {
+  /** Returns the changes after a revision. -1 returns all entries. */
+  readUpdates(since: number): Promise<EntryUpdates>;
+  /** Stores a change if `revision` is still the latest revision. Otherwise, returns `conflict` and stores nothing. */
+  commit(revision: number, change: EntryChange): Promise<number | 'conflict'>;
+  /** Returns changes, newest first. `beforeRevision` excludes that revision and later ones. */
+  listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<readonly CommittedChange[]>;
+  findChange(id: string): Promise<CommittedChange | undefined>;
+}

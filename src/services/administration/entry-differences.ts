@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { entryKinds } from '#contract/administration/entry-kinds.ts';
+import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
+import type { EntryWrite } from '#domain/administration/entry-store.ts';
+
+/** A value that a change sets. Secrets are hidden. */
+export interface Difference {
+  /** Path in the configuration, such as `models.gpt.upstreams[0].endpoint`. */
+  readonly path: string;
+  /** Absent if the change adds the value. */
+  readonly before?: unknown;
+  /** Absent if the change removes the value. */
+  readonly after?: unknown;
+}
+
+/** Returns what a write changes, by path. A changed secret is listed with hidden values. */
+export function listDifferences({ kind, id, before, after }: EntryWrite): readonly Difference[] {
+  const root: Path = [entryKinds[kind].section, id];
+  const toSides = (value: JsonObject | undefined): Side => ({ value, shown: value && hideEntrySecrets(kind, value) });
+  return [...compare(root, toSides(before?.value), toSides(after?.value))];
+}
+
+/** A value, and the same value with hidden secrets. */
+interface Side {
+  readonly value: unknown;
+  readonly shown: unknown;
+}
+
+function* compare(path: Path, before: Side, after: Side): Iterable<Difference> {
+  if (isDeepStrictEqual(before.value, after.value)) return;
+  const keys = toKeys(before.value, after.value);
+  if (keys === undefined || before.shown === undefined || !isContainer(before.shown) || !isContainer(after.shown)) {
+    yield {
+      path: formatPath(path),
+      ...(before.value !== undefined && { before: before.shown }),
+      ...(after.value !== undefined && { after: after.shown }),
+    };
+    return;
+  }
+  for (const key of keys) yield* compare([...path, key], getMember(before, key), getMember(after, key));
+}
+
+/** Returns the keys of two objects or two lists, or undefined for other values. */
+function toKeys(before: unknown, after: unknown): readonly (string | number)[] | undefined {
+  if (isJsonObject(before) && isJsonObject(after)) return [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  if (Array.isArray(before) && Array.isArray(after)) return [...Array(Math.max(before.length, after.length)).keys()];
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function getMember({ value, shown }: Side, key: string | number): Side {
+  const member = (container: unknown): unknown =>
+    isContainer(container) && Object.hasOwn(container as object, key) ? (container as Record<string, unknown>)[key] : undefined;
+  return { value: member(value), shown: member(shown) };
+}

@@ -1,0 +1,303 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { FreshRead, Recurring } from '#base/time/recurring.ts';
+import { entryKinds } from '#contract/administration/entry-kinds.ts';
+import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import type { ConfigurationError, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { parseTime } from '#contract/configuration/values.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { adminRole, defaultRole } from '#contract/roles.ts';
+import type { EntryChange, EntryRef, EntryStore, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
+import { StoreError } from '#domain/store-error.ts';
+import {
+  activateLayers,
+  type CheckConfiguration,
+  checkLayers,
+  equalsFileEntry,
+  findEntryAt,
+  isAt,
+  isInFiles,
+  toEntryKey,
+} from './configuration-layers.ts';
+
+/** Interval at which this node reads the changes of other nodes. All changes take effect within a second. */
+const refreshMs = 300;
+/** Maximum time that a node accepts keys created at run time without the store. */
+const maxStaleMs = 60_000;
+/** Attempts to store a change while other changes are stored. */
+const maxAttempts = 20;
+const maxNamed = 5;
+
+export interface RuntimeEntriesDeps {
+  readonly store: EntryStore;
+  /** Whether other nodes also write to the store. */
+  readonly isShared: boolean;
+  /** Valid configuration of the files at the start. */
+  readonly files: ValidConfiguration;
+  readonly check: CheckConfiguration;
+  /** Puts a configuration in force. */
+  readonly activate: (valid: ValidConfiguration) => void;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+/** A planned write of one entry. */
+export type PlannedWrite = EntryRef & {
+  /** Undefined deletes the entry. */
+  readonly after: EntryWrite['after'];
+};
+
+/** State of the entries for a plan. */
+export interface EntryView {
+  /** Configuration in force. */
+  readonly configuration: Configuration;
+  readonly entries: ReadonlyMap<string, RuntimeEntry>;
+  find(entry: EntryRef): RuntimeEntry | undefined;
+  isInFiles(entry: EntryRef): boolean;
+}
+
+export interface ChangeOptions extends Pick<EntryChange, 'author' | 'action' | 'undoes'> {
+  /** Only validates the change. */
+  readonly isDryRun?: boolean;
+  /** Deletes entries although other entries use them. */
+  readonly isForced?: boolean;
+  /** Allows writes of entries that are in the files. They take effect when the files no longer have the entry. */
+  readonly allowsFileEntries?: boolean;
+}
+
+/** Result of a change. Without writes, nothing was different. */
+export interface ChangeResult {
+  /** Undefined if nothing was stored. */
+  readonly change: EntryChange | undefined;
+  readonly writes: readonly EntryWrite[];
+}
+
+/**
+ * Entries that administrators create at run time. With the configuration of the files, they form the configuration in force on
+ * this node. A change is stored only if the complete configuration is valid with it.
+ */
+export class RuntimeEntries {
+  readonly #deps: RuntimeEntriesDeps;
+  readonly #recurring: Recurring;
+  readonly #freshRead = new FreshRead(() => this.#read());
+  #files: ValidConfiguration;
+  #inForce: ValidConfiguration;
+  #entries = new Map<string, RuntimeEntry>();
+  /** Keys of the entries that are not valid with the current files. */
+  #omitted: ReadonlySet<string> = new Set();
+  /** Revision of the entries. -1 before the first read. */
+  #revision = -1;
+  #refreshedAtMs = Number.NEGATIVE_INFINITY;
+  /** Changes of this node run one after the other. */
+  #lastChange: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: RuntimeEntriesDeps) {
+    this.#deps = deps;
+    this.#files = deps.files;
+    this.#inForce = deps.files;
+    this.#recurring = new Recurring(deps.reportError);
+    this.#recurring.every(refreshMs, 'could not read the entries of other nodes. The known ones stay in force', async () => {
+      if (deps.isShared || this.#revision === -1 || this.#freshRead.isBehind) await this.#freshRead.run();
+    });
+  }
+
+  /** Reads the stored entries. If the store is unavailable, they take effect as soon as it is available. */
+  async start(): Promise<void> {
+    await this.#freshRead.run().catch((error) => this.#deps.reportError('could not read the entries created at run time', error));
+  }
+
+  close(): void {
+    this.#recurring.close();
+  }
+
+  /** Replaces the configuration of the files. */
+  replaceFiles(files: ValidConfiguration): void {
+    this.#files = files;
+    this.#activate();
+  }
+
+  /** Configuration of the files, without entries. */
+  get files(): Configuration {
+    return this.#files.configuration;
+  }
+
+  /** Entries in the order of their creation. Throws `StoreError` if they were never read. */
+  async list(): Promise<ReadonlyMap<string, RuntimeEntry>> {
+    await this.#freshRead.run();
+    return this.#entries;
+  }
+
+  /** Returns whether this node has not received changes for so long that it must not accept keys created at run time. */
+  get isStale(): boolean {
+    return this.#deps.isShared && this.#revision !== -1 && this.#deps.clock.nowMs() - this.#refreshedAtMs > maxStaleMs;
+  }
+
+  /**
+   * Plans a change with the latest entries, validates it, and stores it. Resolves when it is in force on this node. Throws the
+   * errors of `plan`, and:
+   * - `invalid_request` if an entry is not valid.
+   * - `configured_in_file` for an entry of the files.
+   * - `in_use` if entries that are not written would become invalid or refer to a missing entry.
+   * - `last_administrator` if nobody could administer Parley afterward.
+   */
+  change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
+    const result = this.#lastChange.catch(() => undefined).then(() => this.#change(plan, options));
+    this.#lastChange = result;
+    return result;
+  }
+
+  async #change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      await this.#freshRead.run();
+      const planned = plan(this.#toView());
+      const writes = this.#toWrites(planned, options);
+      if (writes.length === 0) return { change: undefined, writes };
+      this.#requireValid(writes, options);
+      const { author, action, undoes, isDryRun } = options;
+      if (isDryRun) return { change: undefined, writes };
+      const id = this.#deps.newId();
+      const change = { id, atMs: this.#deps.clock.epochMs(), author, action, ...(undoes !== undefined && { undoes }), writes };
+      const committed = await this.#freshRead.write(() => this.#deps.store.commit(this.#revision, change));
+      if (committed !== 'conflict') return { change, writes };
+    }
+    throw new StoreError('other changes are stored continuously');
+  }
+
+  #toView(): EntryView {
+    return {
+      configuration: this.#inForce.configuration,
+      entries: this.#entries,
+      find: (entry) => this.#entries.get(toEntryKey(entry)),
+      isInFiles: (entry) => isInFiles(this.#files.configuration, entry),
+    };
+  }
+
+  /** Returns the writes that change something. */
+  #toWrites(planned: readonly PlannedWrite[], { allowsFileEntries }: ChangeOptions): readonly EntryWrite[] {
+    return planned.flatMap(({ kind, id, after }): EntryWrite[] => {
+      const before = this.#entries.get(toEntryKey({ kind, id }));
+      if (isDeepStrictEqual(before?.value, after?.value)) return [];
+      const write = { kind, id, before, after };
+      if (allowsFileEntries || !isInFiles(this.#files.configuration, write)) return [write];
+      if (after !== undefined && equalsFileEntry(this.#files.configuration, write, after.value)) return [];
+      throw new ParleyError(
+        'configured_in_file',
+        `The ${entryKinds[kind].name} ${id} is in a configuration file, which takes precedence. Change the file.`,
+      );
+    });
+  }
+
+  #requireValid(writes: readonly EntryWrite[], { isForced = false }: ChangeOptions): void {
+    const { check, clock } = this.#deps;
+    // An entry that a changed file made invalid does not block changes of other entries.
+    const next = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
+    for (const { kind, id, before, after } of writes) {
+      const key = toEntryKey({ kind, id });
+      if (after === undefined) next.delete(key);
+      else next.set(key, { kind, id, revision: 0, createdAtMs: before?.createdAtMs ?? 0, updatedAtMs: 0, ...after });
+    }
+    const checked = checkLayers(this.#files, next, check);
+    const faults = 'faults' in checked ? checked.faults : [];
+    const written = writes.filter(({ after }) => after !== undefined);
+    const ownFaults = faults.filter(({ path }) => findEntryAt(written, path) !== undefined);
+    if (ownFaults.length > 0) throw toInvalidError(ownFaults);
+    const known = new Set(this.#inForce.warnings.map(toText));
+    const dangling =
+      'faults' in checked ? [] : checked.warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
+    const uses = [...faults, ...(writes.length > written.length ? dangling : [])];
+    const blocking = [...uses.map(({ path }) => path), ...this.#findRoleUses(writes, next)];
+    if (!isForced && blocking.length > 0) throw toInUseError(writes, blocking);
+    const after = 'faults' in checked ? activateLayers(this.#files, next, check).valid : checked;
+    const nowMs = clock.epochMs();
+    if (hasAdministrator(this.#inForce.configuration, nowMs) && !hasAdministrator(after.configuration, nowMs))
+      throw new ParleyError(
+        'last_administrator',
+        'After this change, no key or sign-in would have the role admin. Create another administrator first.',
+      );
+  }
+
+  /** Returns the paths of keys that have a role which is deleted. Without its entry, such a key has the limits of `default`. */
+  #findRoleUses(writes: readonly EntryWrite[], next: ReadonlyMap<string, RuntimeEntry>): readonly string[] {
+    const deletedRoles = new Set(writes.filter(({ kind, after }) => kind === 'roles' && after === undefined).map(({ id }) => id));
+    if (deletedRoles.size === 0) return [];
+    const keys = [...next.values()].filter(({ kind }) => kind === 'keys').map(({ id, value }) => [id, value] as const);
+    return [...Object.entries(this.#files.configuration.keys), ...keys]
+      .filter(([, { role, roles }]) =>
+        [role, ...(Array.isArray(roles) ? roles : [])].some((name) => deletedRoles.has(String(name))),
+      )
+      .map(([id]) => `keys.${id}`);
+  }
+
+  async #read(): Promise<void> {
+    const { store, clock } = this.#deps;
+    const startedAtMs = clock.nowMs();
+    const since = this.isStale ? -1 : this.#revision;
+    const { revision, entries, deleted } = await store.readUpdates(since);
+    if (revision < since) {
+      // The database was restored from a backup.
+      this.#revision = -1;
+      return this.#read();
+    }
+    this.#refreshedAtMs = startedAtMs;
+    if (revision === this.#revision) return;
+    const next = since === -1 ? new Map<string, RuntimeEntry>() : new Map(this.#entries);
+    for (const entry of entries) next.set(toEntryKey(entry), entry);
+    for (const entry of deleted) next.delete(toEntryKey(entry));
+    this.#entries = next;
+    this.#revision = revision;
+    this.#activate();
+  }
+
+  #activate(): void {
+    const { check, activate } = this.#deps;
+    const { valid, omitted } = activateLayers(this.#files, this.#entries, check);
+    this.#inForce = valid;
+    this.#omitted = omitted;
+    activate(valid);
+  }
+}
+
+/** Returns whether a warning is about one entry that refers to something missing. */
+function isDangling({ path, isNotice }: ConfigurationError): boolean {
+  return isNotice !== true && /[.[]/.test(path);
+}
+
+function toText({ path, message }: ConfigurationError): string {
+  return `${path} ${message}`;
+}
+
+/** Returns an error with all faults. Their paths are those of the configuration. */
+function toInvalidError(faults: readonly ConfigurationError[]): ParleyError {
+  const errors = faults.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
+  const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
+  const suffix = errors.length > maxNamed ? `, and ${errors.length - maxNamed} more` : '';
+  const param = errors[0]?.path ?? null;
+  return new ParleyError('invalid_request', `${named.join('. ')}${suffix}.`, { param, members: { errors } });
+}
+
+function toInUseError(writes: readonly EntryWrite[], paths: readonly string[]): ParleyError {
+  const users = [...new Set(paths)].filter((path) => !writes.some((write) => write.after !== undefined && isAt(path, write)));
+  const suffix = users.length > maxNamed ? ', …' : '';
+  return new ParleyError(
+    'in_use',
+    `Other entries need it as it is: ${users.slice(0, maxNamed).join(', ')}${suffix}. Change them first, or delete it with ?force=true.`,
+    { members: { usedBy: users } },
+  );
+}
+
+/** Returns whether a key or a sign-in can have the role `admin`. */
+function hasAdministrator({ keys, identityProviders }: Configuration, nowMs: number): boolean {
+  if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return true;
+  return Object.values(keys).some(({ role = defaultRole, roles = [role], disabled, expiresAt, deployments }) => {
+    const isValid = disabled !== true && (expiresAt === undefined || (parseTime(expiresAt) ?? 0) > nowMs);
+    return isValid && deployments === undefined && roles.includes(adminRole);
+  });
+}
+
+/** Returns the entry as the API shows it, with hidden secrets. */
+export function toShownValue({ kind, value }: Pick<RuntimeEntry, 'kind' | 'value'>): JsonObject {
+  return hideEntrySecrets(kind, value);
+}

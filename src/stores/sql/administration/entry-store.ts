@@ -1,0 +1,156 @@
+import type { Kysely } from 'kysely';
+import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
+import type { Seal } from '#base/secrets/seal.ts';
+import { type EntryKind, isEntryKind } from '#contract/administration/entry-kinds.ts';
+import type {
+  CommittedChange,
+  EntryChange,
+  EntryRef,
+  EntryStore,
+  EntryUpdates,
+  EntryWrite,
+  RuntimeEntry,
+} from '#domain/administration/entry-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+import type { ChangeRow, EntryRow } from './entry-tables.ts';
+
+/** Retention of deleted entries. It must exceed the time after which a node without updates reads all entries again. */
+const deletedForMs = 10 * 60_000;
+/** SQLite and PostgreSQL limit the number of parameters of a statement. */
+const rowsPerStatement = 500;
+
+/** Entries in a table with one row each. Values and changes are sealed, because they contain secrets. */
+export class SqlEntryStore implements EntryStore {
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+  readonly #reportInvalid: ReportInvalidEntry;
+
+  constructor(database: SqlDatabase, seal: Seal, reportInvalid: ReportInvalidEntry = () => undefined) {
+    this.#database = database;
+    this.#seal = seal;
+    this.#reportInvalid = reportInvalid;
+  }
+
+  /** Reads the revision first, so that changes in between are returned now and again with the next call. */
+  readUpdates(since: number): Promise<EntryUpdates> {
+    return this.#database.run(async (kysely) => {
+      const { revision } = await kysely.selectFrom('runtime_revision').select('revision').executeTakeFirstOrThrow();
+      if (revision === since) return { revision, entries: [], deleted: [] };
+      const rows = await kysely
+        .selectFrom('runtime_entries')
+        .selectAll()
+        .where('revision', '>', since)
+        .orderBy('created_at_ms')
+        .orderBy('id')
+        .execute();
+      const entries: RuntimeEntry[] = [];
+      const deleted: EntryRef[] = [];
+      for (const row of rows) {
+        if (!isEntryKind(row.kind)) continue;
+        const entry = row.sealed_entry === null ? undefined : this.#openEntry(row, row.kind);
+        if (entry === undefined) deleted.push({ kind: row.kind, id: row.id });
+        else entries.push(entry);
+      }
+      return { revision, entries, deleted };
+    });
+  }
+
+  async commit(expected: number, change: EntryChange): Promise<number | 'conflict'> {
+    requireStorable(...change.writes.map(({ id }) => id));
+    return this.#database.transact(async (transaction) => {
+      const raised = await transaction
+        .updateTable('runtime_revision')
+        .set({ revision: expected + 1 })
+        .where('revision', '=', expected)
+        .returning('revision')
+        .executeTakeFirst();
+      if (raised === undefined) return 'conflict';
+      const { revision } = raised;
+      await transaction.insertInto('runtime_changes').values(this.#toChangeRow(change, revision)).execute();
+      const rows = change.writes.map((write) => this.#toEntryRow(write, change, revision));
+      for (let from = 0; from < rows.length; from += rowsPerStatement)
+        await upsert(transaction, rows.slice(from, from + rowsPerStatement));
+      await transaction
+        .deleteFrom('runtime_entries')
+        .where('sealed_entry', 'is', null)
+        .where('updated_at_ms', '<', change.atMs - deletedForMs)
+        .execute();
+      return revision;
+    });
+  }
+
+  async listChanges({ beforeRevision, limit }: { beforeRevision: number; limit: number }): Promise<readonly CommittedChange[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('runtime_changes')
+        .selectAll()
+        .$if(Number.isFinite(beforeRevision), (query) => query.where('revision', '<', beforeRevision))
+        .orderBy('revision', 'desc')
+        .limit(limit)
+        .execute(),
+    );
+    return withoutInvalid(rows.map((row) => this.#openChange(row)));
+  }
+
+  async findChange(id: string): Promise<CommittedChange | undefined> {
+    if (!isStorableKey(id)) return undefined;
+    const row = await this.#database.run((kysely) =>
+      kysely.selectFrom('runtime_changes').selectAll().where('id', '=', id).executeTakeFirst(),
+    );
+    return row && this.#openChange(row);
+  }
+
+  #toEntryRow({ kind, id, before, after }: EntryWrite, { atMs }: EntryChange, revision: number): EntryRow {
+    const sealed = after === undefined ? null : this.#seal.seal(JSON.stringify(after), toEntryContext(kind, id));
+    const times = { created_at_ms: before?.createdAtMs ?? atMs, updated_at_ms: atMs };
+    return { kind, id, revision, ...times, sealed_entry: sealed };
+  }
+
+  #openEntry({ id, revision, created_at_ms, updated_at_ms, sealed_entry }: EntryRow, kind: EntryKind): RuntimeEntry | undefined {
+    return readEntry({ kind, id, reportInvalid: this.#reportInvalid }, () => {
+      const { value, keyPrefix } = parseJson(this.#seal.open(sealed_entry ?? '', toEntryContext(kind, id))) as JsonObject;
+      if (!isJsonObject(value)) throw new Error('the stored entry is not an object');
+      const times = { createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
+      return { kind, id, revision, ...times, value, ...(typeof keyPrefix === 'string' && { keyPrefix }) };
+    });
+  }
+
+  #toChangeRow({ id, atMs, author, action, undoes, writes }: EntryChange, revision: number): ChangeRow {
+    const sealed = this.#seal.seal(JSON.stringify(writes), toChangeContext(id));
+    return { id, revision, at_ms: atMs, author, action, undoes: undoes ?? null, sealed_writes: sealed };
+  }
+
+  #openChange({ id, revision, at_ms, author, action, undoes, sealed_writes }: ChangeRow): CommittedChange | undefined {
+    return readEntry({ kind: 'change', id, reportInvalid: this.#reportInvalid }, () => ({
+      ...{ id, revision, atMs: at_ms, author, action: action as CommittedChange['action'] },
+      ...(undoes !== null && { undoes }),
+      writes: parseJson(this.#seal.open(sealed_writes, toChangeContext(id))) as readonly EntryWrite[],
+    }));
+  }
+}
+
+function toEntryContext(kind: string, id: string): string {
+  return JSON.stringify(['runtime entry', kind, id]);
+}
+
+function toChangeContext(id: string): string {
+  return JSON.stringify(['runtime change', id]);
+}
+
+async function upsert(transaction: Kysely<Schema>, rows: readonly EntryRow[]): Promise<void> {
+  await transaction
+    .insertInto('runtime_entries')
+    .values([...rows])
+    .onConflict((conflict) =>
+      conflict.columns(['kind', 'id']).doUpdateSet(({ ref }) => ({
+        revision: ref('excluded.revision'),
+        created_at_ms: ref('excluded.created_at_ms'),
+        updated_at_ms: ref('excluded.updated_at_ms'),
+        sealed_entry: ref('excluded.sealed_entry'),
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,63 @@
+import type { ColumnTypes } from '../engine/column-types.ts';
+
+/** Tables of entries that administrators create at run time. */
+export interface EntrySchema {
+  readonly runtime_entries: EntryRow;
+  readonly runtime_changes: ChangeRow;
+  readonly runtime_revision: RevisionRow;
+}
+
+export interface EntryRow {
+  readonly kind: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly created_at_ms: number;
+  readonly updated_at_ms: number;
+  /** JSON, sealed for kind and ID. Null if the entry is deleted. The row stays for a while, so that every node learns of it. */
+  readonly sealed_entry: string | null;
+}
+
+export interface ChangeRow {
+  readonly id: string;
+  readonly revision: number;
+  readonly at_ms: number;
+  readonly author: string;
+  readonly action: string;
+  /** ID of the change that this change undoes. */
+  readonly undoes: string | null;
+  /** JSON, sealed for the ID of the change. */
+  readonly sealed_writes: string;
+}
+
+interface RevisionRow {
+  /** Latest revision. The lock of this row serializes changes. */
+  readonly revision: number;
+}
+
+/** Every node polls the revision for changes. */
+export function toEntryTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table runtime_entries (
+      kind ${key} not null,
+      id ${key} not null,
+      revision bigint not null,
+      created_at_ms bigint not null,
+      updated_at_ms bigint not null,
+      sealed_entry text,
+      primary key (kind, id)
+    )`,
+    'create index runtime_entries_changed on runtime_entries (revision)',
+    `create table runtime_changes (
+      id ${key} not null primary key,
+      revision bigint not null,
+      at_ms bigint not null,
+      author text not null,
+      action text not null,
+      undoes text,
+      sealed_writes text not null
+    )`,
+    'create index runtime_changes_in_order on runtime_changes (revision)',
+    'create table runtime_revision (revision bigint not null)',
+    'insert into runtime_revision (revision) values (0)',
+  ];
+}
