@@ -210,7 +210,7 @@ function toBlock(part: ContentPart, path: string): ContentBlock {
 
 function toImage(image: unknown, path: string): ImageBlock {
   const url = isJsonObject(image) ? image.url : image;
-  if (typeof url !== 'string') throw createRejection('an image without an address', path);
+  if (typeof url !== 'string') throw createRejection('an image without a URL', path);
   return { type: 'image', source: toSource(url, path) };
 }
 
@@ -218,8 +218,8 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string): Co
   const title = typeof file.filename === 'string' ? { title: file.filename } : {};
   if (typeof file.file_id === 'string') return { type: 'document', source: { type: 'file', file_id: file.file_id }, ...title };
   if (typeof file.file_data !== 'string') throw createRejection('a file without data', path);
-  const isAddress = /^(data|https?):/i.test(file.file_data);
-  const source = toSource(isAddress ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
+  const isUrl = /^(data|https?):/i.test(file.file_data);
+  const source = toSource(isUrl ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
   if (source.type === 'base64' && source.media_type.startsWith('image/')) return { type: 'image', source };
   return { type: 'document', source: toDocumentSource(source), ...title };
 }
@@ -233,7 +233,7 @@ function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['sour
 function toSource(url: string, path: string): Base64Source | UrlSource {
   if (!/^data:/i.test(url)) return { type: 'url', url };
   const data = readDataUrl(url);
-  if (data === undefined) throw createRejection('a data: address without data', path);
+  if (data === undefined) throw createRejection('a data: URL without data', path);
   return { type: 'base64', media_type: data.mediaType, data: data.base64 };
 }
 
