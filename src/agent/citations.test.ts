@@ -144,7 +144,7 @@ describe('findSourcePassages', () => {
     ['a sentence that is too short', 'Done.', []],
     ['a refusal', 'The documents do not tell anything about giraffes.', []],
     ['an empty answer', '', []],
-  ])('matches %s', (_what, answer, expected) => {
+  ])('matches %s', (_description, answer, expected) => {
     expect([...findSourcePassages(answer, passages)].sort()).toEqual(expected);
   });
 

@@ -20,7 +20,7 @@ describe('runLoop with failing tools', () => {
     ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
     ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
     ['a failed result', 'says', {}, 'HTTP 404'],
-  ])('continues after %s and returns the reason to the model', async (_what, name, args, told) => {
+  ])('continues after %s and returns the reason to the model', async (_description, name, args, told) => {
     const reportedTools: string[] = [];
     const tools = [
       time,

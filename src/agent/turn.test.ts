@@ -13,7 +13,7 @@ describe('Turn', () => {
     ['blocks of thoughts', () => ({ thinking_blocks: [{ type: 'thinking', thinking: long }] })],
     ['the name of a tool', () => ({ tool_calls: [{ index: 0, function: { name: long } }] })],
     ['further fields of a call', (nth) => ({ tool_calls: [{ index: 0, [`extra${nth}`]: long }] })],
-  ])('bounds the %s of a reply', (_what, said) => {
+  ])('bounds the %s of a reply', (_description, said) => {
     const turn = new Turn();
     for (let nth = 0; nth < 15; nth += 1) turn.addChunk(delta(said(nth)));
     expect(() => {

@@ -12,6 +12,6 @@ it.each([
   ['characters of several bytes', 'ééé', 3, 'é'],
   ['characters of two units', '😀😀', 7, '😀'],
   ['to the empty string', 'abc', 0, ''],
-])('truncateText truncates %s', (_what, text, bytes, expected) => {
+])('truncateText truncates %s', (_description, text, bytes, expected) => {
   expect(truncateText(text, bytes)).toBe(expected);
 });

@@ -61,7 +61,7 @@ describe('parley import-openapi', () => {
     ['a private address', { document: 'http://127.0.0.1:9/' }, /is or resolves to a blocked address.*--base/],
     ['an invalid address', { document: 'http://[/' }, /not valid/],
     ['a base that is no address', { base: 'pets' }, /--base/],
-  ])('rejects %s', async (_what, flags, reason) => {
+  ])('rejects %s', async (_description, flags, reason) => {
     const { exitCode, notes } = await run(flags);
     expect([exitCode, notes]).toEqual([1, [expect.stringMatching(reason)]]);
   });

@@ -196,7 +196,7 @@ const failedReason = /^(malformed|unexpected_tool_call|too_many_tool_calls|missi
 export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
   if (raw === undefined) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
   if (unified === 'error' || failedReason.test(raw))
-    throw new UpstreamError('broken', `The upstream ended its answer with ${raw}.`);
+    throw new UpstreamError('broken', `The upstream ended its reply with the finish reason ${raw}.`);
   switch (unified) {
     case 'content-filter':
       return 'content_filter';

@@ -53,7 +53,7 @@ function convert(error: unknown): unknown {
   );
 }
 
-/** Returns whether the error is from a package. Such errors quote the request and the reply. */
+/** Returns whether the error is from a package. Package errors quote the request and the reply. */
 function isPackageError(error: ErrorObject | undefined): boolean {
   return String(error?.name).startsWith('AI_');
 }
