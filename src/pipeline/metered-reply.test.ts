@@ -155,7 +155,7 @@ describe('MeteredReply', () => {
     async function* empty() {
       yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
     }
-    const message = 'The answer of m failed: The upstream ended its answer without a reply.';
+    const message = 'The answer of m failed: The upstream ended the response without a reply.';
     expect(await readEvents(noFrames())).toEqual(['released', message]);
     expect(await readEvents(empty())).toEqual(['released', message]);
   });
