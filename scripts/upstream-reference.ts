@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   type Cell,
-  callerDialects,
   type DialectName,
-  deliveryModes,
   type Feature,
   messagesFeatures,
   replyFeatures,
@@ -19,7 +17,6 @@ const chatColumns: readonly Column[] = [['responses'], ...models];
 
 /** The tables of docs/compatibility.md by the names of their markers. */
 const tables: Readonly<Record<string, () => string>> = {
-  apis: waysTable,
   chat: () => differences(requestFeatures, chatColumns),
   reply: () => differences(replyFeatures, chatColumns),
   messages: () => differences(messagesFeatures, [['openai', 'azure'], ['responses'], ...models.slice(1), ['application']]),
@@ -35,20 +32,31 @@ export function compatibilityPage(): string {
   );
 }
 
-function waysTable(): string {
-  const head = `| Upstream | ${callerDialects.join(' | ')} |\n|---${'|---'.repeat(callerDialects.length)}|\n`;
-  return head + deliveryModes.map((row) => `| ${row.join(' | ')} |\n`).join('');
-}
-
-/** Returns a table of the features that differ between columns, and a list of the others. */
+/** Returns a table of the features that at least two columns handle differently, and lists of the other features. */
 function differences(features: readonly Feature[], columns: readonly Column[]): string {
   const rows = features.map(({ name, cells }) => ({ name, texts: columns.map((column) => toText(cells, column)) }));
-  const isSame = ({ texts }: (typeof rows)[number]): boolean => new Set(texts).size === 1;
-  const head = `| Part | ${columns.map((column) => column.map((name) => `\`${name}\``).join(', ')).join(' | ')} |\n`;
-  const table = rows.filter((row) => !isSame(row)).map(({ name, texts }) => `| ${name} | ${texts.join(' | ')} |\n`);
-  const same = Map.groupBy(rows.filter(isSame), ({ texts: [text = ''] }) => text);
-  const list = [...same].map(([text, all]) => `- ${text}: ${all.map(({ name }) => name).join(' · ')}\n`);
-  return `${head}|---${'|---'.repeat(columns.length)}|\n${table.join('')}\nAll of these upstreams:\n\n${list.join('')}`;
+  const groups = Map.groupBy(rows, ({ texts }) => texts.join(' | '));
+  const lines = { table: '', equal: '', exceptions: '' };
+  for (const [row, all] of groups) {
+    const [usual = '', ...exceptions] = toSummary(all[0]?.texts ?? [], columns);
+    const names = all.map(({ name }) => name).join(', ');
+    if (exceptions.length === 0) lines.equal += `- ${usual}: ${names}\n`;
+    else if (exceptions.length === 1) lines.exceptions += `- ${names}: ${usual}, but ${exceptions[0]}\n`;
+    else lines.table += `| ${names} | ${row} |\n`;
+  }
+  const head = `| Part | ${columns.map((column) => toName(column, ', ')).join(' | ')} |\n|---${'|---'.repeat(columns.length)}|\n`;
+  return `${head}${lines.table}\nOther parts:\n\n${lines.equal}${lines.exceptions}`;
+}
+
+/** Returns the most common text of a row, followed by the columns that differ from it. */
+function toSummary(texts: readonly string[], columns: readonly Column[]): readonly string[] {
+  const count = (text: string): number => texts.filter((each) => each === text).length;
+  const [usual = ''] = texts.toSorted((left, right) => count(right) - count(left));
+  return [usual, ...columns.flatMap((column, at) => (texts[at] === usual ? [] : [`${toName(column, ' and ')} ${texts[at]}`]))];
+}
+
+function toName(column: Column, separator: string): string {
+  return column.map((name) => `\`${name}\``).join(separator);
 }
 
 function toText(cells: Feature['cells'], [first, ...rest]: Column): string {
