@@ -106,7 +106,7 @@ function composeNode(
     chats: stores.chats,
     shares: stores.shares,
     keys: stores.keys,
-    entries,
+    entries: { entries, store: stores.entries.store },
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),

@@ -14,8 +14,8 @@ import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import type { OnRemovedReferences } from '#pipeline/reply-files.ts';
-import type { RuntimeEntries } from '#services/administration/runtime-entries.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#services/files/stored-resources.ts';
+import type { ChangeDeps } from '#surfaces/admin/entries/change-routes.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { Stores } from '../node/open-stores.ts';
 import type { EvaluationStores, KeyStores, ResponseStores } from '../node/stores.ts';
@@ -54,7 +54,7 @@ export interface ServiceDeps {
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
   /** Configuration that administrators change at run time. If undefined, the paths are not served. */
-  readonly entries?: RuntimeEntries;
+  readonly entries?: Pick<ChangeDeps, 'entries' | 'store'>;
   /** Called with each dependency graph that is traversed, including its dangling dependencies. */
   readonly onGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */

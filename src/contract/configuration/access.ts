@@ -25,6 +25,7 @@ const PreviousSecret = strict(
 /** Owner of a key. The entry name in `keys` is the key itself, unless `key` or `sha256` is set. */
 export const KeyEntry = strict(
   {
+    name: Type.Optional(text('Display name. Default: none.', fieldBounds.maxNameChars)),
     project: text('Project of the key. Its user is `key:<project>`.'),
     role: Type.Optional(
       text('The role of the key, if there is only one. Not allowed together with `roles`. Default: `roles`, or `default`.'),

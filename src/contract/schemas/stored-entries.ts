@@ -1,4 +1,6 @@
 import { type TSchema, Type } from 'typebox';
+import { NewAdminKey } from '../administration/admin-keys.ts';
+import { entryKinds } from '../administration/entry-kinds.ts';
 import { ApplicationEntry } from '../configuration/deployments.ts';
 import { ConsentBody } from '../consent.ts';
 import { EvaluationCase } from '../evaluation/evaluation-case.ts';
@@ -22,6 +24,7 @@ export interface StoredEntryKind {
   readonly boundedBy: 'fields' | 'bytes';
 }
 
+const entrySchemas: readonly TSchema[] = Object.values(entryKinds).map(({ schema }) => schema);
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
@@ -31,6 +34,11 @@ const mebibyte = 1024 ** 2;
 export const storedEntries = {
   application: { schemas: [ApplicationEntry, QuickAppForm], maxBytes: 512 * kibibyte, boundedBy: 'fields' },
   userKey: { schemas: [NewKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
+  /** An entry that an administrator creates at run time. */
+  adminEntry: { schemas: entrySchemas, maxBytes: mebibyte, boundedBy: 'bytes' },
+  adminKey: { schemas: [NewAdminKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
+  /** A document of entries, and a change that it causes. */
+  adminDocument: { schemas: entrySchemas, maxBytes: 16 * mebibyte, boundedBy: 'bytes' },
   blockedUser: { schemas: [BlockedUserBody], maxBytes: 8 * kibibyte, boundedBy: 'fields' },
   chatShare: { schemas: [NewShare], maxBytes: 4 * kibibyte, boundedBy: 'fields' },
   rating: { schemas: [RatingBody], maxBytes: 256 * kibibyte, boundedBy: 'fields' },

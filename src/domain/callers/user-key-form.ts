@@ -17,6 +17,14 @@ export function createUserKey(random: string): { readonly key: string; readonly 
   return { key, digest: hashKey(key), prefix: key.slice(0, visibleChars) };
 }
 
+const adminKeyPrefix = 'parley_k_';
+
+/** Creates a key of an administrator from 32 random bytes in base64url, and returns it with its digest and its first characters. */
+export function createAdminKey(random: string): { readonly key: string; readonly digest: string; readonly prefix: string } {
+  const key = `${adminKeyPrefix}${random}`;
+  return { key, digest: hashKey(key), prefix: key.slice(0, visibleChars) };
+}
+
 /** Returns the SHA-256 digest in hexadecimal. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');

@@ -23,6 +23,16 @@ export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
   readonly blockedUserStore: BlockedUserStore;
   readonly blockedUsers: Pick<BlockedUsers, 'write'>;
   readonly recordAudit: RecordAudit;
+  /** Keys of the configuration. If undefined, only keys of users are listed. */
+  readonly configuredKeys?: ConfiguredKeys | undefined;
+}
+
+/** Keys of the configuration, for the list and the deletion of all keys. */
+export interface ConfiguredKeys {
+  list(): Promise<readonly JsonObject[]>;
+  /** Returns whether a key of the configuration has the ID. */
+  has(id: string): Promise<boolean>;
+  delete(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
 const limits = { most: 500, otherwise: 50 };
@@ -30,14 +40,14 @@ const maxBodyBytes = storedEntries.blockedUser.maxBytes;
 const bodyShape = Compile(BlockedUserBody);
 
 /**
- * Serves `/v1/admin/keys`, the keys that users created, and `/v1/admin/blocked-users`, the users whose credentials are rejected.
+ * Serves the list and the deletion of keys at `/v1/admin/keys`, those of the configuration and of users, and `/v1/admin/blocked-users`, the users whose credentials are rejected.
  */
 export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void {
   app.get('/v1/admin/keys', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
     return listKeys(deps, request.query as Query);
   });
-  serveEarly(app, { method: 'DELETE', url: '/v1/admin/keys/:key' }, (request, reply) => revokeKey(deps, request, reply));
+  serveEarly(app, { method: 'DELETE', url: '/v1/admin/keys/:entry' }, (request, reply) => revokeKey(deps, request, reply));
   app.get('/v1/admin/blocked-users', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
     return listBlocked(deps, request.query as Query);
@@ -47,23 +57,28 @@ export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => unblock(deps, request, reply));
 }
 
-async function listKeys({ store }: AdminUserDeps, query: Query): Promise<JsonObject> {
+/** The first page also has the keys of the configuration, in addition to `limit`. */
+async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['user', 'limit', 'token']);
   const { limit, beforeMs, beforeId } = readPage(query);
+  const isFirst = readText(query, 'user') === undefined && readText(query, 'token') === undefined;
+  const configured = isFirst ? ((await configuredKeys?.list()) ?? []) : [];
   const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: limit + 1 });
   const toPlace = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
-  return toPage(items, limit, {
+  const page = toPage(items, limit, {
     toPlace,
     toItem: (key) => ({ ...toVisibleKey(key), source: 'user', user: key.owner, project: key.project }),
   });
+  return { ...page, data: [...configured, ...page.data] };
 }
 
 async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { subject } = await requireAdmin(deps, request, reply, 'changes');
-  const { key: id } = request.params as { key: string };
+  const { entry: id } = request.params as { entry: string };
+  if (await deps.configuredKeys?.has(id)) return deps.configuredKeys?.delete(request, reply);
   const owner = await deps.userKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
   if (owner === undefined)
-    throw new ParleyError('key_not_found', 'No user has a key with this ID. GET /v1/admin/keys lists the keys of users.');
+    throw new ParleyError('key_not_found', 'There is no key with this ID. GET /v1/admin/keys lists the keys.');
   deps.recordAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
   reply.code(204);
 }
@@ -121,13 +136,17 @@ function readPage(query: Query): { readonly limit: number; readonly beforeMs: nu
   return { limit: readLimit(query, limits), beforeMs, beforeId };
 }
 
+interface JsonPage extends JsonObject {
+  readonly data: readonly JsonObject[];
+}
+
 interface PageForm<Item> {
   readonly toPlace: (item: Item) => { readonly atMs: number; readonly id: string };
   readonly toItem: (item: Item) => JsonObject;
 }
 
 /** Returns a page. `items` must have one item more than `limit` if another page follows. */
-function toPage<Item>(items: readonly Item[], limit: number, { toPlace, toItem }: PageForm<Item>): JsonObject {
+function toPage<Item>(items: readonly Item[], limit: number, { toPlace, toItem }: PageForm<Item>): JsonPage {
   const data = items.slice(0, limit);
   const last = items.length > limit ? data.at(-1) : undefined;
   return { object: 'list', data: data.map(toItem), nextToken: last === undefined ? null : toToken(toPlace(last)) };

@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { KeyEntry } from '../configuration/access.ts';
+
+const { project, roles, name, expiresAt, allowedIps, deployments } = KeyEntry.properties;
+
+/** Body that creates a key. Parley chooses the ID and the secret. */
+export const NewAdminKey = Type.Object(
+  { project, roles, name, expiresAt, allowedIps, deployments },
+  { additionalProperties: false },
+);
+
+/** Maximum overlap of a rotation: 30 days. */
+const maxOverlapSeconds = 30 * 24 * 60 * 60;
+
+/** Body that rotates a key. */
+export const AdminKeyRotation = Type.Object(
+  {
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxOverlapSeconds,
+        description: 'Time for which the previous key stays valid, in seconds. Default: 0.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);

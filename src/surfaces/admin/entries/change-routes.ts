@@ -1,0 +1,180 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type EntryKind, entryKindNames, entryKinds, findKind } from '#contract/administration/entry-kinds.ts';
+import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import type { CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { toDocument, toEntryKey } from '#services/administration/configuration-layers.ts';
+import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
+import { rejectLargeBody } from '../../http/read-request.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
+import { type Query, readLimit, readText, requireKnown } from '../query.ts';
+import { requireAdmin } from '../routes.ts';
+import { change, type EntryDeps, planPut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+
+const limits = { most: 500, otherwise: 50 };
+const { maxBytes } = storedEntries.adminDocument;
+
+export interface ChangeDeps extends EntryDeps {
+  readonly store: {
+    listChanges(page: { beforeRevision: number; limit: number }): Promise<readonly CommittedChange[]>;
+    findChange(id: string): Promise<CommittedChange | undefined>;
+  };
+}
+
+/** Serves `/v1/admin/apply`, `/v1/admin/export`, and `/v1/admin/changes`. */
+export function changeRoutes(app: FastifyInstance, deps: ChangeDeps): void {
+  serveEarly(app, { method: 'POST', url: '/v1/admin/apply' }, (request, reply) => applyDocument(deps, request, reply));
+  app.get('/v1/admin/export', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    requireKnown(request.query as Query, []);
+    return exportDocument(deps);
+  });
+  app.get('/v1/admin/changes', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    return listChanges(deps, request.query as Query);
+  });
+  app.get('/v1/admin/changes/:change', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    return toChangeItem(await findChange(deps, request));
+  });
+  serveEarly(app, { method: 'POST', url: '/v1/admin/changes/:change/rollback' }, (request, reply) =>
+    rollBack(deps, request, reply),
+  );
+}
+
+/** Entries of a document by kind. */
+type Document = ReadonlyMap<EntryKind, Readonly<Record<string, JsonObject>>>;
+
+/** Stores all entries of a document in one change. With `dryRun`, only returns the differences. */
+async function applyDocument(deps: ChangeDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  rejectLargeBody(request.raw, maxBytes);
+  const query = request.query as Query;
+  requireKnown(query, ['dryRun', 'prune']);
+  const [isDryRun, isPruning] = [readFlag(query, 'dryRun'), readFlag(query, 'prune')];
+  const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
+  const document = readDocument(await readBody(request, maxBytes));
+  const plan = (view: EntryView) => [...planDocument(document, view), ...(isPruning ? planPruning(document, view) : [])];
+  const result = await change(deps, request, plan, { author, action: 'applied', isDryRun });
+  const data = result.writes.map(toWriteItem);
+  return { object: 'list', dryRun: isDryRun, change: result.change?.id ?? null, data };
+}
+
+/** Throws `invalid_request` for a document that contains something other than entries. */
+function readDocument(body: unknown): Document {
+  if (!isJsonObject(body))
+    throw new ParleyError('invalid_request', 'The body must be an object of kinds, such as {"models": {}}.');
+  const document = new Map<EntryKind, Readonly<Record<string, JsonObject>>>();
+  for (const [section, entries] of Object.entries(body)) {
+    if (section === '$schema') continue;
+    const kind = findKind(section);
+    if (kind === undefined) {
+      const sections = entryKindNames.map((name) => entryKinds[name].section).join(', ');
+      throw createRequestError(formatPath([section]), `cannot be changed at run time. A document may contain ${sections}`);
+    }
+    if (!isJsonObject(entries)) throw createRequestError(section, 'must be an object of entries by ID');
+    for (const [id, entry] of Object.entries(entries)) {
+      const path = formatPath([section, id]);
+      if (!isJsonObject(entry)) throw createRequestError(path, 'must be an object');
+      if (!isStorableKey(id)) throw createRequestError(path, 'is not a valid ID: it is too long');
+    }
+    document.set(kind, entries as Record<string, JsonObject>);
+  }
+  return document;
+}
+
+function* planDocument(document: Document, { find, isInFiles, configuration }: EntryView): Iterable<PlannedWrite> {
+  for (const [kind, entries] of document) {
+    const inForce: Readonly<Record<string, JsonObject>> = configuration[entryKinds[kind].section];
+    for (const [id, input] of Object.entries(entries)) {
+      // An exported entry has hidden secrets, so it equals the entry of a file if it equals its visible form.
+      const isUnchanged = isInFiles({ kind, id }) && equalsShown(kind, input, inForce[id]);
+      if (!isUnchanged) yield planPut({ kind, id }, input, find({ kind, id }));
+    }
+  }
+}
+
+function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
+  if (entry === undefined) return false;
+  const shown = hideEntrySecrets(kind, entry);
+  const toText = (value: JsonObject) => JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+  return toText(hideEntrySecrets(kind, input)) === toText(JSON.parse(JSON.stringify(shown)) as JsonObject);
+}
+
+/** Deletes entries that the sections of the document lack, except keys that Parley created. */
+function* planPruning(document: Document, { entries }: EntryView): Iterable<PlannedWrite> {
+  for (const { kind, id, keyPrefix } of entries.values()) {
+    const section = document.get(kind);
+    if (section !== undefined && !Object.hasOwn(section, id) && keyPrefix === undefined) yield { kind, id, after: undefined };
+  }
+}
+
+async function exportDocument({ entries }: ChangeDeps): Promise<JsonObject> {
+  const stored = await entries.list();
+  return toDocument([...stored.values()].map(({ kind, id, value }) => ({ kind, id, value: hideEntrySecrets(kind, value) })));
+}
+
+async function listChanges({ store }: ChangeDeps, query: Query): Promise<JsonObject> {
+  requireKnown(query, ['limit', 'token']);
+  const limit = readLimit(query, limits);
+  const token = readText(query, 'token');
+  if (token !== undefined && !/^\d{1,15}$/.test(token))
+    throw createRequestError('token', 'must be the nextToken of the previous page');
+  const beforeRevision = token === undefined ? Number.POSITIVE_INFINITY : Number(token);
+  const changes = await store.listChanges({ beforeRevision, limit: limit + 1 });
+  const data = changes.slice(0, limit);
+  const last = changes.length > limit ? data.at(-1) : undefined;
+  return { object: 'list', data: data.map(toChangeItem), nextToken: last === undefined ? null : String(last.revision) };
+}
+
+function toChangeItem({ id, atMs, author, action, undoes, writes }: CommittedChange): JsonObject {
+  return { id, at: atMs, user: author, action, undoes: undoes ?? null, entries: writes.map(toWriteItem) };
+}
+
+async function findChange({ store }: ChangeDeps, { params }: FastifyRequest): Promise<CommittedChange> {
+  const { change: id } = params as { change: string };
+  const found = await store.findChange(id);
+  if (found === undefined)
+    throw new ParleyError('change_not_found', `There is no change ${id}. GET /v1/admin/changes lists all.`);
+  return found;
+}
+
+/** Undoes a change as a new change. Throws `change_overwritten` if a later change affected one of its entries. */
+async function rollBack(deps: ChangeDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
+  const undone = await findChange(deps, request);
+  const plan = ({ find }: EntryView): readonly PlannedWrite[] =>
+    undone.writes.map((write) => planUndo(write, find(write), undone.revision));
+  const result = await change(deps, request, plan, { author, action: 'rolled_back', undoes: undone.id });
+  return { change: result.change?.id ?? null, data: result.writes.map(toWriteItem) };
+}
+
+function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision: number): PlannedWrite {
+  const { kind, id, before, after } = write;
+  const isLatest = after === undefined ? current === undefined : current?.revision === revision;
+  if (!isLatest)
+    throw new ParleyError(
+      'change_overwritten',
+      `A later change affected ${toEntryKey({ kind, id })}, so this change cannot be undone. Undo the later change first, or save the entry again.`,
+    );
+  if (kind === 'keys' && before !== undefined && makesValid(before.value, after?.value))
+    throw new ParleyError(
+      'key_revoked',
+      `The key ${id} was deleted, blocked, or replaced by this change, and does not become valid again. Create a new key.`,
+    );
+  return {
+    kind,
+    id,
+    after: before && { value: before.value, ...(before.keyPrefix !== undefined && { keyPrefix: before.keyPrefix }) },
+  };
+}
+
+/** Returns whether restoring a key would accept a secret that is not accepted now. */
+function makesValid(restored: JsonObject, current: JsonObject | undefined): boolean {
+  const isBlocked = current === undefined || current.disabled === true;
+  return restored.disabled !== true && (isBlocked || restored.sha256 !== current?.sha256);
+}

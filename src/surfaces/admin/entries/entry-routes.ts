@@ -1,0 +1,273 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { Clock } from '#base/time/clock.ts';
+import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
+import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import type { EntryRef, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { hashKey } from '#domain/callers/user-key-form.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type { Journal, RecordAudit } from '#domain/usage/journal.ts';
+import { toEntryKey } from '#services/administration/configuration-layers.ts';
+import { listDifferences } from '#services/administration/entry-differences.ts';
+import type {
+  ChangeOptions,
+  ChangeResult,
+  EntryView,
+  PlannedWrite,
+  RuntimeEntries,
+} from '#services/administration/runtime-entries.ts';
+import { toWriteCondition } from '../../http/conditions.ts';
+import { readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
+import { serveEarly } from '../../http/serve-raw.ts';
+import { type Query, readLimit, readText, requireKnown } from '../query.ts';
+import { requireAdmin } from '../routes.ts';
+
+export interface EntryDeps {
+  readonly identify: Identify;
+  readonly clock: Clock;
+  readonly entries: RuntimeEntries;
+  readonly journal: Pick<Journal, 'listCalls'>;
+  readonly recordAudit: RecordAudit;
+  readonly newId: () => string;
+  /** Returns 32 random bytes in base64url. */
+  readonly newSecret: () => string;
+}
+
+const limits = { most: 500, otherwise: 50 };
+/** Fields of a response that a request body may repeat. */
+const addedFields: ReadonlySet<string> = new Set(['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt']);
+
+/** Serves `/v1/admin/{kind}` and `/v1/admin/{kind}/{id}`, except the lists and deletions of keys. */
+export function entryRoutes(app: FastifyInstance, deps: EntryDeps): void {
+  for (const kind of entryKindNames) {
+    const url = `/v1/admin/${kind}/:entry`;
+    if (kind !== 'keys') {
+      app.get(`/v1/admin/${kind}`, async (request, reply) => {
+        await requireAdmin(deps, request, reply, 'reads');
+        const query = request.query as Query;
+        requireKnown(query, ['limit', 'token']);
+        return listPage(await listEntries(deps, kind), query);
+      });
+      serveEarly(app, { method: 'DELETE', url }, (request, reply) => deleteEntry(deps, kind, request, reply));
+    }
+    app.get(url, async (request, reply) => {
+      await requireAdmin(deps, request, reply, 'reads');
+      const item = await findItem(deps, { kind, id: readId(request) });
+      reply.header('etag', `"${item.etag}"`);
+      return item;
+    });
+    serveEarly(app, { method: 'PUT', url }, (request, reply) => putEntry(deps, kind, request, reply));
+    serveEarly(app, { method: 'POST', url: `${url}/migrate` }, (request, reply) => migrateEntry(deps, kind, request, reply));
+  }
+}
+
+/** An entry as the API shows it. */
+interface EntryItem extends JsonObject {
+  readonly id: string;
+  readonly source: 'file' | 'runtime';
+  readonly etag: string;
+}
+
+/** Returns the entries of a kind by ID: those of the files, and the other run-time entries. */
+export async function listEntries({ entries }: EntryDeps, kind: EntryKind): Promise<readonly EntryItem[]> {
+  const stored = await entries.list();
+  const fileItems = listFileItems(entries, kind);
+  const inFiles = new Set(fileItems.map(({ id }) => id));
+  const runtimeItems = [...stored.values()].filter((entry) => entry.kind === kind && !inFiles.has(entry.id)).map(toItem);
+  return [...fileItems, ...runtimeItems].sort((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryItem> {
+  const fileItem = listFileItems(deps.entries, kind).find((item) => item.id === id);
+  if (fileItem !== undefined) return fileItem;
+  const entry = (await deps.entries.list()).get(toEntryKey({ kind, id }));
+  if (entry === undefined) throw notFound({ kind, id });
+  const [call] = kind === 'keys' ? await findLastCall(deps, id) : [];
+  return { ...toItem(entry), ...(kind === 'keys' && { lastUsedAt: call?.atMs ?? null }) };
+}
+
+function findLastCall({ journal, clock }: EntryDeps, keyId: string) {
+  return journal.listCalls({ keyId, fromMs: 0, toMs: clock.epochMs() + 1, outcome: undefined, before: undefined, limit: 1 });
+}
+
+function listFileItems({ files }: RuntimeEntries, kind: EntryKind): readonly EntryItem[] {
+  const section: Readonly<Record<string, JsonObject>> = files[entryKinds[kind].section];
+  return Object.entries(section).map(([name, entry], index) => {
+    // The name of a key without `key` and `sha256` is the secret.
+    const id = kind === 'keys' && entry.key === undefined && entry.sha256 === undefined ? String(index + 1) : name;
+    const etag = hashKey(JSON.stringify(entry)).slice(0, 16);
+    return { id, source: 'file', etag, ...hideEntrySecrets(kind, entry) };
+  });
+}
+
+export function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
+  const facts = { id, source: 'runtime' as const, etag: String(revision), createdAt: createdAtMs, updatedAt: updatedAtMs };
+  return { ...facts, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...hideEntrySecrets(kind, value) };
+}
+
+/** Returns a page of items that are ordered by ID. */
+export function listPage(items: readonly EntryItem[], query: Query): JsonObject {
+  const limit = readLimit(query, limits);
+  const token = readText(query, 'token');
+  const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
+  const remaining = after === undefined ? items : items.filter(({ id }) => id > after);
+  const data = remaining.slice(0, limit);
+  const last = remaining.length > limit ? data.at(-1) : undefined;
+  return { object: 'list', data, nextToken: last === undefined ? null : Buffer.from(last.id).toString('base64url') };
+}
+
+async function putEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  rejectLargeBody(request.raw, storedEntries.adminEntry.maxBytes);
+  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
+  const id = readId(request);
+  requireKnown(request.query as Query, ['dryRun']);
+  const isDryRun = readFlag(request.query as Query, 'dryRun');
+  const input = toInput(await readBody(request, storedEntries.adminEntry.maxBytes));
+  let isNew = false;
+  const plan = ({ find }: EntryView): readonly PlannedWrite[] => {
+    const before = find({ kind, id });
+    isNew = before === undefined;
+    toWriteCondition(request.headers, before && { etag: String(before.revision) });
+    return [planPut({ kind, id }, input, before)];
+  };
+  const result = await change(deps, request, plan, { author, action: 'saved', isDryRun });
+  if (isDryRun) return toPreview(result);
+  const item = await findItem(deps, { kind, id });
+  reply.code(isNew && result.writes.length > 0 ? 201 : 200).header('etag', `"${item.etag}"`);
+  return item;
+}
+
+/** Deletes an entry. Throws `entry_not_found` if there is none. */
+export async function deleteEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
+  const id = readId(request);
+  requireKnown(request.query as Query, ['force']);
+  const isForced = readFlag(request.query as Query, 'force');
+  const plan = ({ find, isInFiles }: EntryView): readonly PlannedWrite[] => {
+    const before = find({ kind, id });
+    if (before === undefined && isInFiles({ kind, id })) throw configuredInFile({ kind, id });
+    if (before === undefined) throw notFound({ kind, id });
+    toWriteCondition(request.headers, { etag: String(before.revision) });
+    return [{ kind, id, after: undefined }];
+  };
+  await change(deps, request, plan, { author, action: 'deleted', isForced });
+  reply.code(204);
+}
+
+/** Copies an entry of the files to run time. It takes effect when the files no longer have it. */
+async function migrateEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
+  const id = readId(request);
+  const section: Readonly<Record<string, JsonObject>> = deps.entries.files[entryKinds[kind].section];
+  const value = Object.hasOwn(section, id) ? section[id] : undefined;
+  if (value === undefined) throw new ParleyError('entry_not_found', `The files have no ${entryKinds[kind].name} ${id}.`);
+  const after = { value: toStoredValue(kind, structuredCopy(value)) };
+  await change(deps, request, () => [{ kind, id, after }], { author, action: 'saved', allowsFileEntries: true });
+  return findItem(deps, { kind, id });
+}
+
+/** Objects of the configuration have no prototype. */
+function structuredCopy(value: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** Stores a change, and adds its writes to the audit log. */
+export async function change(
+  { entries, recordAudit }: Pick<EntryDeps, 'entries' | 'recordAudit'>,
+  request: FastifyRequest,
+  plan: (view: EntryView) => readonly PlannedWrite[],
+  options: ChangeOptions,
+): Promise<ChangeResult> {
+  const result = await entries.change(plan, options);
+  for (const write of result.change?.writes ?? []) {
+    const { kind, id, before, after } = write;
+    const action = after === undefined ? 'entry.deleted' : `entry.${before === undefined ? 'created' : 'updated'}`;
+    const details = { change: result.change?.id ?? '', differences: JSON.stringify(listDifferences(write)) };
+    recordAudit({ action, subject: options.author, object: `${kind}/${id}`, requestId: request.id, details });
+  }
+  return result;
+}
+
+/** Returns the write of a PUT. Throws `invalid_request` if a secret cannot be restored. */
+export function planPut({ kind, id }: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
+  const { entry, faults } = restoreEntrySecrets(kind, input, before?.value);
+  const at = (path: readonly (string | number)[]) => formatPath([entryKinds[kind].section, id, ...path]);
+  const errors = faults.map(({ path, message }) => ({ path: at(path), message }));
+  const [first] = errors;
+  if (first !== undefined)
+    throw new ParleyError('invalid_request', `${first.path} ${first.message}.`, { param: first.path, members: { errors } });
+  if (kind !== 'keys') return { kind, id, after: { value: entry } };
+  return { kind, id, after: { value: planKey({ kind, id }, entry, before), ...keepPrefix(before) } };
+}
+
+function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: string } {
+  return before?.keyPrefix === undefined ? {} : { keyPrefix: before.keyPrefix };
+}
+
+/** A key is stored as a digest. A PUT can set it only once, because a rotation replaces it. */
+function planKey({ kind, id }: EntryRef, entry: JsonObject, before: RuntimeEntry | undefined): JsonObject {
+  const value = toStoredValue(kind, entry);
+  const path = formatPath(['keys', id, 'key']);
+  if (value.sha256 === undefined) throw createRequestError(path, 'is missing. POST /v1/admin/keys creates a key');
+  if (before !== undefined && typeof value.sha256 === 'string' && value.sha256 !== before.value.sha256)
+    throw createRequestError(path, `cannot be changed. POST /v1/admin/keys/${encodeURIComponent(id)}/rotate replaces the key`);
+  return value;
+}
+
+/** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
+function toStoredValue(kind: EntryKind, { key, ...rest }: JsonObject): JsonObject {
+  if (kind !== 'keys') return key === undefined ? rest : { key, ...rest };
+  return typeof key === 'string' ? { ...rest, sha256: hashKey(key) } : { ...rest, ...(key !== undefined && { key }) };
+}
+
+/** Returns the differences of a change that was not stored. */
+export function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
+  return { object: 'list', dryRun: true, data: writes.map(toWriteItem) };
+}
+
+export function toWriteItem(write: EntryWrite): JsonObject {
+  const { kind, id, before, after } = write;
+  const action = after === undefined ? 'deleted' : before === undefined ? 'created' : 'updated';
+  return { kind, id, action, differences: listDifferences(write) };
+}
+
+/** Returns the entry of a body, which may also be the response of a GET. */
+function toInput(body: unknown): JsonObject {
+  if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object.');
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.has(name)));
+}
+
+export async function readBody({ raw }: FastifyRequest, maxBytes: number): Promise<unknown> {
+  requireJson(raw);
+  return (await readJsonBody(raw, maxBytes))();
+}
+
+function readId({ params }: FastifyRequest): string {
+  const { entry } = params as { entry: string };
+  if (entry !== '' && isStorableKey(entry)) return entry;
+  throw createRequestError('id', 'must be the ID of an entry, percent-encoded');
+}
+
+/** Returns a query parameter that is `true` or `false`. Throws `invalid_request` for other values. */
+export function readFlag(query: Query, name: string): boolean {
+  const text = readText(query, name);
+  if (text === undefined || text === 'false') return false;
+  if (text !== 'true') throw createRequestError(name, 'must be true or false');
+  return true;
+}
+
+function notFound({ kind, id }: EntryRef): ParleyError {
+  return new ParleyError('entry_not_found', `There is no ${entryKinds[kind].name} ${id}. GET /v1/admin/${kind} lists all.`);
+}
+
+function configuredInFile({ kind, id }: EntryRef): ParleyError {
+  return new ParleyError(
+    'configured_in_file',
+    `The ${entryKinds[kind].name} ${id} is in a configuration file, which takes precedence. Change the file.`,
+  );
+}

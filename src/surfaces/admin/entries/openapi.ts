@@ -1,0 +1,288 @@
+import { AdminKeyRotation, NewAdminKey } from '#contract/administration/admin-keys.ts';
+import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  buildArray,
+  buildObject,
+  buildPage,
+  inHeader,
+  inPath,
+  inQuery,
+  json,
+  type NamedSchema,
+} from '../../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
+import { exampleNames } from '../../http/openapi/operation-examples.ts';
+
+const text = { type: 'string' };
+const textOrNull = { type: ['string', 'null'] };
+const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
+const nextToken = { ...textOrNull, description: 'The `token` of the next page. Null after the last page.' };
+
+const entry: NamedSchema = {
+  name: 'AdminEntry',
+  schema: {
+    type: 'object',
+    required: ['id', 'source', 'etag'],
+    description: 'The entry as in the configuration, with `***` in place of secrets, and these fields.',
+    properties: {
+      id: text,
+      source: { enum: ['file', 'runtime'], description: '`file`: the entry is in a configuration file, which takes precedence.' },
+      etag: { ...text, description: 'ETag without quotes. It changes with each save.' },
+      createdAt: time,
+      updatedAt: time,
+      prefix: { ...text, description: 'First characters of a key that Parley created.' },
+      lastUsedAt: { type: ['integer', 'null'], description: 'Start of the last call with a key.' },
+    },
+  },
+};
+
+const write: NamedSchema = {
+  name: 'AdminWrite',
+  schema: buildObject({
+    kind: { enum: entryKindNames },
+    id: text,
+    action: { enum: ['created', 'updated', 'deleted'] },
+    differences: buildArray(
+      buildObject({ path: { ...text, description: 'Path in the configuration.' }, before: {}, after: {} }, ['before', 'after']),
+    ),
+  }),
+};
+
+const change: NamedSchema = {
+  name: 'AdminChange',
+  schema: buildObject({
+    id: text,
+    at: time,
+    user: { ...text, description: 'Administrator who made the change.' },
+    action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'rolled_back'] },
+    undoes: { ...textOrNull, description: 'ID of the change that this change undoes.' },
+    entries: buildArray(write),
+  }),
+};
+
+const document: NamedSchema = {
+  name: 'AdminDocument',
+  schema: {
+    type: 'object',
+    description: 'Entries by kind and ID, as in a configuration file.',
+    properties: Object.fromEntries(entryKindNames.map((kind) => [entryKinds[kind].section, anyObject])),
+  },
+};
+
+const paging = [
+  inQuery('token', '`nextToken` of the previous page.'),
+  inQuery('limit', 'Maximum number of items.', {
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    example: 10,
+  }),
+];
+const flag = (name: string, description: string) =>
+  inQuery(name, description, { schema: { type: 'boolean', default: false }, example: false });
+const ifMatch = inHeader('If-Match', 'ETag. The entry must have it. Otherwise, the response is 412.', { example: '*' });
+const errors = [...keyErrors, 'access_denied'] as const;
+const changeErrors = ['invalid_request', 'configured_in_file', 'in_use', 'last_administrator'] as const;
+const inChange = inPath('change', 'ID of the change.', exampleNames.adminChange);
+
+type Described = Omit<ApiOperation, 'tag'>;
+
+function describeKind(kind: EntryKind): readonly Described[] {
+  const { name, section } = entryKinds[kind];
+  const suffix = section.charAt(0).toUpperCase() + section.slice(1);
+  const path = `/v1/admin/${kind}/{entry}`;
+  const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, exampleNames.adminEntry);
+  const own: readonly Described[] =
+    kind === 'keys'
+      ? []
+      : [
+          {
+            method: 'get',
+            path: `/v1/admin/${kind}`,
+            id: `listAdmin${suffix}`,
+            summary: `Lists the ${name}s of the files and those created at run time, by ID`,
+            parameters: paging,
+            responses: [
+              {
+                status: 200,
+                description: 'A page.',
+                content: json({ name: 'AdminEntryPage', schema: buildPage(entry, nextToken) }),
+              },
+            ],
+            errors: [...errors, 'invalid_request'],
+          },
+          {
+            method: 'delete',
+            path,
+            id: `deleteAdmin${suffix}`,
+            summary: `Deletes a ${name} that was created at run time`,
+            parameters: [inEntry, flag('force', 'Deletes the entry although other entries need it.'), ifMatch],
+            responses: [{ status: 204, description: 'The entry is deleted.' }],
+            errors: [...errors, ...changeErrors, 'entry_not_found', 'precondition_failed'],
+          },
+        ];
+  return [
+    ...own,
+    {
+      method: 'get',
+      path,
+      id: `getAdmin${suffix}`,
+      summary: `Returns one of the ${name}s`,
+      parameters: [inEntry],
+      responses: [{ status: 200, description: 'The entry.', content: json(entry) }],
+      errors: [...errors, 'invalid_request', 'entry_not_found'],
+    },
+    {
+      method: 'put',
+      path,
+      id: `putAdmin${suffix}`,
+      summary: `Creates or replaces a ${name} at run time`,
+      description:
+        'The change is in force on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it.',
+      parameters: [inEntry, flag('dryRun', 'Only validates the entry and returns the differences.'), ifMatch],
+      body: json(entry, { example: { summary: `A ${name}`, value: examples[kind] } }),
+      responses: [
+        { status: 200, description: 'The entry is replaced, or would be.', content: json(entry) },
+        { status: 201, description: 'The entry is created.', content: json(entry) },
+      ],
+      errors: [...errors, ...bodyErrors, ...changeErrors, 'precondition_failed'],
+    },
+    {
+      method: 'post',
+      path: `${path}/migrate`,
+      id: `migrateAdmin${suffix}`,
+      summary: `Copies a ${name} of the files to run time`,
+      description: 'The copy takes effect when the files no longer have the entry.',
+      parameters: [inEntry],
+      responses: [{ status: 200, description: 'The entry of the files.', content: json(entry) }],
+      errors: [...errors, ...changeErrors, 'entry_not_found'],
+    },
+  ];
+}
+
+const examples: Readonly<Record<EntryKind, object>> = {
+  models: { upstreams: [{ protocol: 'demo' }] },
+  applications: { endpoint: 'https://app.example/chat' },
+  addons: { url: 'https://addon.example/openapi.json' },
+  roles: { limits: { '*': { minute: 1000 } } },
+  keys: { project: 'team', sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
+  'identity-providers': { issuer: 'https://login.example', audience: 'parley' },
+};
+
+const newKey: NamedSchema = {
+  name: 'NewAdminKeyResponse',
+  schema: {
+    type: 'object',
+    required: ['id', 'key', 'prefix'],
+    properties: { id: text, key: { ...text, description: 'The key. It is never shown again.' }, prefix: text },
+  },
+};
+
+const described: readonly Described[] = [
+  ...entryKindNames.flatMap(describeKind),
+  {
+    method: 'post',
+    path: '/v1/admin/keys',
+    id: 'createAdminKey',
+    summary: 'Creates a key',
+    body: json(
+      { name: 'NewAdminKey', schema: NewAdminKey },
+      { key: { summary: 'A key of a project', value: { project: 'team' } } },
+    ),
+    responses: [{ status: 201, description: 'The key is created.', content: json(newKey) }],
+    errors: [...errors, ...bodyErrors, ...changeErrors],
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/keys/{entry}/rotate',
+    id: 'rotateAdminKey',
+    summary: 'Replaces the secret of a key',
+    description: 'The ID and the used limits stay. The previous secret stays valid for `overlapSeconds`.',
+    parameters: [inPath('entry', 'ID of the key.', exampleNames.adminEntry)],
+    body: json(
+      { name: 'AdminKeyRotation', schema: AdminKeyRotation },
+      { overlap: { summary: 'With an overlap of an hour', value: { overlapSeconds: 3600 } } },
+    ),
+    responses: [{ status: 200, description: 'The new secret.', content: json(newKey) }],
+    errors: [...errors, ...bodyErrors, ...changeErrors, 'entry_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/apply',
+    id: 'applyAdminDocument',
+    summary: 'Stores all entries of a document in one change',
+    description: 'Nothing is stored if an entry is invalid. Entries that do not change are not written.',
+    parameters: [
+      flag('dryRun', 'Only validates the document and returns the differences.'),
+      flag('prune', 'Deletes entries that the sections of the document lack, except keys that Parley or users created.'),
+    ],
+    body: json(document, { models: { summary: 'One model', value: { models: { small: examples.models } } } }),
+    responses: [
+      {
+        status: 200,
+        description: 'The writes.',
+        content: json({
+          name: 'AdminApplied',
+          schema: buildObject({
+            object: { const: 'list' },
+            dryRun: { type: 'boolean' },
+            change: { ...textOrNull, description: 'ID of the change. Null if nothing was stored.' },
+            data: buildArray(write),
+          }),
+        }),
+      },
+    ],
+    errors: [...errors, ...bodyErrors, ...changeErrors],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/export',
+    id: 'exportAdminDocument',
+    summary: 'Returns all entries that were created at run time',
+    description: 'Secrets are `***`. Keys have their digests.',
+    responses: [{ status: 200, description: 'A document.', content: json(document) }],
+    errors,
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/changes',
+    id: 'listAdminChanges',
+    summary: 'Lists the changes at run time, the latest first',
+    parameters: paging,
+    responses: [
+      { status: 200, description: 'A page.', content: json({ name: 'AdminChangePage', schema: buildPage(change, nextToken) }) },
+    ],
+    errors: [...errors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/changes/{change}',
+    id: 'getAdminChange',
+    summary: 'Returns a change',
+    parameters: [inChange],
+    responses: [{ status: 200, description: 'The change.', content: json(change) }],
+    errors: [...errors, 'change_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/changes/{change}/rollback',
+    id: 'rollBackAdminChange',
+    summary: 'Undoes a change, as a new change',
+    description: 'A key that was deleted, blocked, or replaced does not become valid again.',
+    parameters: [inChange],
+    responses: [
+      {
+        status: 200,
+        description: 'The writes.',
+        content: json({ name: 'AdminRolledBack', schema: buildObject({ change: textOrNull, data: buildArray(write) }) }),
+      },
+    ],
+    errors: [...errors, ...changeErrors, 'change_not_found', 'change_overwritten', 'key_revoked'],
+  },
+];
+
+/** The configuration at run time, for administrators. */
+export const adminEntryOperations: readonly ApiOperation[] = described.map((operation) => ({
+  ...operation,
+  tag: 'Administration' as const,
+}));

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from 'fastify';
+import type { ConfiguredKeys } from '../user-routes.ts';
+import { type ChangeDeps, changeRoutes } from './change-routes.ts';
+import { deleteEntry, type EntryDeps, entryRoutes, listEntries } from './entry-routes.ts';
+import { adminKeyRoutes } from './key-routes.ts';
+
+/** Serves the configuration at run time, for the roles `admin` and `auditor`. */
+export function adminEntryRoutes(app: FastifyInstance, deps: ChangeDeps): void {
+  entryRoutes(app, deps);
+  adminKeyRoutes(app, deps);
+  changeRoutes(app, deps);
+}
+
+/** Returns the keys of the configuration, for the list and the deletion of all keys. */
+export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
+  return {
+    list: () => listEntries(deps, 'keys'),
+    has: async (id) => (await listEntries(deps, 'keys')).some((entry) => entry.id === id),
+    delete: (request, reply) => deleteEntry(deps, 'keys', request, reply),
+  };
+}
