@@ -93,11 +93,9 @@ switch (command.name) {
 }
 
 function createCopyDeps(): CopyDeps {
-  const { stderr, env } = process;
   return {
-    environment: env,
-    isTerminal: stderr.isTTY,
-    writeProgress: (text) => stderr.write(text),
+    environment: process.env,
+    report: (line) => console.error(line),
     show: (line) => console.log(line),
     epochMs: Date.now,
   };

@@ -77,7 +77,7 @@ describe('parley backup and parley restore', () => {
       await isWriting();
       const { code, stdout, stderr } = await backUp(data, backup);
       expect([code, stderr]).toEqual([0, expect.stringContaining('Copying the database')]);
-      expect(stdout).toMatch(/^Backed up \S+ to \S+: a database of \d+ kB and \d+ files, \d+ of them new \([\d.]+ \w+\)\n$/);
+      expect(stdout).toMatch(/^Backed up \S+ to \S+: the database and \d+ files \(\d+ new\)\n$/);
     }
     isDone = true;
     await writes;
@@ -99,7 +99,7 @@ describe('parley backup and parley restore', () => {
     const { items: originals } = (await readAll(node)).listing as { items: unknown[] };
     expect(stdout).toContain(` ${originals.length} files`);
     expect(await readdir(join(backup, 'files'))).toHaveLength(originals.length);
-    expect((await backUp(data, backup)).stdout).toContain(' 0 of them new');
+    expect((await backUp(data, backup)).stdout).toContain(' (0 new)');
   });
 
   it('set modes that keep other users out', async () => {
@@ -135,14 +135,14 @@ describe('parley backup', () => {
     const [data, backup] = ['data', 'backup'].map((name) => join(temporary.path, name)) as [string, string];
     await using node = await startNode(data);
     await storeAll(node);
-    expect((await backUp(data, backup)).stdout).toContain(' 1 file, 1 of them new');
+    expect((await backUp(data, backup)).stdout).toContain(' 1 file (1 new)');
     const [first = ''] = await readdir(join(backup, 'files'));
     const { ino } = await stat(join(backup, 'files', first));
     await put(node, `/v1/files/${bucket}/second.txt`, 'second');
-    expect((await backUp(data, backup)).stdout).toContain(' 2 files, 1 of them new (6 bytes)');
+    expect((await backUp(data, backup)).stdout).toContain(' 2 files (1 new)');
     expect((await stat(join(backup, 'files', first))).ino).toBe(ino);
     await node.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/second.txt`, headers: withKey() });
-    expect((await backUp(data, backup)).stdout).toContain(' 1 file, 0 of them new');
+    expect((await backUp(data, backup)).stdout).toContain(' 1 file (0 new)');
     expect(await readdir(join(backup, 'files'))).toEqual([first]);
   });
 

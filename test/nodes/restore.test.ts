@@ -138,7 +138,12 @@ describe('parley restore', () => {
     const rejections: [from: string, data: string, flags: string[], message: string][] = [
       [backup, data, [], 'is not empty. Use --replace'],
       [data, data, ['--replace'], 'Specify the folder of the backup with --from'],
-      [await copyOf(), data, ['--replace'], 'has no parley.db, or this user cannot read it. Specify the folder of a complete backup with --from'],
+      [
+        await copyOf(),
+        data,
+        ['--replace'],
+        'has no parley.db, or this user cannot read it. Specify the folder of a complete backup with --from',
+      ],
       [backup, '/dev/full', [], 'it is not a folder'],
     ];
     for (const [from, to, flags, message] of rejections) {

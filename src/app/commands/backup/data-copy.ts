@@ -2,54 +2,58 @@ import { existsSync } from 'node:fs';
 import { chmod, constants, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CopyError, formatBytes, type Progress } from './run-copy.ts';
 
 /** Names of Parley's data in a data folder and in a backup. */
 export const dataNames = { database: 'parley.db', secret: 'secret', contents: 'files' } as const;
 
 const partSuffix = '.part';
+const reportEveryMs = 10_000;
 
-/** Result of a copy of contents. */
-export interface CopiedContents {
-  readonly count: number;
-  readonly bytes: number;
+/** The backup or the restore is not possible. The message may be shown to the user. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError';
 }
 
 /**
- * Copies contents that the target does not have. Contents never change under their name, and a copy gets its name only when it
- * is complete and on disk. Skips contents that are deleted in the meantime.
+ * Copies contents that the target does not have, and returns their number. Contents never change under their name, and a copy gets
+ * its name only when it is complete and on disk. Skips contents that are deleted in the meantime.
  */
-export async function copyContents(from: string, to: string, progress: Progress): Promise<CopiedContents> {
+export async function copyContents(
+  from: string,
+  to: string,
+  { report, epochMs }: { readonly report: (line: string) => void; readonly epochMs: () => number },
+): Promise<number> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   const existing = new Set(await readdir(to));
   for (const name of existing) if (name.endsWith(partSuffix)) await rm(join(to, name));
   const sourceNames = existsSync(from) ? await readdir(from) : [];
   const names = sourceNames.filter((name) => !name.endsWith(partSuffix) && !existing.has(name));
-  let [count, bytes] = [0, 0];
+  let count = 0;
+  let reportedAtMs = epochMs();
   for (const [index, name] of names.entries()) {
-    progress.update(`Copied ${index} of ${names.length} file contents, ${formatBytes(bytes)}`);
-    const copiedBytes = await copyDurably(join(from, name), join(to, name));
-    if (copiedBytes === undefined) continue;
-    count += 1;
-    bytes += copiedBytes;
+    if (epochMs() - reportedAtMs >= reportEveryMs) {
+      report(`Copied the contents of ${index} of ${names.length} files`);
+      reportedAtMs = epochMs();
+    }
+    if (await copyDurably(join(from, name), join(to, name))) count += 1;
   }
   await syncFolder(to);
-  return { count, bytes };
+  return count;
 }
 
-/** Copies a file so that its name appears when the copy is on disk. Returns its size, or undefined if the file does not exist. */
-export async function copyDurably(from: string, to: string): Promise<number | undefined> {
+/** Copies a file so that its name appears when the copy is on disk. Returns whether the file exists. */
+export async function copyDurably(from: string, to: string): Promise<boolean> {
   const part = `${to}${partSuffix}`;
   try {
     await copyFile(from, part, constants.COPYFILE_FICLONE);
   } catch (error) {
-    if (isAbsent(error) && !existsSync(from)) return undefined;
+    if (isAbsent(error) && !existsSync(from)) return false;
     throw error;
   }
   await chmod(part, 0o600);
   await syncFile(part);
   await rename(part, to);
-  return (await stat(to)).size;
+  return true;
 }
 
 /** Copies a consistent snapshot of a database, even during writes. */
@@ -137,10 +141,16 @@ export async function findMissing(contents: DatabaseFacts['contents'], folder: s
   return missing;
 }
 
-/** Formats up to five files of contents for a message. */
-export function formatFiles(names: readonly string[], contents: DatabaseFacts['contents']): string {
-  const files = names.slice(0, 5).map((name) => `${contents.get(name)?.file} (${name})`);
-  return `${files.join(', ')}${names.length > files.length ? ', …' : ''}`;
+/** Returns an error that names up to five files without contents. */
+export function toIncomplete(
+  missing: readonly string[],
+  contents: DatabaseFacts['contents'],
+  folder: string,
+  advice: string,
+): CopyError {
+  const files = missing.slice(0, 5).map((name) => `${contents.get(name)?.file} (${name})`);
+  const list = `${files.join(', ')}${missing.length > files.length ? ', …' : ''}`;
+  return new CopyError(`contents of files that the database names are not in ${folder}: ${list}. ${advice}`);
 }
 
 /** Deletes contents that the database does not name. */

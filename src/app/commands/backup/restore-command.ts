@@ -6,6 +6,7 @@ import { lockDataFolder, restoreSteps } from '../../node/open-data-folder.ts';
 import { readDataFolder, SettingError } from '../../settings.ts';
 import type { RestoreFlags } from './backup-flags.ts';
 import {
+  CopyError,
   copyContents,
   copyDatabase,
   copyDurably,
@@ -13,13 +14,12 @@ import {
   dataNames,
   deleteUnused,
   findMissing,
-  formatFiles,
   readDatabase,
   requireIntactDatabase,
   syncFolder,
+  toIncomplete,
 } from './data-copy.ts';
-import { requireLocalStores } from './other-stores.ts';
-import { type CopyDeps, CopyError, formatCount, Progress, runCopy } from './run-copy.ts';
+import { type CopyDeps, formatFiles, requireLocalStores, runCopy } from './run-copy.ts';
 
 /** Data of a node that a restore replaces. A log of an old database next to a new database would damage the new one. */
 const replacedNames = [
@@ -41,22 +41,21 @@ export function restoreCommand(flags: RestoreFlags, deps: CopyDeps): Promise<0 |
 async function restore({ data: dataFlag, from, isReplaceAllowed }: RestoreFlags, deps: CopyDeps): Promise<void> {
   const data = resolve(readDataFolder(dataFlag, deps.environment));
   const backup = resolve(from);
-  const contentsNote = requireLocalStores('restore', { data, environment: deps.environment });
+  const contentsNote = requireLocalStores('restore', data, deps.environment);
   const lock = await lockDataFolder(data);
   try {
     const interrupted = await finishMoves(data, deps.epochMs());
     if (interrupted !== undefined) deps.show(`Completed the interrupted restore of ${interrupted.origin} to ${data}`);
     if (interrupted?.origin === backup) return;
     await requireRestorable(backup, data, isReplaceAllowed);
-    const progress = new Progress(deps);
-    const facts = checkBackup(backup, progress);
-    await stageData({ backup, data, facts, hasContents: contentsNote === undefined }, progress);
-    progress.end();
+    deps.report('Checking the database of the backup');
+    const facts = checkDatabase(join(backup, dataNames.database));
+    await stageData({ backup, data, facts, hasContents: contentsNote === undefined }, deps);
     // The backup is complete in the data folder. From here on, each step is a rename, and a second run continues.
     await rename(join(data, copying), join(data, movingOld));
     await syncFolder(data);
     const { replaced } = (await finishMoves(data, deps.epochMs())) ?? {};
-    const files = contentsNote === undefined ? ` and ${formatCount(facts.contents.size, 'file')}` : '';
+    const files = contentsNote === undefined ? ` and ${formatFiles(facts.contents.size)}` : '';
     deps.show(`Restored the database${files} from ${backup} to ${data}`);
     if (replaced !== undefined) deps.show(`The replaced data is in ${replaced}. Delete it when you no longer need it`);
     if (contentsNote !== undefined) deps.show(contentsNote);
@@ -71,7 +70,9 @@ async function restore({ data: dataFlag, from, isReplaceAllowed }: RestoreFlags,
 async function requireRestorable(backup: string, data: string, isReplaceAllowed: boolean): Promise<void> {
   if (backup === data) throw new SettingError(`${data} is the data folder. Specify the folder of the backup with --from`);
   if (!existsSync(join(backup, dataNames.database)))
-    throw new SettingError(`${backup} has no ${dataNames.database}, or this user cannot read it. Specify the folder of a complete backup with --from`);
+    throw new SettingError(
+      `${backup} has no ${dataNames.database}, or this user cannot read it. Specify the folder of a complete backup with --from`,
+    );
   const own = ['lock', 'lost+found', copying];
   const names = (await readdir(data)).filter((name) => !own.includes(name) && !name.startsWith(replacedPrefix));
   if (names.length > 0 && !isReplaceAllowed)
@@ -88,16 +89,15 @@ async function requireMovable(data: string, name: string): Promise<void> {
   );
 }
 
-function checkBackup(backup: string, progress: Progress): DatabaseFacts {
-  const database = join(backup, dataNames.database);
-  progress.start('Checking the database of the backup');
-  requireIntactDatabase(database);
-  const facts = readDatabase(database);
+/** Throws `CopyError` if the database is damaged or newer than this program. */
+function checkDatabase(file: string): DatabaseFacts {
+  requireIntactDatabase(file);
+  const facts = readDatabase(file);
   try {
     requireSupportedSchema(facts.schemaVersion);
   } catch (error) {
     if (!(error instanceof NewerDatabaseError)) throw error;
-    throw new CopyError(`${backup} cannot be restored: ${error.message}`);
+    throw new CopyError(`${file} cannot be restored: ${error.message}`);
   }
   return facts;
 }
@@ -111,30 +111,26 @@ interface Staging {
 }
 
 /** Copies the backup next to the old data. An interrupted copy is continued. */
-async function stageData({ backup, data, facts, hasContents }: Staging, progress: Progress): Promise<void> {
+async function stageData({ backup, data, facts, hasContents }: Staging, deps: CopyDeps): Promise<void> {
   const contents = join(backup, dataNames.contents);
   const missing = hasContents ? await findMissing(facts.contents, contents) : [];
-  if (missing.length > 0) throw toIncomplete(formatFiles(missing, facts.contents), contents);
+  if (missing.length > 0) throw toIncomplete(missing, facts.contents, contents, 'Restore another backup');
   const stage = join(data, copying);
   await mkdir(stage, { recursive: true, mode: 0o700 });
   await rm(join(stage, dataNames.secret), { force: true });
   await copyDurably(join(backup, dataNames.secret), join(stage, dataNames.secret));
-  progress.start('Copying the database');
+  deps.report('Copying the database');
   await copyDatabase(join(backup, dataNames.database), join(stage, dataNames.database));
   const contentsCopy = join(stage, dataNames.contents);
   if (hasContents) {
-    progress.start('Copying the contents of files');
-    await copyContents(contents, contentsCopy, progress);
+    deps.report('Copying the contents of files');
+    await copyContents(contents, contentsCopy, deps);
     await deleteUnused(facts.contents, contentsCopy);
     const lost = await findMissing(readDatabase(join(stage, dataNames.database)).contents, contentsCopy);
-    if (lost.length > 0) throw toIncomplete(formatFiles(lost, facts.contents), contents);
+    if (lost.length > 0) throw toIncomplete(lost, facts.contents, contents, 'Restore another backup');
   }
   await writeFile(join(stage, originName), backup, { mode: 0o600, flush: true });
   await syncFolder(stage);
-}
-
-function toIncomplete(files: string, contents: string): CopyError {
-  return new CopyError(`contents of files that the database names are not in ${contents}: ${files}. Restore another backup`);
 }
 
 interface Finished {
