@@ -90,7 +90,7 @@ describe('parley restore', () => {
     expect(await readState(data)).toEqual(before);
   });
 
-  it('loses nothing at any step at which it is killed, and completes in a second run', async () => {
+  it('loses no data if it is killed at any step, and completes in a second run', async () => {
     const [before, after] = [await readState(old), await readState(backup)];
     const seenSteps = new Set<string>();
     let killed = 0;

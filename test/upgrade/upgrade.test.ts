@@ -102,9 +102,10 @@ describe.each(names)('data of %s', (name) => {
     await succeed('POST', `/v1/evaluations/${model}`, {});
     const { key: userKey } = findAnswer(/^\/v1\/user\/info$/);
     await succeed('POST', '/v1/chat/completions', { ...question, model: 'demo' }, userKey);
-    for (const path of fixture.answers.map(({ path }) => path).filter((path) => path.startsWith('/v1/files/')))
-      await succeed('DELETE', path);
+    // Before the deletion, because Parley warns if a document of an application is missing.
     expect(node.output.stdout).not.toMatch(/"level":"(warn|error|fatal)"/);
     expect(node.output.stderr).toBe('');
+    for (const path of fixture.answers.map(({ path }) => path).filter((path) => path.startsWith('/v1/files/')))
+      await succeed('DELETE', path);
   });
 });

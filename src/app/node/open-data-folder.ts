@@ -30,7 +30,8 @@ export async function openDataFolder({ dataFolder, secrets, shared }: Settings):
 /** Throws SettingError if a part of the data is in the folder of an interrupted restore. */
 export function requireNoInterruptedRestore(dataFolder: string): void {
   const folder = resolve(dataFolder);
-  if (![restoreSteps.movingOld, restoreSteps.movingNew].some((step) => existsSync(join(folder, step)))) return;
+  const { movingOld, movingNew } = restoreSteps;
+  if (!existsSync(join(folder, movingOld)) && !existsSync(join(folder, movingNew))) return;
   throw new SettingError(
     `a restore of the data folder ${folder} was interrupted. Complete it with parley restore --from BACKUP --data ${folder}`,
   );

@@ -73,14 +73,14 @@ async function requireRestorable(backup: string, data: string, isReplaceAllowed:
     throw new SettingError(
       `${backup} has no ${dataNames.database}, or this user cannot read it. Specify the folder of a complete backup with --from`,
     );
-  const own = ['lock', 'lost+found', copying];
-  const names = (await readdir(data)).filter((name) => !own.includes(name) && !name.startsWith(replacedPrefix));
+  const ignoredNames = ['lock', 'lost+found', copying];
+  const names = (await readdir(data)).filter((name) => !ignoredNames.includes(name) && !name.startsWith(replacedPrefix));
   if (names.length > 0 && !isReplaceAllowed)
     throw new SettingError(`${data} is not empty. Use --replace to move its data aside, or specify an empty folder with --data`);
   for (const name of names.filter((name) => replacedNames.includes(name))) await requireMovable(data, name);
 }
 
-/** A link may lead to a disk on which the data belongs, and a mounted folder cannot be renamed. */
+/** A link may lead to the intended disk of the data, and a mounted folder cannot be renamed. */
 async function requireMovable(data: string, name: string): Promise<void> {
   const [folder, entry] = [await stat(data), await lstat(join(data, name))];
   if (!entry.isSymbolicLink() && (!entry.isDirectory() || entry.dev === folder.dev)) return;
@@ -126,8 +126,8 @@ async function stageData({ backup, data, facts, hasContents }: Staging, deps: Co
     deps.report('Copying the contents of files');
     await copyContents(contents, contentsCopy, deps);
     await deleteUnused(facts.contents, contentsCopy);
-    const lost = await findMissing(readDatabase(join(stage, dataNames.database)).contents, contentsCopy);
-    if (lost.length > 0) throw toIncomplete(lost, facts.contents, contents, 'Restore another backup');
+    const incomplete = await findMissing(readDatabase(join(stage, dataNames.database)).contents, contentsCopy);
+    if (incomplete.length > 0) throw toIncomplete(incomplete, facts.contents, contents, 'Restore another backup');
   }
   await writeFile(join(stage, originName), backup, { mode: 0o600, flush: true });
   await syncFolder(stage);
