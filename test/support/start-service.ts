@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { composeService } from '#app/service/compose.ts';
@@ -11,8 +11,8 @@ import { Secret } from '#base/secrets/secret.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
-import { formatConfigurationError } from '#contract/configuration/checked-configuration.ts';
-import type { Configuration } from '#contract/configuration/configuration.ts';
+import { formatConfigurationError, type ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
+import type { EntryStore } from '#domain/administration/entry-store.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ConsentStore } from '#domain/consent/consent.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
@@ -23,6 +23,7 @@ import { noopTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
+import { RuntimeEntries } from '#services/administration/runtime-entries.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
@@ -59,6 +60,8 @@ export interface ServiceOptions {
   readonly shares?: NonNullable<ServiceDeps['shares']>;
   readonly keys?: NonNullable<ServiceDeps['keys']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
+  /** Store of entries that administrators create at run time. */
+  readonly entryStore?: EntryStore;
   readonly onGraph?: (graph: DependencyGraph) => void;
   readonly onMissing?: (application: string, references: readonly string[]) => void;
   readonly onUnusablePart?: OnUnusablePart;
@@ -99,10 +102,14 @@ export async function startService(configuration: object, options: ServiceOption
   const local = new LocalEmbedder();
   const embedder = options.embedder ?? local;
   const http = options.http ?? new LeanClient();
-  const snapshot = new LiveConfig(toConfiguration(configuration));
-  const { clock = systemClock, telemetry = noopTelemetry, demoPaceMs = 1, ...deps } = options;
+  const accepted = toValidConfiguration(configuration);
+  const snapshot = new LiveConfig(accepted.configuration);
+  const { clock = systemClock, telemetry = noopTelemetry, demoPaceMs = 1, entryStore, ...deps } = options;
+  const entries = entryStore && openEntries(entryStore, { snapshot, accepted, clock });
+  await entries?.start();
   const { app, inFlightCalls, loadBalancer } = composeService({
     ...deps,
+    ...(entries && entryStore && { entries: { entries, store: entryStore } }),
     stores: toStores(options),
     snapshot: snapshot.current,
     http,
@@ -117,6 +124,7 @@ export async function startService(configuration: object, options: ServiceOption
   const close = async (): Promise<void> => {
     inFlightCalls.abort(new Error('the test is over'));
     app.server.closeAllConnections();
+    entries?.close();
     await app.close();
     http.close();
     await local.close();
@@ -131,7 +139,11 @@ export async function startService(configuration: object, options: ServiceOption
     chat: (deployment, body, headers) => sendRequest(url, toTestRequest(deployment, body, headers)),
     stream: (deployment, body, headers) => openStream(url, toTestRequest(deployment, { stream: true, ...body }, headers)),
     chatAndDisconnect: (deployment, body) => sendAndDisconnect(url, toTestRequest(deployment, body)),
-    reload: (next) => snapshot.replace(toConfiguration(next)),
+    reload(next) {
+      const loaded = toValidConfiguration(next);
+      if (entries === undefined) snapshot.replace(loaded.configuration);
+      else entries.replaceFiles(loaded);
+    },
     forgetFailures() {
       for (const { upstreams } of snapshot.current().deployments.values())
         for (const upstream of upstreams) loadBalancer.recordSuccess(upstream, Number.POSITIVE_INFINITY);
@@ -166,8 +178,20 @@ function toTestRequest(deployment: string, body: object, headers: Headers = {}):
   return { path: chatPath(deployment), headers: { ...withKey(), ...headers }, body };
 }
 
-function toConfiguration(value: object): Configuration {
+/** Opens the entries of a node that shares its store with other nodes. */
+function openEntries(
+  store: EntryStore,
+  { snapshot, accepted, clock }: { snapshot: LiveConfig; accepted: ValidConfiguration; clock: Clock },
+): RuntimeEntries {
+  return new RuntimeEntries({
+    ...{ store, isShared: true, files: accepted, check: checkConfiguration, clock, newId: randomUUID },
+    activate: ({ configuration }) => snapshot.replace(configuration),
+    reportError: () => undefined,
+  });
+}
+
+function toValidConfiguration(value: object): ValidConfiguration {
   const checked = checkConfiguration({ keys: { [callerKey]: { project: 'test' } }, ...value });
   if ('faults' in checked) throw new Error(checked.faults.map(formatConfigurationError).join('\n'));
-  return checked.configuration;
+  return checked;
 }

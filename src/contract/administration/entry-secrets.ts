@@ -28,7 +28,9 @@ export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: 
   const faults: Issue[] = [];
   const restored = withoutRemovedSecrets(kind, restoreHolders(kind, { input, stored, faults }));
   replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
-    if (secret === hiddenSecret) faults.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
+    const isReported = faults.some((fault) => path.join().startsWith(fault.path.join()));
+    if (secret === hiddenSecret && !isReported)
+      faults.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
     return secret;
   });
   const { applicationProperties } = restored;

@@ -14,6 +14,14 @@ export const ErrorBody = Type.Object({
   display_message: Type.Optional(
     Type.String({ description: 'Message of an application or upstream for users. Display it instead of `message`.' }),
   ),
+  errors: Type.Optional(
+    Type.Array(Type.Object({ path: Type.String(), message: Type.String(), hint: Type.Optional(Type.String()) }), {
+      description: 'All errors of an entry of the configuration, with their paths.',
+    }),
+  ),
+  usedBy: Type.Optional(
+    Type.Array(Type.String(), { description: 'For `in_use`: paths of the configuration that need the entry.' }),
+  ),
   deployment: Type.Optional(
     Type.String({ description: 'For `consent_required` and `consent_outdated`: the deployment of the form.' }),
   ),

@@ -6,6 +6,7 @@ import { entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import type { ConfigurationError, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { complete } from '#contract/configuration/schema-node.ts';
 import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
@@ -182,7 +183,11 @@ export class RuntimeEntries {
       if (isDeepStrictEqual(before?.value, after?.value)) return [];
       const write = { kind, id, before, after };
       if (allowsFileEntries || !isInFiles(this.#files.configuration, write)) return [write];
-      if (after !== undefined && equalsFileEntry(this.#files.configuration, write, after.value)) return [];
+      if (
+        after !== undefined &&
+        equalsFileEntry(this.#files.configuration, write, complete(entryKinds[kind].schema, after.value))
+      )
+        return [];
       throw new ParleyError(
         'configured_in_file',
         `The ${entryKinds[kind].name} ${id} is in a configuration file, which takes precedence. Change the file.`,

@@ -13,11 +13,20 @@ const adminKeys: NamedSchema = {
   schema: buildPage(
     {
       type: 'object',
-      required: [...userKeyFields.required, 'source', 'user', 'project'],
+      required: ['id', 'source', 'project'],
+      additionalProperties: true,
       properties: {
         ...userKeyFields.properties,
-        source: { const: 'user', description: 'The user created the key.' },
-        user: { ...text, description: 'ID of the user.' },
+        source: {
+          enum: ['file', 'runtime', 'user'],
+          description:
+            'Whether a configuration file has the key, an administrator created it, or a user. Times of the first two are as in the configuration.',
+        },
+        expiresAt: {
+          type: ['integer', 'string'],
+          description: 'Milliseconds since the epoch, or the text of the configuration.',
+        },
+        user: { ...text, description: 'ID of the user who created the key.' },
         project: text,
       },
     },

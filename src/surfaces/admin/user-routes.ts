@@ -57,19 +57,38 @@ export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => unblock(deps, request, reply));
 }
 
-/** The first page also has the keys of the configuration, in addition to `limit`. */
+/** Start of a token that continues with the keys of the configuration, which come before those of users. */
+const configuredToken = 'configured.';
+
+/** Lists the keys of the configuration by ID, and then those of users, newest first. */
 async function listKeys({ store, configuredKeys }: AdminUserDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['user', 'limit', 'token']);
-  const { limit, beforeMs, beforeId } = readPage(query);
-  const isFirst = readText(query, 'user') === undefined && readText(query, 'token') === undefined;
-  const configured = isFirst ? ((await configuredKeys?.list()) ?? []) : [];
-  const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: limit + 1 });
+  const token = readText(query, 'token');
+  const isConfigured = token?.startsWith(configuredToken) ?? readText(query, 'user') === undefined;
+  const page = isConfigured ? await listConfigured(configuredKeys, { token, limit: readLimit(query, limits) }) : [];
+  const { limit, beforeMs, beforeId } = readPage(isConfigured ? { ...query, token: undefined } : query);
+  const remaining = limit - page.length;
+  const last = page.at(-1);
+  if (last !== undefined && remaining <= 0) {
+    const nextToken = `${configuredToken}${Buffer.from(String(last.id)).toString('base64url')}`;
+    return { object: 'list', data: page, nextToken };
+  }
+  const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: remaining + 1 });
   const toPlace = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
-  const page = toPage(items, limit, {
+  const userPage = toPage(items, remaining, {
     toPlace,
     toItem: (key) => ({ ...toVisibleKey(key), source: 'user', user: key.owner, project: key.project }),
   });
-  return { ...page, data: [...configured, ...page.data] };
+  return { ...userPage, data: [...page, ...userPage.data] };
+}
+
+async function listConfigured(
+  keys: ConfiguredKeys | undefined,
+  { token, limit }: { readonly token: string | undefined; readonly limit: number },
+): Promise<readonly JsonObject[]> {
+  const all = (await keys?.list()) ?? [];
+  const after = token === undefined ? '' : Buffer.from(token.slice(configuredToken.length), 'base64url').toString();
+  return all.filter(({ id }) => String(id) > after).slice(0, limit);
 }
 
 async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -25,6 +25,7 @@ const entry: NamedSchema = {
   schema: {
     type: 'object',
     required: ['id', 'source', 'etag'],
+    additionalProperties: true,
     description: 'The entry as in the configuration, with `***` in place of secrets, and these fields.',
     properties: {
       id: text,
@@ -67,6 +68,7 @@ const document: NamedSchema = {
   schema: {
     type: 'object',
     description: 'Entries by kind and ID, as in a configuration file.',
+    additionalProperties: true,
     properties: Object.fromEntries(entryKindNames.map((kind) => [entryKinds[kind].section, anyObject])),
   },
 };
@@ -174,6 +176,7 @@ const newKey: NamedSchema = {
   schema: {
     type: 'object',
     required: ['id', 'key', 'prefix'],
+    additionalProperties: true,
     properties: { id: text, key: { ...text, description: 'The key. It is never shown again.' }, prefix: text },
   },
 };
