@@ -58,7 +58,7 @@ function manyKeys(): object {
 
 function readSnapshot(): ConfigSnapshot {
   const checked = checkConfiguration(configuration);
-  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
   return toSnapshot(checked.configuration);
 }
 

@@ -61,9 +61,9 @@ function toGoalsPart(verdicts: readonly Verdict[]): string {
 }
 
 function toFaultsPart(samples: Samples): string {
-  const faults = samples.all.filter(({ error }) => error !== undefined);
-  if (faults.length === 0) return '';
-  const lines = faults.map(
+  const errors = samples.all.filter(({ error }) => error !== undefined);
+  if (errors.length === 0) return '';
+  const lines = errors.map(
     ({ round, scenario, contender, error }) => `- round ${round}, ${scenario}, ${titles[contender]}: ${error}`,
   );
   return `## Invalid runs\n\nTheir numbers are not used.\n\n${lines.join('\n')}\n\n`;

@@ -159,10 +159,10 @@ function keepConfiguration(
       publish({ configuration, warnings });
       log.info('configuration reloaded', { files: files.join(', ') });
     },
-    onRejected(faults, cause) {
-      state.configurationRefused(faults);
-      recordAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
-      for (const error of faults)
+    onRejected(errors, cause) {
+      state.configurationRefused(errors);
+      recordAudit({ action: 'configuration.refused', subject: undefined, object: errors[0]?.path });
+      for (const error of errors)
         log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
     },
   });
@@ -199,8 +199,8 @@ async function acceptedConfiguration(
   local: Parameters<typeof firstConfiguration>[2],
 ): Promise<ValidConfiguration> {
   const loaded = await firstConfiguration(files, environment, local);
-  if ('faults' in loaded)
-    throw new SettingError(`the configuration is invalid\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
+  if ('errors' in loaded)
+    throw new SettingError(`the configuration is invalid\n${loaded.errors.map(formatConfigurationError).join('\n')}`);
   return loaded;
 }
 

@@ -75,7 +75,7 @@ it('loadConfiguration reads a logo from the folder of the configuration and repo
     const file = join(folder.path, 'parley.json');
     await writeFile(file, JSON.stringify({ ...given, page: { logo } }));
     const loaded = await loadConfiguration([file], {});
-    return 'faults' in loaded ? loaded.faults.map(({ path, message }) => `${path} ${message}`) : loaded.configuration.page.logo;
+    return 'errors' in loaded ? loaded.errors.map(({ path, message }) => `${path} ${message}`) : loaded.configuration.page.logo;
   };
   await mkdir(join(folder.path, 'looks'));
   await writeFile(join(folder.path, 'looks/mark.SVG'), picture);

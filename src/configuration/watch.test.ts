@@ -16,7 +16,7 @@ const withModels = (...ids: readonly string[]) =>
 
 let folder: Folder;
 let watch: ConfigurationWatch | undefined;
-/** Model IDs of each configuration that was loaded, and the faults of each that was rejected. */
+/** Model IDs of each configuration that was loaded, and the errors of each that was rejected. */
 let told: string[];
 
 beforeEach(async () => {
@@ -38,8 +38,8 @@ async function startWatch(
   watch = await watchConfiguration(files, load, {
     readBefore,
     onLoaded: (configuration) => void told.push(Object.keys(configuration.models).join(' ')),
-    onRejected: (faults) =>
-      void told.push(faults.map((fault) => formatConfigurationError(fault).replace(`${folder.path}/`, '')).join('\n')),
+    onRejected: (errors) =>
+      void told.push(errors.map((error) => formatConfigurationError(error).replace(`${folder.path}/`, '')).join('\n')),
   });
 }
 
@@ -157,7 +157,7 @@ describe('watchConfiguration', () => {
     await expectTold(empty, empty, '');
   });
 
-  it('reports each new fault once, and a valid configuration after it', async () => {
+  it('reports each new error once, and a valid configuration after it', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
     await writeFile(file, '{"models":');
@@ -178,7 +178,7 @@ describe('watchConfiguration', () => {
 describe('watchConfiguration with a configuration from before the watch', () => {
   async function readBefore(file: string): Promise<Configuration> {
     const loaded = await loadConfiguration([file], {});
-    if ('faults' in loaded) throw new Error(loaded.faults.map(formatConfigurationError).join('\n'));
+    if ('errors' in loaded) throw new Error(loaded.errors.map(formatConfigurationError).join('\n'));
     return loaded.configuration;
   }
 
@@ -260,8 +260,8 @@ describe('watchConfiguration during a load', () => {
         if ('bad' in configuration.models) throw new Error('no such protocol');
         told.push('loaded');
       },
-      onRejected: (faults, cause) => {
-        told.push(...faults.map(({ message }) => message));
+      onRejected: (errors, cause) => {
+        told.push(...errors.map(({ message }) => message));
         causes.push(cause);
       },
     });

@@ -68,6 +68,6 @@ export async function loadImported(text: string): Promise<object> {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);
   const loaded = await loadConfiguration([file], environmentFor(text));
-  if ('faults' in loaded) throw new Error(JSON.stringify(loaded.faults));
+  if ('errors' in loaded) throw new Error(JSON.stringify(loaded.errors));
   return loaded.configuration;
 }

@@ -124,8 +124,8 @@ function shareConfiguration({
       const configurationText = seal.open(text, sealPurpose);
       if (configurationText === JSON.stringify(snapshot.current().configuration)) return;
       const checked = checkConfiguration(parseJson(configurationText));
-      if ('faults' in checked) {
-        for (const error of checked.faults)
+      if ('errors' in checked) {
+        for (const error of checked.errors)
           log.error(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);
         return;
       }

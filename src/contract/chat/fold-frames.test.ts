@@ -40,8 +40,8 @@ describe('foldFrames', () => {
         hasStopped = true;
       }
     }
-    const fault = { code: 'upstream_failed', message: tooLarge };
-    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, claim: tooLarge })).rejects.toMatchObject(fault);
+    const error = { code: 'upstream_failed', message: tooLarge };
+    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, claim: tooLarge })).rejects.toMatchObject(error);
     expect(hasStopped).toBe(true);
   });
 });

@@ -16,7 +16,7 @@ const caseKeys = ['name', 'input', 'checks'];
 const maxSchemaChars = 16_000;
 const maxNameLength = 200;
 
-/** Parses one case, a list of cases, or `{"cases": […]}`. Throws `invalid_request` with the path of the fault. */
+/** Parses one case, a list of cases, or `{"cases": […]}`. Throws `invalid_request` with the path of the error. */
 export function parseCases(body: unknown): readonly EvaluationCase[] {
   if (Array.isArray(body)) return parseList(body, '');
   if (isJsonObject(body) && 'cases' in body) {

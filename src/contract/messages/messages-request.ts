@@ -86,12 +86,12 @@ const messagesShape = toShape(MessagesBody);
 const countShape = toShape(CountBody);
 const knownInMessage: ReadonlySet<string> = new Set(Object.keys(message.properties));
 
-/** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first fault. */
+/** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first error. */
 export function parseMessagesRequest(value: unknown): MessagesRequest {
   return parse(messagesShape, value) as MessagesRequest;
 }
 
-/** Validates a request for counting tokens, which does not require `max_tokens`. Throws `invalid_request` for the first fault. */
+/** Validates a request for counting tokens, which does not require `max_tokens`. Throws `invalid_request` for the first error. */
 export function parseCountRequest(value: unknown): CountRequest {
   return parse(countShape, value) as CountRequest;
 }

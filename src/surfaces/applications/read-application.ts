@@ -45,12 +45,12 @@ export async function readApplication(body: unknown, saving: Saving): Promise<Ap
   const input = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
   const ids = await possibleModels(input, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
-  const { entry, faults } = readApplicationEntry(input, { ids, storedProperties });
-  rejectIssues(faults);
+  const { entry, errors } = readApplicationEntry(input, { ids, storedProperties });
+  rejectIssues(errors);
   const { location } = saving;
   rejectIssues([
     ...findRoleIssues(entry),
-    ...endpointFaults(entry, saving),
+    ...findEndpointIssues(entry, saving),
     ...findModelIssues(entry, ids),
     ...findDocumentIssues(entry, location),
   ]);
@@ -80,12 +80,12 @@ function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> 
 }
 
 /** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
-function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Issue> {
+function* findEndpointIssues({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
-  if (endpoint !== undefined) yield* addressFaults(guard, ['endpoint'], endpoint);
+  if (endpoint !== undefined) yield* findAddressIssues(guard, ['endpoint'], endpoint);
   for (const name of addressFeatures) {
     const address = features?.[name];
-    if (typeof address === 'string') yield* addressFaults(guard, ['features', name], address);
+    if (typeof address === 'string') yield* findAddressIssues(guard, ['features', name], address);
   }
   if (forwardAuthToken === true)
     yield { path: ['forwardAuthToken'], message: 'is allowed only for applications in the configuration' };
@@ -94,7 +94,7 @@ function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry,
 /** The fields that the user wrote, without defaults. */
 type WrittenEntry = Partial<ApplicationEntry>;
 
-function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): Iterable<Issue> {
+function* findAddressIssues(guard: NetGuard, path: Issue['path'], address: string): Iterable<Issue> {
   try {
     guard.checkUrl(new URL(address));
   } catch (error) {
@@ -151,11 +151,11 @@ function isInBucket(bucket: string, reference: string): boolean {
 }
 
 /** Throws `invalid_request` with the issues, if there are any. */
-export function rejectIssues(faults: readonly Issue[]): void {
-  const [first] = faults;
+export function rejectIssues(errors: readonly Issue[]): void {
+  const [first] = errors;
   if (first === undefined) return;
-  const sentences = faults.slice(0, maxReportedIssues).map(toSentence);
-  const hiddenCount = faults.length - sentences.length;
+  const sentences = errors.slice(0, maxReportedIssues).map(toSentence);
+  const hiddenCount = errors.length - sentences.length;
   const message = [...sentences, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join('; ');
   throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
 }

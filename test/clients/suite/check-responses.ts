@@ -64,14 +64,14 @@ async function toRecipes({ world, folder }: Setting, snippets: readonly Snippet[
 }
 
 async function runAll({ world, folder }: Setting, programs: readonly Named[]): Promise<string[]> {
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const [name, command] of programs) {
     const options = { folder, environment: world.environment, timeoutMs: longestMs, isBare: true };
     const { code, stdout, stderr } = await runCommand(command, options);
     const isAnswered = !name.startsWith('the recipe') || /from the mock\.|Paris/.test(stdout);
-    if (code !== 0 || !isAnswered) faults.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
+    if (code !== 0 || !isAnswered) errors.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
   }
-  return faults;
+  return errors;
 }
 
 /** Codex edits a file with the configuration of the page. */
@@ -100,11 +100,11 @@ async function runClaudeCode({ world, node, folder }: Setting, snippets: readonl
   const answer = await run(recipe, { home: folder, work: folder });
   const settings = recipe.split('\n').filter((line) => line.startsWith('export '));
   const edit = 'claude -p "Change the greeting" --allowedTools Bash';
-  const faults = await editEach('Claude Code', folder, (deployment, place) =>
+  const errors = await editEach('Claude Code', folder, (deployment, place) =>
     run([...settings.map((line) => line.replaceAll('=demo', `=${deployment}`)), edit].join('\n'), place),
   );
   const isAnswered = answer.code === 0 && answer.stdout.includes('from the mock.');
-  return isAnswered ? faults : [...faults, `the recipe of Claude Code ended with ${answer.code}: ${answer.stderr.slice(-600)}`];
+  return isAnswered ? errors : [...errors, `the recipe of Claude Code ended with ${answer.code}: ${answer.stderr.slice(-600)}`];
 }
 
 interface Place {
@@ -119,7 +119,7 @@ async function editEach(
   folder: string,
   run: (deployment: string, place: Place) => ReturnType<typeof runCommand>,
 ): Promise<string[]> {
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const deployment of responsesDeployments) {
     const home = join(folder, `${client.replace(' ', '-')}-${deployment}`);
     const work = join(home, 'work');
@@ -127,7 +127,7 @@ async function editEach(
     await writeFile(join(work, 'greeting.txt'), 'Hello\n');
     const { code, stderr } = await run(deployment, { home, work });
     const text = await readFile(join(work, 'greeting.txt'), 'utf8');
-    if (code !== 0 || text !== 'Goodbye\n') faults.push(`${client} with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
+    if (code !== 0 || text !== 'Goodbye\n') errors.push(`${client} with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
   }
-  return faults;
+  return errors;
 }

@@ -280,7 +280,7 @@ async function readCases(file: string): Promise<readonly EvaluationCase[]> {
 
 function requireValue(parsed: ParsedText): unknown {
   if ('value' in parsed) return parsed.value;
-  const [first] = parsed.faults;
+  const [first] = parsed.errors;
   throw new EvaluateError(`line ${first?.line}, column ${first?.column}: ${first?.message}`);
 }
 
