@@ -91,7 +91,7 @@ function gate(
     const caller = await identify(key, { socket: {}, headers: {} });
     const call = { id: 'bench', deployment: id, caller, record };
     const target = await authorize(call, 'chat');
-    const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });
+    const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isClientConnected: () => true });
     settle?.({ tokens: 150, cost: 0, completeUsage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };
 }

@@ -52,7 +52,7 @@ export class Reply {
     return this.#controls++;
   }
 
-  attach(attachments: readonly Attachment[]): ResponseAttachment[] {
+  numberAttachments(attachments: readonly Attachment[]): ResponseAttachment[] {
     return attachments.map((attachment) => ({ ...attachment, index: this.nextAttachment() }));
   }
 }

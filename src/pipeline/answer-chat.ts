@@ -74,7 +74,7 @@ async function begin(
 ): Promise<void> {
   const { request, account, admitted } = prepared;
   const { promptTokens } = account;
-  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isWanted: () => !metered.hasEnded };
+  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isClientConnected: () => !metered.hasEnded };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, limitRequest);

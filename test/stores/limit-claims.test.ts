@@ -83,7 +83,7 @@ function createClaims(holder: string, { tokens, cost }: Amounts, exempt: Amounts
 const noAmounts: Amounts = { tokens: 0, requests: 0, cost: 0 };
 
 /** Applies the same calls to a store in memory and to nodes that share a Redis. */
-class Both {
+class StorePair {
   readonly #run = randomUUID();
   readonly #memory = new MemoryLimitStore();
   readonly #redis: RedisLimitStore[] = [0, 1].map((index) => this.#open(index));
@@ -150,7 +150,7 @@ class Both {
   }
 }
 
-async function apply(both: Both, step: Step): Promise<void> {
+async function apply(both: StorePair, step: Step): Promise<void> {
   if (step.does === 'kill') return both.kill(step.node);
   if (step.does === 'reserve') return void (await both.reserve(step.node, step.holder, { ...step, exempt: noAmounts }));
   const call = both.inProgress[step.which % both.inProgress.length];
@@ -166,7 +166,7 @@ describe('reservations', () => {
   it('are equal in memory and in Redis after any sequence of reservations, settlements, inner calls, and kills', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        using both = new Both();
+        using both = new StorePair();
         for (const step of all) await apply(both, step);
         await both.compare();
       }),

@@ -113,9 +113,9 @@ export class RunStates {
  * Shortens a state: first drops the media of tools, then truncates tool results, oldest first. If that is not enough, only the
  * answer of a completed run is remembered.
  */
-function shortenState(state: RunState, tooLong: number): RunState {
+function shortenState(state: RunState, excessChars: number): RunState {
   const texts = state.added.filter((message) => !isMediaMessage(message));
-  let excess = tooLong - (getLength(state.added) - getLength(texts));
+  let excess = excessChars - (getLength(state.added) - getLength(texts));
   const added = texts.map((message) => {
     const { content } = message;
     if (excess <= 0 || message.role !== 'tool' || typeof content !== 'string') return message;

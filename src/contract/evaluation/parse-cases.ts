@@ -34,20 +34,20 @@ export function parseList(list: readonly unknown[], at: string): readonly Evalua
   if (list.length > caseBounds.maxCases) throw createRequestError(where, `must have at most ${caseBounds.maxCases} cases`);
   if (JSON.stringify(list).length > caseBounds.maxCharsOfAll)
     throw createRequestError(where, `must have at most ${caseBounds.maxCharsOfAll} characters of JSON`);
-  const patterns: PatternAt[] = [];
+  const patterns: LocatedPattern[] = [];
   const cases = list.map((item, index) => readCase(item, `${at}[${index}]`, patterns));
   requirePatterns(patterns, where);
   return cases;
 }
 
-interface PatternAt {
+interface LocatedPattern {
   readonly pattern: string;
   readonly at: string;
 }
 
 /** Parses one case and converts its values to plain JSON. `at` is its path. Throws `invalid_request`. */
 export function parseCase(value: unknown, at = ''): EvaluationCase {
-  const patterns: PatternAt[] = [];
+  const patterns: LocatedPattern[] = [];
   const parsed = readCase(value, at, patterns);
   requirePatterns(patterns, at || 'The body');
   return parsed;
@@ -59,7 +59,7 @@ export function parseStoredCase(value: unknown): EvaluationCase {
 }
 
 /** Parses a case and collects its patterns, so that all patterns of a body are compiled within one time limit. */
-function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
+function readCase(value: unknown, at: string, patterns: LocatedPattern[]): EvaluationCase {
   if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object with input and checks');
   rejectUnknown(value, caseKeys, at);
   const text = JSON.stringify(value);
@@ -67,15 +67,15 @@ function readCase(value: unknown, at: string, patterns: PatternAt[]): Evaluation
     throw createRequestError(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
   // Numbers can be in their original notation, so the text is parsed again.
   const { name, input, checks = [] } = parseJson(text) as JsonObject;
-  if (name !== undefined && name !== null) requireName(name, below(at, 'name'));
-  if (!Array.isArray(checks)) throw createRequestError(below(at, 'checks'), 'must be an array');
+  if (name !== undefined && name !== null) requireName(name, joinPath(at, 'name'));
+  if (!Array.isArray(checks)) throw createRequestError(joinPath(at, 'checks'), 'must be an array');
   if (checks.length > caseBounds.maxChecks)
-    throw createRequestError(below(at, 'checks'), `must have at most ${caseBounds.maxChecks} items`);
+    throw createRequestError(joinPath(at, 'checks'), `must have at most ${caseBounds.maxChecks} items`);
   return {
     ...(typeof name === 'string' && { name }),
-    input: parseInput(input, below(at, 'input')),
+    input: parseInput(input, joinPath(at, 'input')),
     checks: checks.map((item, index) => {
-      const where = `${below(at, 'checks')}[${index}]`;
+      const where = `${joinPath(at, 'checks')}[${index}]`;
       const check = parseCheck(item, where);
       if (check.type === 'matches') patterns.push({ pattern: check.pattern, at: `${where}.pattern` });
       return check;
@@ -116,7 +116,7 @@ function rejectLongTexts(check: JsonObject, at: string): void {
   }
 }
 
-function requirePatterns(patterns: readonly PatternAt[], where: string): void {
+function requirePatterns(patterns: readonly LocatedPattern[], where: string): void {
   if (patterns.length > caseBounds.maxPatterns)
     throw createRequestError(where, `must have at most ${caseBounds.maxPatterns} checks of the type matches`);
   if (patterns.length === 0) return;
@@ -137,9 +137,9 @@ function requirePatterns(patterns: readonly PatternAt[], where: string): void {
 function rejectUnknown(value: JsonObject, knownFields: readonly string[], at: string): void {
   const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
-    throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field. Known fields: ${knownFields.join(', ')}`);
+    throw createRequestError(joinPath(at, unknown.slice(0, 64)), `is not a known field. Known fields: ${knownFields.join(', ')}`);
 }
 
-function below(at: string, key: string): string {
+function joinPath(at: string, key: string): string {
   return at === '' ? key : `${at}.${key}`;
 }

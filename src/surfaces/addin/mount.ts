@@ -5,7 +5,7 @@ import { stripUrlPrefix } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { setFields } from '../http/replies/header-fields.ts';
-import { callerKey, isPassedDown, isWithheld, ownUpstreamFields, toGatewayVary } from './forwarded-fields.ts';
+import { findClientKey, isForwardedToClient, isWithheld, getGatewayFields, toGatewayVary } from './forwarded-fields.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
 import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
@@ -81,7 +81,7 @@ export class AddinMount {
 /** Replaces the request headers by those that a standalone gateway would send. */
 function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
   const { headers, socket } = request;
-  const ownFields = ownUpstreamFields(callerKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
+  const ownFields = getGatewayFields(findClientKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
   for (const name in headers) if (isWithheld(name)) delete headers[name];
   for (let at = 0; at + 1 < ownFields.length; at += 2) headers[(ownFields[at] ?? '').toLowerCase()] = ownFields[at + 1] ?? '';
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
@@ -93,7 +93,7 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
   response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
     setFields(response, rest.at(-1));
     const vary = response.getHeader('vary');
-    for (const name of response.getHeaderNames()) if (!isPassedDown(name)) response.removeHeader(name);
+    for (const name of response.getHeaderNames()) if (!isForwardedToClient(name)) response.removeHeader(name);
     for (let at = 0; at + 1 < cors.length; at += 2) response.setHeader(cors[at] ?? '', cors[at + 1] ?? '');
     response.setHeader('Vary', toGatewayVary(vary?.toString()));
     return writeHead.call(response, status);

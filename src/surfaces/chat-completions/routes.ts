@@ -14,7 +14,7 @@ import { isLargeBody, parseBody, readModel } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
+import type { RequestHandler, RouteOptions } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { apiOfPath, type CompatApi, compatApis, type DeploymentPlace, readId, readTarget } from './path.ts';
 import { azureErrorDialect, compatEvents, EventsWithChoices, JsonReply } from './replies.ts';
@@ -74,7 +74,7 @@ interface PathRules extends DeploymentPlace {
 
 function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
   const { base } = place;
-  const facts = createRouteFacts(deps, `${base}{id}`, azureErrorDialect);
+  const facts = createRouteOptions(deps, `${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
     const api = apiOfPath(url, place);
@@ -87,18 +87,18 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
 }
 
 /** Returns the properties of each API's route for metrics and logs. */
-function createRouteFacts(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
-  const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteFacts] => {
+function createRouteOptions(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteOptions>> {
+  const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteOptions] => {
     const facts = { route: `${base}/${api}`, errorDialect };
     if (!isPassThroughApi(api)) return [api, { ...facts, operation: operations[api] }];
     return [api, { ...facts, operation: 'passthrough', maxBodyBytes: (request) => deps.passThrough.maxFormBytes(request, api) }];
   });
-  return Object.fromEntries(entries) as Record<CompatApi, RouteFacts>;
+  return Object.fromEntries(entries) as Record<CompatApi, RouteOptions>;
 }
 
 function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
   const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
-  const facts = createRouteFacts(deps, base, modelErrorDialect);
+  const facts = createRouteOptions(deps, base, modelErrorDialect);
   for (const api of compatApis) {
     const route: Named = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;

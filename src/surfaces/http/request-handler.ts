@@ -21,7 +21,7 @@ export interface RequestHandlerDeps {
 }
 
 /** Properties of a route for metrics and logs. */
-export interface RouteFacts {
+export interface RouteOptions {
   readonly operation: Operation;
   /** Pattern of the route, never an actual path. */
   readonly route: string;
@@ -43,9 +43,9 @@ export class RequestHandler {
   }
 
   /** Authenticates and answers a request, and records its end. */
-  async serve(facts: RouteFacts, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
+  async serve(options: RouteOptions, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
     const { clock, telemetry, inFlightCalls } = this.#deps;
-    const { operation, route, errorDialect = compatErrorDialect } = facts;
+    const { operation, route, errorDialect = compatErrorDialect } = options;
     // Node joins duplicates of these headers, so they are never arrays.
     const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
     const record = telemetry.startCall({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
@@ -57,7 +57,7 @@ export class RequestHandler {
         throw new ParleyError('shutting_down', 'This node is shutting down. Send the request again.', { retryAfterSeconds: 1 });
       }
       inFlightCalls.add(context);
-      rejectLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
+      rejectLargeBody(request, options.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
       const credentials = readCredentials(request, errorDialect.acceptsXApiKey);
       const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
       record.caller = caller;

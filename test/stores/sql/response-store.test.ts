@@ -13,7 +13,7 @@ import { lockRows, untilWaiting } from './lock-rows.ts';
 const seal = new Seal([new Secret('the secret of the test')]);
 const nowMs = 1_763_700_000_000;
 const aDay = 86_400_000;
-const nothing = { nowMs, maxBytes: 1_000_000 };
+const chainOptions = { nowMs, maxBytes: 1_000_000 };
 
 function stored(fields: Partial<StoredResponse> = {}): StoredResponse {
   const id = `resp_${randomUUID()}`;
@@ -68,7 +68,7 @@ describeOnEach('stored responses', (node) => {
     const second = stored({ subject, previousId: synchronous.id });
     const third = stored({ subject, previousId: second.id });
     for (const each of [synchronous, second, third]) await here().add(each);
-    const later = { ...nothing, nowMs: nowMs + 2 };
+    const later = { ...chainOptions, nowMs: nowMs + 2 };
     const ids = (chain: unknown) => (chain as StoredResponse[]).map(({ id }) => id);
     expect(await here().sweep(nowMs + 2)).toBe(0);
     expect(ids(await there().chain(third, later))).toEqual([synchronous.id, second.id, third.id]);

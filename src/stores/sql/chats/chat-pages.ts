@@ -8,7 +8,7 @@ import type { ChatRow } from './chat-schema.ts';
 export const searchColumns = ['id', 'revision', 'shelf', 'updated_at_ms', 'bytes'] as const;
 export type SearchRow = Pick<ChatRow, (typeof searchColumns)[number]>;
 
-type Listed = typeof headColumns | typeof searchColumns;
+type ListColumns = typeof headColumns | typeof searchColumns;
 
 /** Returns the cursor of the list after a row. */
 export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | 'updated_at_ms' | 'id'>): ChatCursor {
@@ -16,7 +16,7 @@ export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | '
 }
 
 /** Lists pinned chats first. Within each state, the latest chats come first. */
-export async function listRows<Columns extends Listed>(
+export async function listRows<Columns extends ListColumns>(
   kysely: Kysely<Schema>,
   subject: string,
   { limit, archived, after }: ChatListQuery,
