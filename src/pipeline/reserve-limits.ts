@@ -53,8 +53,8 @@ export interface LimitReservation {
 }
 
 /**
- * Admits a call if its limits have capacity in addition to the calls in progress, counts it as a request, and reserves its
- * estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
+ * Admits a call if its limits have capacity beyond the reservations of the calls in progress. Counts it as a request, and
+ * reserves its estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
  */
 export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Promise<LimitReservation>;
 

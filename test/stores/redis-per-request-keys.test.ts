@@ -54,7 +54,7 @@ describe('per-request key of another node', () => {
 
   it('has the user key that started its call chain', async () => {
     const userKey = { id: 'key-1', version: 3, deployments: ['app'] };
-    const key = await one.keys.issue(callerWith(undefined, { userKey: userKey }));
+    const key = await one.keys.issue(callerWith(undefined, { userKey }));
     expect((await find(other, key)).userKey).toEqual({ ...userKey, deployments: null });
     await one.keys.revoke(key);
   });
@@ -204,7 +204,7 @@ describe('usage of calls with a key', () => {
 
   it('is logged as lost if the node has stopped, and ignored if the call has ended', async () => {
     const third = await openNode(redis);
-    const key = await third.keys.issue(callerWith(() => expect.unreachable('the call is over')));
+    const key = await third.keys.issue(callerWith(() => expect.unreachable('the call has ended')));
     const { chain } = await find(other, key);
     await third.keys.revoke(key);
     await chain?.report([usage('m', 1)]);
@@ -216,12 +216,12 @@ describe('usage of calls with a key', () => {
     }, waitOptions);
   });
 
-  it('is ignored if no node could have sent it', async () => {
+  it('is ignored if the message is invalid', async () => {
     const reports: unknown[] = [];
     const key = await one.keys.issue(callerWith((items) => void reports.push(items)));
     const channel = `parley:usage:${one.link.node}`;
     const [digest = ''] = await one.link.run((connection) => connection.hkeys(`parley:keys:${one.link.node}`));
-    const base = { from: 'nobody', id: 1, digest };
+    const base = { from: 'unknown', id: 1, digest };
     for (const message of [
       '{',
       'null',
@@ -244,7 +244,7 @@ describe('usage of calls with a key', () => {
 describe('lifetime of per-request keys', () => {
   it('lasts as long as their call', async () => {
     const lifetimeMs = 2_000;
-    await using node = await openNode({ url: redis.url, lifetimeMs: lifetimeMs });
+    await using node = await openNode({ url: redis.url, lifetimeMs });
     const key = await node.keys.issue(callerWith());
     const fromMs = systemClock.nowMs();
     const getRemainingMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
@@ -351,7 +351,7 @@ describe('rights of a per-request key', () => {
     await one.keys.revoke(key);
   });
 
-  it('are updated on other nodes, with received permissions', async () => {
+  it('include later grants on other nodes, next to received permissions', async () => {
     const received = [{ receiver: 'app', url: 'files/b/shared/', permissions: ['READ', 'WRITE'] as const }];
     const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
     const key = await one.keys.issue(callerWith(undefined, { chain }));

@@ -14,7 +14,7 @@ import type { RunMemory } from '../run-memory.ts';
 import { type AcceptedMedia, isMediaMessage } from '../tool-media.ts';
 import type { RejectedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
-import { type ClientTools, createClientTools } from './caller-tools.ts';
+import { type ClientTools, createClientTools } from './client-tools.ts';
 import type { Conversation } from './conversation.ts';
 import { fromMark, mapTexts, type OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';

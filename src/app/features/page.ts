@@ -1,4 +1,4 @@
-import { createSignInOptions } from '#identity/sign-in-ways.ts';
+import { createSignInOptions } from '#identity/sign-in-options.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { signInOperations } from '#surfaces/ui/sign-in-openapi.ts';
 import type { Feature } from '../service/feature.ts';

@@ -66,7 +66,7 @@ function toConfiguredKey(name: string, entry: KeyEntry, digest: string): Configu
 /** Returns whether a key accepts an address. If undefined, the key accepts every address. */
 export type AddressMatcher = ((address: string) => boolean) | undefined;
 
-/** Prepares `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined accepts every address. */
+/** Creates the matcher for `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined allows any. */
 export function createAddressMatcher(allowedIps: readonly string[] | null | undefined): AddressMatcher {
   return allowedIps == null ? undefined : createNetworkMatcher(allowedIps);
 }
@@ -82,6 +82,6 @@ export function requireAllowedAddress(
   if (isAllowed(realIp)) return;
   throw new ParleyError(
     'address_not_allowed',
-    `The key may not be used from ${realIp}, because it is bound to other addresses. Send it from one of these, or use another key.`,
+    `The key may not be used from ${realIp}, because it is bound to other addresses. Send the request from an allowed address, or use another key.`,
   );
 }

@@ -66,7 +66,7 @@ export function toApplication(id: string, entry: ApplicationEntry, ownership: Ow
     forwardsToken: entry.forwardAuthToken === true && ownership === null,
     quickApp: isQuickApp ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
     applicationType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
-    ownership: ownership,
+    ownership,
   };
 }
 

@@ -116,9 +116,9 @@ function findTarget(property: string, schema: Property, { url, method }: MethodA
   const isFile = isFileSchema(schema) || isFileSchema(schema.items);
   if (info !== undefined) {
     const { type, key = property, style, explode } = info;
-    const place = type === 'url' ? 'path' : type;
+    const location = type === 'url' ? 'path' : type;
     const serialization = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
-    return { location: place, key, ...serialization, ...(isFile && { isFile }) };
+    return { location, key, ...serialization, ...(isFile && { isFile }) };
   }
   if (url.includes(`{${property}}`)) return { location: 'path', key: property };
   if (method === 'GET' || method === 'DELETE') return { location: 'query', key: property };
@@ -144,7 +144,7 @@ function toVisibleParameters(
   return { ...rest, type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 
-/** Default name of the field for the key. */
+/** Name of the header or query parameter with the key in the obsolete form. */
 const obsoleteKeyName = 'api_key';
 
 /** Converts the obsolete form of a web API to the recommended one. */
@@ -184,12 +184,12 @@ function toProperty(parameter: ObsoleteEndpoint['parameters'][number], url: stri
     ...(item_parameter_type && { type: item_parameter_type }),
     ...(item_descriptor && { description: item_descriptor }),
   };
-  const place = url.includes(`{${name}}`) ? 'path' : url_param === true ? 'query' : 'body';
+  const location = url.includes(`{${name}}`) ? 'path' : url_param === true ? 'query' : 'body';
   return {
     type: parameter_type,
     description,
     ...(parameter_type === 'array' && { items }),
     ...(!hasNoConstant(constant_value) && { const: constant_value }),
-    parameter_info: { type: place, key: name },
+    parameter_info: { type: location, key: name },
   };
 }

@@ -41,7 +41,7 @@ export interface Upstream {
   readonly isGuarded?: boolean;
 }
 
-/** A request in a dialect other than the compat wire, as the client sent it. */
+/** A request in a dialect other than chat completions, as the client sent it. */
 export interface NativeRequest {
   readonly dialect: Native['dialect'];
   /** Validated body. An upstream that supports the dialect receives it unchanged, except for the name of the model. */
@@ -74,7 +74,7 @@ export interface Attempt<Request = ChatRequest> {
   readonly native?: NativeRequest;
   /** Whether Parley translated the messages of the request from the client's dialect. */
   readonly isTranslated?: boolean | undefined;
-  /** Called before the reply with fields of the request that the upstream does not receive, or receives changed. */
+  /** Called before the reply with the names of request fields that Parley drops or changes for the upstream. */
   readonly onIgnored?: (fields: readonly string[]) => void;
 }
 

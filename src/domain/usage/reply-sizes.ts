@@ -1,7 +1,7 @@
 import type { Deployment } from '../deployments/deployment.ts';
 import { maxTokensPerCall, type TokenCounts } from './usage.ts';
 
-/** Minimum estimate for a call without further information. */
+/** Minimum estimate for a deployment without a completed call. */
 const minUnlearnedTokens = 4_096;
 /** Weight of one reply in the mean and in the deviation. */
 const meanWeight = 1 / 8;
@@ -37,8 +37,8 @@ export class ReplySizes {
   readonly #learned = new Map<string, LearnedSizes>();
 
   /**
-   * Returns the estimated usage of a call: the usual usage of the deployment, or else the requested maximum, but at least 4,096
-   * tokens.
+   * Returns the estimated usage of a call from the completed calls of the deployment. Before the first one, the estimate is the
+   * prompt plus the requested maximum, but at least 4,096 tokens.
    */
   estimate({ id, limits, pricing }: SizedDeployment, { promptTokens, maxTokens }: CallSize): TokenCounts {
     const learned = this.#learned.get(id);

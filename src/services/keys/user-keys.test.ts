@@ -21,7 +21,7 @@ function openKeys() {
     changes: async (since: number) => {
       if (storeState.failing > 0) {
         storeState.failing -= 1;
-        throw new Error('away');
+        throw new Error('unavailable');
       }
       const isNew = since !== storeState.revision;
       return {
@@ -56,7 +56,7 @@ it('UserKeys rejects a deleted key as soon as the store can be read again', asyn
   await keys.close();
 });
 
-it('UserKeys ends calls of a key if no role allows keys, even on a node that has read none', async () => {
+it('UserKeys ends calls of a key if no role allows keys, even on a node that has not read any keys', async () => {
   const { keys, current } = openKeys();
   expect([keys.hasEnded({}), keys.hasEnded(keyCaller)]).toEqual([false, false]);
   current.configuration = { ...current.configuration, roles: {} };

@@ -20,7 +20,7 @@ export interface RequestHandlerDeps {
   readonly telemetry: Telemetry;
 }
 
-/** Properties of a route for metrics and logs. */
+/** Options of a route: names for metrics and logs, error dialect, and body limit. */
 export interface RouteOptions {
   readonly operation: Operation;
   /** Pattern of the route, never an actual path. */
@@ -34,7 +34,7 @@ export interface RouteOptions {
 /** Answers a request of an authenticated caller. Resolves when the response is complete. Errors are sent to the client. */
 export type AnswerRequest = (context: RequestContext, caller: Caller) => Promise<void>;
 
-/** Serves call requests. Each gets an ID, a record, and a response. */
+/** Serves the requests that run calls. Each request has one telemetry record and receives one response. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
 

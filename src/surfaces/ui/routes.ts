@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { ListSignInOptions, SignInOption } from '#contract/page/sign-in-way.ts';
+import type { ListSignInOptions, SignInOption } from '#contract/page/sign-in-option.ts';
 import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } from './brand.ts';
 

@@ -1,4 +1,4 @@
-import { SignInOption } from '#contract/page/sign-in-way.ts';
+import { SignInOption } from '#contract/page/sign-in-option.ts';
 import { type ApiOperation, buildList, json } from '../http/openapi/operation.ts';
 
 /** Operations of `/v1/sign-in`. */

@@ -1,11 +1,11 @@
-import type { SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import type { ProviderResponse } from './provider-response.ts';
 import { SignInError } from './sign-in-error.ts';
 import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 
 /** Starts a sign-in. Returns the address of the provider. Throws `SignInError`. */
-export async function startSignIn(provider: SignInWay): Promise<string> {
+export async function startSignIn(provider: SignInOption): Promise<string> {
   const { displayName: name, endpoints } = provider;
   if (endpoints === null || !/^https?:/.test(endpoints.authorization)) throw new SignInError({ kind: 'unavailable', name });
   if (!isSecureContext) throw new SignInError({ kind: 'insecure', name });

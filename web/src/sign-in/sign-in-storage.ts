@@ -1,8 +1,8 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import type { SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInEndpoints, SignInOption } from '#contract/page/sign-in-option.ts';
 
 /** A sign-in option with known endpoints of the provider. */
-export type ReadyProvider = SignInWay & { readonly endpoints: SignInEndpoints };
+export type ReadyProvider = SignInOption & { readonly endpoints: SignInEndpoints };
 
 /** State in the tab while the browser is at the provider. */
 export interface PendingSignIn {

@@ -5,7 +5,7 @@ import type { ImportTools } from '../result.ts';
 /** Reason for not importing URLs for the Responses API. */
 export const responsesByChat = 'Parley serves the Responses API through chat completions';
 
-/** Reasons for not importing keys of models and applications that Parley does not have. */
+/** Reasons for not importing fields of models and applications that have no counterpart in Parley. */
 export const commonDropReasons: DropReasons = {
   name: null,
   reference: null,
@@ -21,7 +21,7 @@ export const commonDropReasons: DropReasons = {
   defaultHeaders: 'set `headers` of the upstreams, which are always sent',
   catalogSchemaId: 'Parley has no catalog',
   catalogProperties: 'Parley has no catalog',
-  viewerUrl: 'the page shows each application itself',
+  viewerUrl: 'Parley displays every application on its own page',
   editorUrl: 'the page edits quick apps only',
 };
 

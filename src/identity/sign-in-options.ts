@@ -3,7 +3,7 @@ import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
-import type { ListSignInOptions, SignInEndpoints, SignInOption } from '#contract/page/sign-in-way.ts';
+import type { ListSignInOptions, SignInEndpoints, SignInOption } from '#contract/page/sign-in-option.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
