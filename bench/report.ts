@@ -27,7 +27,7 @@ function toCell(spread: Spread | undefined, digits: number): string {
 
 function toTable(header: readonly string[], rows: readonly string[][]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(header), line(header.map((_, at) => (at ? '---:' : '---'))), ...rows.map(line)].join('\n');
+  return [line(header), line(header.map((_, index) => (index ? '---:' : '---'))), ...rows.map(line)].join('\n');
 }
 
 function toScenarioPart(scenario: Scenario, samples: Samples): string {

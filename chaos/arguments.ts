@@ -45,7 +45,7 @@ function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
   try {
     const options = { only: text, seed: text, minutes: text, inputs: text, match: text, json: text, short: flag, help: flag };
-    return parseArgs({ args: args, options }).values;
+    return parseArgs({ args, options }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

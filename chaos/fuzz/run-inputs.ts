@@ -31,7 +31,7 @@ export async function runInputs(ground: Ground, node: WatchedNode, inputs: Input
   let nextSayMs = performance.now() + 10_000;
   for (let first = 0; first < count && !hasEnded; first += batchSize) {
     if (ground.inputs === undefined && !isShort && !hasTime(ground)) return;
-    const all = Array.from({ length: Math.min(batchSize, count - first) }, (_, at) => first + at);
+    const all = Array.from({ length: Math.min(batchSize, count - first) }, (_, index) => first + index);
     const batch = match === '' ? all : all.filter((index) => inputs.titleAt(index).includes(match));
     if (batch.length > 0) await sendBatch(batch, { ground, node, inputs });
     if (performance.now() < nextSayMs) continue;

@@ -69,7 +69,7 @@ async function startWeather() {
   return { url, requests };
 }
 
-async function runWith(sendRequest: ReturnType<typeof scriptedModel>["sendRequest"], { tools, missing }: LoadedTools) {
+async function runWith(sendRequest: ReturnType<typeof scriptedModel>['sendRequest'], { tools, missing }: LoadedTools) {
   const stages: unknown[] = [];
   let content = '';
   for await (const frame of run({ sendRequest, tools, missing })) {

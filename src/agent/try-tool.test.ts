@@ -36,7 +36,11 @@ describe('runLoop with failing tools', () => {
       tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
     ];
     const model = scriptedModel(calls([name, args]), answers('Sorry.'));
-    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools, onToolError: (tool) => reportedTools.push(tool) });
+    const chunks = await collectChunks({
+      sendRequest: model.sendRequest,
+      tools,
+      onToolError: (tool) => reportedTools.push(tool),
+    });
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
     expect(fold(chunks)).toMatchObject({
       content: 'Sorry.',
@@ -67,7 +71,9 @@ describe('runLoop with tool results', () => {
   it('truncates a long result for the model and attaches the full result to the stage', async () => {
     const long = 'é'.repeat(30_000);
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [tool('long', () => long)] }));
+    const { stages, attachments } = fold(
+      await collectChunks({ sendRequest: model.sendRequest, tools: [tool('long', () => long)] }),
+    );
     const content = model.requests[1]?.messages.at(-1)?.content as string;
     const [truncated = '', note] = content.split('\n\n');
     expect(truncated).toMatch(/^é{19000,}$/);
@@ -101,7 +107,9 @@ describe('runLoop with tool results', () => {
 
   it('uses a code fence that the result cannot close', async () => {
     const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
-    const { stages } = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [tool('fence', () => 'a\n````\n# b')] }));
+    const { stages } = fold(
+      await collectChunks({ sendRequest: model.sendRequest, tools: [tool('fence', () => 'a\n````\n# b')] }),
+    );
     expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');
   });
 });

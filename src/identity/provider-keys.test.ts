@@ -15,7 +15,7 @@ function openKeys() {
     clock,
     fetchSet: async () => {
       state.fetched += 1;
-      if (state.isAway) throw new Error('away');
+      if (state.isAway) throw new Error('unavailable');
       const set = (() => undefined) as unknown as KeySet;
       sets.push(set);
       return set;

@@ -42,7 +42,11 @@ export function createSignInOptions({ snapshot, http, clock, caches, reportError
   });
   const discoveredProviders = new ExpiringCache<DiscoveredProvider>({ clock, store: cache, failureFreshMs });
   const failing = new Set<string>();
-  const discoverNow = async ({ name, entry: { issuer }, signIn }: Provider): Promise<{ value: DiscoveredProvider; freshMs: number }> => {
+  const discoverNow = async ({
+    name,
+    entry: { issuer },
+    signIn,
+  }: Provider): Promise<{ value: DiscoveredProvider; freshMs: number }> => {
     try {
       const value = await discover(http, issuer, signIn);
       failing.delete(issuer);

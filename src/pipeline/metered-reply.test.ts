@@ -158,7 +158,7 @@ describe('MeteredReply', () => {
 
   it('waits for content through any number of frames without content', async () => {
     async function* silent() {
-      for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
+      for (let index = 0; index < 1000; index += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
       yield first;
       yield last;
     }

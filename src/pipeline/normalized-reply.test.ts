@@ -129,7 +129,7 @@ describe('NormalizedReply for a stream', () => {
     const order = new Ordered(facts);
     const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
     const endlessly = (): void => {
-      for (let at = 0; at < 2000; at += 1) order.take(nothing);
+      for (let index = 0; index < 2000; index += 1) order.take(nothing);
     };
     expect(endlessly).toThrow('before the first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));

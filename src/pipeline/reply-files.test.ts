@@ -51,7 +51,7 @@ describe('ReplyFiles', () => {
 
   it('continues a reply if other nodes cannot be reached', async () => {
     const caller = inChain('outer');
-    caller.chain.rights.onChange(() => Promise.reject(new Error('away')));
+    caller.chain.rights.onChange(() => Promise.reject(new Error('unavailable')));
     const { out, step } = collect(caller, inChain('outer', 'inner'));
     step.frame(attaching);
     step.fail('broken');
@@ -79,7 +79,7 @@ describe('ReplyFiles', () => {
     const frames = [attaching, chunk({ content: 'a' }), RawFrame.ofText('data: {}\n\n', 1)];
     for (const frame of frames) step.frame(frame);
     step.end();
-    expect(out.slice(0, 3).every((frame, at) => frame === frames[at])).toBe(true);
+    expect(out.slice(0, 3).every((frame, index) => frame === frames[index])).toBe(true);
     expect(removed).toEqual([]);
   });
 

@@ -120,7 +120,7 @@ class ReplyReferences {
       return readable === completion ? frame : RawFrame.ofRawCompletion(readable, toLatin1(JSON.stringify(readable)));
     }
     const chunks = frame.chunks.map((chunk) => this.#toReadableReply(chunk, 'delta'));
-    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? frame : RawFrame.ofRawChunks(...chunks);
+    return chunks.every((chunk, index) => chunk === frame.chunks[index]) ? frame : RawFrame.ofRawChunks(...chunks);
   }
 
   #toReadableReply(reply: RawChunk, name: 'message' | 'delta'): RawChunk {
@@ -207,5 +207,5 @@ function getKey({ index }: JsonObject, position: number): string {
 /** Maps a list, and returns the list itself if no item changes. */
 function mapList<Item>(list: readonly Item[], map: (item: Item, position: number) => Item | undefined): Item[] {
   const items = list.map(map);
-  return items.every((item, at) => item === list[at]) ? (list as Item[]) : (items as Item[]);
+  return items.every((item, index) => item === list[index]) ? (list as Item[]) : (items as Item[]);
 }

@@ -27,7 +27,9 @@ const wantsUsage = { stream_options: { include_usage: true } };
 
 /** Returns the positions of the chunks with usage or statistics. */
 const findUsage = ({ chunks }: Streamed): unknown[] =>
-  chunks.flatMap(({ usage: used, statistics }, at) => (used || statistics ? [[at, Boolean(used), Boolean(statistics)]] : []));
+  chunks.flatMap(({ usage: used, statistics }, index) =>
+    used || statistics ? [[index, Boolean(used), Boolean(statistics)]] : [],
+  );
 
 describe.each(openAiPaths)('stream on %s', (path) => {
   it('has a final chunk with an empty choice for usage and statistics', async () => {
@@ -166,7 +168,7 @@ describe('stream on /v1', () => {
   });
 
   it('fails for too many chunks without choices', async () => {
-    const flood = Array.from({ length: 40 }, (_, at) => chunk({ [`key${at}`]: 'x'.repeat(40_000) }));
+    const flood = Array.from({ length: 40 }, (_, index) => chunk({ [`key${index}`]: 'x'.repeat(40_000) }));
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' }), finish(), ...flood]);
     expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);
   });

@@ -116,7 +116,7 @@ describe('every API operation', () => {
 
   it('has a unique summary in its tag', () => {
     const names = operations.map(({ tags, summary }) => `${tags.join()}: ${summary}`);
-    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('is in the served OpenAPI document', async () => {

@@ -176,13 +176,13 @@ describe('a file in the document index', () => {
     const shaky = new Proxy(index, {
       get(target, name) {
         const value = Reflect.get(target, name);
-        if (name === 'find' && isUnavailable) return () => Promise.reject(new Error('away'));
+        if (name === 'find' && isUnavailable) return () => Promise.reject(new Error('unavailable'));
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
     const indexer = createIndexer({ index: shaky });
     const file = blobs.file('a.txt', text);
-    await expect(read(indexer, file)).rejects.toThrow('away');
+    await expect(read(indexer, file)).rejects.toThrow('unavailable');
     expect(errors).toEqual(['failed to read a document']);
     isUnavailable = false;
     expect((await read(indexer, file)).passageCount).toBe(1);

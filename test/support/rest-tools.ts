@@ -74,5 +74,9 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
     limits: { connectMs: 60_000, timeoutMs: 500, maxReplyBytes: 10_000 },
   };
-  return createRestTool(completeDefinition, options).run(args, { signal: neverAborted, report: () => Promise.resolve(), cite: () => 1 });
+  return createRestTool(completeDefinition, options).run(args, {
+    signal: neverAborted,
+    report: () => Promise.resolve(),
+    cite: () => 1,
+  });
 }

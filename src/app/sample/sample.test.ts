@@ -55,7 +55,7 @@ describe('startSample', () => {
     await using folder = await openFolder();
     const { given, lines } = tools(await DiskBlobStore.open(join(folder.path, 'files')));
     const sample = await startSample('secret');
-    const files = { ...given.files, index: { ...given.files.index, find: () => Promise.reject(new Error('away')) } };
+    const files = { ...given.files, index: { ...given.files.index, find: () => Promise.reject(new Error('unavailable')) } };
     await sample.prepare({ ...given, files: files as never });
     await sample.server?.close();
     expect(lines.join()).toContain('cannot store the documents of the sample app');

@@ -39,6 +39,6 @@ it('ExpiringCache stays within `maxBytes` with large values, and creates a value
 it('ExpiringCache creates a value again after a failure', async () => {
   const { kept } = openCache(100_000);
   const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
-  await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  await expect(cache.get('a', () => Promise.reject(new Error('unavailable')))).rejects.toThrow('unavailable');
   expect(await cache.get('a', async () => ({ value: 'there', freshMs: 1 }))).toBe('there');
 });

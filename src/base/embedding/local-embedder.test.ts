@@ -63,8 +63,8 @@ describe('LocalEmbedder.embed', () => {
     const next = embedder.embed(['next'], never);
     const ends: string[] = [];
     const ended = [dropped.catch(() => ends.push('dropped')), next.then(() => ends.push('next'))];
-    caller.abort(new Error('left'));
-    await expect(dropped).rejects.toThrow('left');
+    caller.abort(new Error('client disconnected'));
+    await expect(dropped).rejects.toThrow('client disconnected');
     expect(await next).toEqual([Float32Array.of(2)]);
     await Promise.all(ended);
     expect(ends).toEqual(['dropped', 'next']);
@@ -72,7 +72,7 @@ describe('LocalEmbedder.embed', () => {
   });
 
   it('rejects if the signal is already aborted', async () => {
-    await expect(shared.embed(['a'], AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
+    await expect(shared.embed(['a'], AbortSignal.abort(new Error('client disconnected')))).rejects.toThrow('client disconnected');
   });
 
   it('answers a short request before a long one ends', async () => {

@@ -5,8 +5,8 @@ import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';
 import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
 import {
   jsonType,
-  type RestMethod,
   type RestLocation,
+  type RestMethod,
   type RestStyle,
   type RestTarget,
   type RestToolDefinition,

@@ -62,9 +62,7 @@ describe('LoadBalancer', () => {
     for (let call = 0; call < 12; call += 1) {
       loadBalancer.recordFailure(only, at(nowMs));
       backOffs.push(
-        loadBalancer.pick([only], { triedIds: none, nowMs: nowMs }) === undefined
-          ? loadBalancer.retryAfterSeconds([only], nowMs)
-          : 0,
+        loadBalancer.pick([only], { triedIds: none, nowMs }) === undefined ? loadBalancer.retryAfterSeconds([only], nowMs) : 0,
       );
       nowMs += 1_000_000;
     }
@@ -195,7 +193,7 @@ describe('affinity', () => {
   it('selects another upstream only while the original one is missing', () => {
     const before = homes([a, b, heavy]);
     const without = homes([a, heavy]);
-    expect(without.filter((id, at) => id !== before[at]).length).toBe(before.filter((id) => id === 'b').length);
+    expect(without.filter((id, index) => id !== before[index]).length).toBe(before.filter((id) => id === 'b').length);
     expect(homes([a, b, heavy])).toEqual(before);
   });
 

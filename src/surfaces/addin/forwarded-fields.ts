@@ -14,7 +14,9 @@ const bearer = /^bearer +(\S.*)$/i;
 
 /** Returns the client's key: `x-api-key`, otherwise a bearer token (used by the current SDK), otherwise `Api-Key`. */
 export function findClientKey(headers: IncomingHttpHeaders): string | undefined {
-  return getNonEmpty(headers['x-api-key']) ?? bearer.exec(headers.authorization?.trim() ?? '')?.[1] ?? getNonEmpty(headers['api-key']);
+  return (
+    getNonEmpty(headers['x-api-key']) ?? bearer.exec(headers.authorization?.trim() ?? '')?.[1] ?? getNonEmpty(headers['api-key'])
+  );
 }
 
 /** Returns whether a request header is not forwarded to the service. The name must be in lowercase. */
@@ -40,8 +42,8 @@ export function getGatewayFields(key: string | undefined, address: ClientAddress
 export function toUpstreamFields(raw: readonly string[], headers: IncomingHttpHeaders, address: ClientAddress): string[] {
   const fields = getGatewayFields(findClientKey(headers), address);
   const hops = getHopByHopFields(headers.connection);
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = [raw[index], raw[index + 1]];
     const lower = name.toLowerCase();
     if (!isWithheld(lower) && !framing.has(lower) && !hops.has(lower)) fields.push(name, value);
   }

@@ -5,7 +5,7 @@ import { stripUrlPrefix } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { setFields } from '../http/replies/header-fields.ts';
-import { findClientKey, isForwardedToClient, isWithheld, getGatewayFields, toGatewayVary } from './forwarded-fields.ts';
+import { findClientKey, getGatewayFields, isForwardedToClient, isWithheld, toGatewayVary } from './forwarded-fields.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
 import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
@@ -83,7 +83,8 @@ function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: strin
   const { headers, socket } = request;
   const ownFields = getGatewayFields(findClientKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
   for (const name in headers) if (isWithheld(name)) delete headers[name];
-  for (let at = 0; at + 1 < ownFields.length; at += 2) headers[(ownFields[at] ?? '').toLowerCase()] = ownFields[at + 1] ?? '';
+  for (let index = 0; index + 1 < ownFields.length; index += 2)
+    headers[(ownFields[index] ?? '').toLowerCase()] = ownFields[index + 1] ?? '';
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
@@ -94,7 +95,7 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
     setFields(response, rest.at(-1));
     const vary = response.getHeader('vary');
     for (const name of response.getHeaderNames()) if (!isForwardedToClient(name)) response.removeHeader(name);
-    for (let at = 0; at + 1 < cors.length; at += 2) response.setHeader(cors[at] ?? '', cors[at + 1] ?? '');
+    for (let index = 0; index + 1 < cors.length; index += 2) response.setHeader(cors[index] ?? '', cors[index + 1] ?? '');
     response.setHeader('Vary', toGatewayVary(vary?.toString()));
     return writeHead.call(response, status);
   };

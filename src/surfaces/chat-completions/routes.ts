@@ -87,7 +87,11 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
 }
 
 /** Returns the properties of each API's route for metrics and logs. */
-function createRouteOptions(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteOptions>> {
+function createRouteOptions(
+  deps: CompatDeps,
+  base: string,
+  errorDialect: ErrorDialect,
+): Readonly<Record<CompatApi, RouteOptions>> {
   const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteOptions] => {
     const facts = { route: `${base}/${api}`, errorDialect };
     if (!isPassThroughApi(api)) return [api, { ...facts, operation: operations[api] }];

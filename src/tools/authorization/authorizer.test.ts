@@ -72,8 +72,8 @@ describe('TokenCache', () => {
     const disconnection = new AbortController();
     const canceledRequest = tokens.getToken(createClient(server), disconnection.signal);
     const remainingRequest = tokens.getToken(createClient(server), neverAborted);
-    disconnection.abort(new Error('left'));
-    await expect(canceledRequest).rejects.toThrow('left');
+    disconnection.abort(new Error('client disconnected'));
+    await expect(canceledRequest).rejects.toThrow('client disconnected');
     expect(await remainingRequest).toBe('token-1');
   });
 

@@ -56,9 +56,9 @@ type Named = readonly [name: string, command: readonly string[]];
 async function toRecipes({ world, folder }: Setting, snippets: readonly Snippet[]): Promise<Named[]> {
   const programs = snippets.filter(({ language }) => language === 'mjs');
   return Promise.all(
-    programs.map(async ({ client, code }, at): Promise<Named> => {
-      await writeFile(join(folder, `recipe-${at}.mjs`), code.replaceAll(shownAddress, world.url));
-      return [`the recipe of ${client}`, [process.execPath, `recipe-${at}.mjs`]];
+    programs.map(async ({ client, code }, index): Promise<Named> => {
+      await writeFile(join(folder, `recipe-${index}.mjs`), code.replaceAll(shownAddress, world.url));
+      return [`the recipe of ${client}`, [process.execPath, `recipe-${index}.mjs`]];
     }),
   );
 }

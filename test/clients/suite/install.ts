@@ -34,8 +34,8 @@ export async function install({ name, locks, toSteps }: Installed): Promise<stri
   if ((await readFile(completeMark).catch(() => undefined)) !== undefined) return folder;
   process.stderr.write(`${name} is installed below ${cache}, which takes minutes the first time\n`);
   let why = '';
-  for (let at = 0; at < tries; at += 1) {
-    if (at > 0) await setTimeout(pauseMs * at);
+  for (let index = 0; index < tries; index += 1) {
+    if (index > 0) await setTimeout(pauseMs * index);
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     why = await runSteps(toSteps(folder));

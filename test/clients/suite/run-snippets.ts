@@ -43,10 +43,10 @@ export async function runSnippets(programs: readonly Program[], stage: Stage): P
   const missing = [...runtimes.keys()].filter((client) => !snippets.some((snippet) => snippet.client === client));
   const errors = missing.map((client) => `docs/clients.md has no snippet of ${client}`);
   const written: Written[] = [];
-  for (const [at, snippet] of snippets.entries()) {
+  for (const [index, snippet] of snippets.entries()) {
     const runtime = runtimes.get(snippet.client);
     const runner = runtime === undefined ? node : stage.runners[runtime];
-    const file = await write(snippet, { url: stage.world.url, into: join(folder, String(at)) });
+    const file = await write(snippet, { url: stage.world.url, into: join(folder, String(index)) });
     if (file === undefined)
       errors.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
     else written.push({ client: snippet.client, file, runner });

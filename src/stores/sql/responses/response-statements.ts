@@ -69,7 +69,7 @@ class PreparedStatement<Values, Row> {
   #first(kysely: Kysely<Schema>, values: Values, parameters: readonly unknown[]): CompiledQuery<Row> {
     const built = this.#build(kysely, values).compile();
     const isSame =
-      built.parameters.length === parameters.length && built.parameters.every((value, at) => value === parameters[at]);
+      built.parameters.length === parameters.length && built.parameters.every((value, index) => value === parameters[index]);
     if (!isSame) throw new TypeError('the statement uses its values in another order than toParameters');
     return built;
   }

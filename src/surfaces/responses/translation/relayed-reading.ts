@@ -40,9 +40,9 @@ export class RelayedReading implements Reading {
     }
     const events: UnnumberedEvent[] = [];
     const { bytes } = frame;
-    for (let at = 0; at < bytes.length; ) {
-      const event = getEventAt(bytes, at);
-      at += event.length;
+    for (let index = 0; index < bytes.length; ) {
+      const event = getEventAt(bytes, index);
+      index += event.length;
       const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
       if (isJsonObject(value)) this.#consume(value, events);
     }
