@@ -23,7 +23,7 @@ import { firstConfiguration } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
-import { type Closable, type Closing, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
+import { type Closable, type CloseStages, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
 import { listenAt, listenForAddress, readTls, watchTls } from './process/listening.ts';
 import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
@@ -184,7 +184,7 @@ interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
   readonly connections: TrackedConnections;
 }
 
-function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
+function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: CloseStages): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));

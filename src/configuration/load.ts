@@ -66,7 +66,7 @@ function describeReadError(error: unknown): string {
 }
 
 async function checkMerged(
-  { value, findFile }: Merged,
+  { value, findFile }: MergedFiles,
   environment: Environment,
   { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
 ): Promise<ValidConfiguration | RejectedConfiguration> {
@@ -115,14 +115,14 @@ interface ConfigurationFile {
   readonly value: JsonObject;
 }
 
-interface Merged {
+interface MergedFiles {
   readonly value: JsonObject;
   /** Returns the file that holds the value at a path. Falls back to the file of the closest parent, then to the last file. */
   findFile(path: Path): string;
 }
 
 /** Merges files in order. Objects are merged key by key. Any other value replaces the earlier value. */
-export function merge(files: readonly ConfigurationFile[]): Merged {
+export function merge(files: readonly ConfigurationFile[]): MergedFiles {
   const origins = new Map<string, string>();
   let value: JsonObject = Object.create(null);
   for (const entry of files) {

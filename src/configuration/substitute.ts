@@ -4,7 +4,7 @@ import type { Issue, Path } from '#contract/configuration/issue.ts';
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Substituted {
+export interface SubstitutionResult {
   readonly value: unknown;
   /** Errors with paths as in the files. */
   readonly errors: readonly Issue[];
@@ -44,13 +44,13 @@ export function isReference(text: string): boolean {
  * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a
  * number, true, or false if the caller requests it.
  */
-export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): Substituted {
+export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): SubstitutionResult {
   const substitution = new Substitution(environment, options);
   const substituted = substitution.inValue(value, []);
   return { value: substituted, errors: substitution.errors, unset: substitution.unset, writtenKeys: substitution.writtenKeys };
 }
 
-class Substitution implements Omit<Substituted, 'value'> {
+class Substitution implements Omit<SubstitutionResult, 'value'> {
   readonly errors: Issue[] = [];
   readonly unset: Issue[] = [];
   readonly writtenKeys = new Map<string, string>();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
-import type { Streamed } from '#test/read-events.ts';
+import type { StreamContent } from '#test/read-events.ts';
 import { piecesReply, toEvent } from '#test/scripted-upstream.ts';
 import { startModel } from '#test/start-model.ts';
 
 const { upstream, service } = await startModel();
 
-async function stream(...pieces: readonly (string | Buffer)[]): Promise<Streamed> {
+async function stream(...pieces: readonly (string | Buffer)[]): Promise<StreamContent> {
   upstream.script(piecesReply(...pieces));
   const reader = await service.stream('m', { messages: hello });
   return reader.readRest();

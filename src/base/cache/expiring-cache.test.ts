@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Clock } from '../time/clock.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { type Expiring, ExpiringCache, toExpiringBytes } from './expiring-cache.ts';
+import { ExpiringCache, type ExpiringEntry, toExpiringBytes } from './expiring-cache.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
 
 function openCache(maxBytes: number) {
-  const kept = new BoundedCache<Expiring<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
+  const kept = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
   const createdKeys: string[] = [];
   const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>

@@ -3,7 +3,7 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { ReplyParser } from './reply-parser.ts';
 
-interface Read {
+interface ReadResult {
   status: number;
   content: string;
   error: string | null;
@@ -12,7 +12,7 @@ interface Read {
   keepAliveMs: number;
 }
 
-function read(pieces: readonly string[], ends = false): Read {
+function read(pieces: readonly string[], ends = false): ReadResult {
   const parser = new ReplyParser();
   let content = '';
   for (const piece of pieces) {

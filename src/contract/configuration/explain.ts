@@ -78,7 +78,7 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
  * Explains a value that matches no form of a union. If only one form is a candidate, returns the errors of this form. Otherwise,
  * returns an error with the allowed values of the discriminator, or with the allowed kinds of value.
  */
-function toFormIssues(forms: readonly SchemaNode[], location: Located): readonly Issue[] {
+function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {
   const { path, actual } = location;
   const [form, ...rest] = formsFor(forms, actual);
   if (form !== undefined && rest.length === 0) {
@@ -144,13 +144,13 @@ function describeKind(kind: string): string {
   return kindNames.get(kind) ?? 'a value that JSON does not support';
 }
 
-interface Located {
+interface LocatedValue {
   readonly path: Path;
   readonly actual: unknown;
 }
 
 /** Returns the path for a JSON pointer, and the value there. */
-function located(pointer: string, value: unknown): Located {
+function located(pointer: string, value: unknown): LocatedValue {
   const path: (string | number)[] = [];
   let actual = value;
   for (const segment of parsePointer(pointer)) {

@@ -10,7 +10,7 @@ import { ownAnswer, sendOwn } from './own-answer.ts';
 import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
 /** Settings of the mounted gateway. */
-interface Mounted {
+interface MountOptions {
   /** Path prefix before `/msgapi/v1/…`, such as `/addin`. */
   readonly prefix: string;
   readonly rules: AddinRules;
@@ -28,11 +28,11 @@ interface Entry {
  * headers. This way, all gateway rules (docs/wire.md, Add-in) apply without a second connection.
  */
 export class AddinMount {
-  readonly #mounted: () => Mounted | undefined;
+  readonly #mounted: () => MountOptions | undefined;
   readonly #entries = new WeakMap<IncomingMessage, Entry>();
 
   /** `mounted` returns undefined while the gateway is disabled. */
-  constructor(mounted: () => Mounted | undefined) {
+  constructor(mounted: () => MountOptions | undefined) {
     this.#mounted = mounted;
   }
 
@@ -71,7 +71,7 @@ export class AddinMount {
   }
 
   /** Returns the gateway for a URL, together with the URL without the prefix. Undefined if the URL is not below the prefix. */
-  #mountedAt(url: string): (Mounted & { readonly target: string }) | undefined {
+  #mountedAt(url: string): (MountOptions & { readonly target: string }) | undefined {
     const mounted = this.#mounted();
     const target = mounted && stripUrlPrefix(mounted.prefix, url);
     return mounted === undefined || target === undefined ? undefined : { ...mounted, target };
@@ -105,9 +105,9 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
  * Returns a function that returns the settings of the mounted gateway. Recomputes them when the configuration changes. Undefined
  * while the gateway is disabled.
  */
-export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {
+export function mountedAddin(snapshot: () => ConfigSnapshot): () => MountOptions | undefined {
   let lastConfiguration: Configuration | undefined;
-  let mounted: Mounted | undefined;
+  let mounted: MountOptions | undefined;
   return () => {
     const { configuration } = snapshot();
     if (configuration !== lastConfiguration) {
@@ -118,7 +118,7 @@ export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | un
   };
 }
 
-function toMounted({ addin, security }: Configuration): Mounted {
+function toMounted({ addin, security }: Configuration): MountOptions {
   return {
     prefix: addin.prefix,
     rules: toRules(addin.models, addin.allowedOrigins),

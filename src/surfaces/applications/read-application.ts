@@ -21,7 +21,7 @@ const maxReportedIssues = 5;
 const maxPathLength = 200;
 
 /** Context for the validation of an application before it is saved. */
-interface Saving {
+interface SaveContext {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly snapshot: ConfigSnapshot;
@@ -41,7 +41,7 @@ const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_a
  * Returns the validated entry from a request body, which may also be the response of a GET. Throws `invalid_request` with the
  * errors.
  */
-export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {
+export async function readApplication(body: unknown, saving: SaveContext): Promise<ApplicationEntry> {
   const input = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
   const ids = await possibleModels(input, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
@@ -66,7 +66,7 @@ function withoutAnswerFields(body: object): object {
  * Returns the ids of chat deployments that the caller may use. Of saved applications, only the one that the input names is
  * included. A deployment that the caller may not use looks like one that does not exist.
  */
-async function possibleModels(input: unknown, { caller, catalog, snapshot }: Saving): Promise<ReadonlySet<string>> {
+async function possibleModels(input: unknown, { caller, catalog, snapshot }: SaveContext): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(input) ? input.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
   const namedModel = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
@@ -80,7 +80,7 @@ function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> 
 }
 
 /** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
-function* findEndpointIssues({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Issue> {
+function* findEndpointIssues({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: SaveContext): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
   if (endpoint !== undefined) yield* findAddressIssues(guard, ['endpoint'], endpoint);
   for (const name of addressFeatures) {
@@ -119,7 +119,7 @@ function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLoc
 }
 
 /** Returns an issue for each document that is not stored. Returns no issues if the store is unreachable. */
-async function missingDocuments(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
+async function missingDocuments(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
   try {
     return await findMissing(entry, files);
   } catch (error) {
@@ -128,7 +128,7 @@ async function missingDocuments(entry: ApplicationEntry, files: Saving['files'])
   }
 }
 
-async function findMissing(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
+async function findMissing(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
   const documents = documentsIn(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
   if (documents.length === 0) return [];
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];

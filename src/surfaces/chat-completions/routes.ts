@@ -104,7 +104,7 @@ function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): vo
   const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
   const facts = createRouteOptions(deps, base, modelErrorDialect);
   for (const api of compatApis) {
-    const route: Named = { ...byModel, api };
+    const route: NamedDeployment = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;
     serveCalls(app, `${base}/${api}`, (raw) =>
       deps.handler.serve(facts[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
@@ -118,7 +118,7 @@ interface Exchange {
 }
 
 /** The API of a request, and its deployment. */
-interface Named {
+interface NamedDeployment {
   readonly api: CompatApi;
   /** Undefined if `model` in the body names the deployment. */
   readonly encodedId: string | undefined;
@@ -128,7 +128,7 @@ interface Named {
   readonly isOpenAi: boolean;
 }
 
-async function serve(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+async function serve(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
   const { api } = route;
   if (api === 'chat/completions') return serveChat(deps, exchange, route);
   if (api === 'embeddings') return serveEmbeddings(deps, exchange, route);
@@ -140,7 +140,7 @@ async function serve(deps: CompatDeps, exchange: Exchange, route: Named): Promis
   return deps.passThrough.serve({ ...exchange, api, deployment, checkVersion: () => checkVersion(route) });
 }
 
-async function serveChat(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+async function serveChat(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
   const { context } = exchange;
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'chat' });
   const request = parseChatRequest(body);
@@ -153,7 +153,7 @@ async function serveChat(deps: CompatDeps, exchange: Exchange, route: Named): Pr
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
   const { context } = exchange;
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'embedding' });
   const reply = await deps.calls.embed(target, parseEmbeddingsRequest(body), context.signal);
@@ -165,7 +165,7 @@ async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Name
 async function authorize(
   { handler, calls }: CompatDeps,
   { context, caller }: Exchange,
-  { use, ...route }: Named & { readonly use: 'chat' | 'embedding' },
+  { use, ...route }: NamedDeployment & { readonly use: 'chat' | 'embedding' },
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
   const bytes = await handler.readJson(context);
   const { length } = bytes;
@@ -181,7 +181,7 @@ async function authorize(
   return { target, body };
 }
 
-function checkVersion({ version, needsVersion }: Named): void {
+function checkVersion({ version, needsVersion }: NamedDeployment): void {
   if (version !== undefined) checkApiVersion(version);
   else if (needsVersion) throw missingApiVersion();
 }

@@ -14,7 +14,7 @@ const longestMs = 180_000;
 /** Languages of the page's recipes that run here. The repository has no dependency on these clients. */
 export const responsesLanguages: readonly string[] = ['mjs', 'toml', 'bash'];
 
-interface Setting {
+interface CheckContext {
   readonly world: ResponsesWorld;
   readonly node: string;
   /** A separate folder from which the packages resolve. */
@@ -51,19 +51,19 @@ export async function checkResponses(): Promise<string[]> {
   }
 }
 
-type Named = readonly [name: string, command: readonly string[]];
+type NamedCommand = readonly [name: string, command: readonly string[]];
 
-async function toRecipes({ world, folder }: Setting, snippets: readonly Snippet[]): Promise<Named[]> {
+async function toRecipes({ world, folder }: CheckContext, snippets: readonly Snippet[]): Promise<NamedCommand[]> {
   const programs = snippets.filter(({ language }) => language === 'mjs');
   return Promise.all(
-    programs.map(async ({ client, code }, index): Promise<Named> => {
+    programs.map(async ({ client, code }, index): Promise<NamedCommand> => {
       await writeFile(join(folder, `recipe-${index}.mjs`), code.replaceAll(shownAddress, world.url));
       return [`the recipe of ${client}`, [process.execPath, `recipe-${index}.mjs`]];
     }),
   );
 }
 
-async function runAll({ world, folder }: Setting, programs: readonly Named[]): Promise<string[]> {
+async function runAll({ world, folder }: CheckContext, programs: readonly NamedCommand[]): Promise<string[]> {
   const errors: string[] = [];
   for (const [name, command] of programs) {
     const options = { folder, environment: world.environment, timeoutMs: longestMs, isBare: true };
@@ -75,7 +75,7 @@ async function runAll({ world, folder }: Setting, programs: readonly Named[]): P
 }
 
 /** Codex edits a file with the configuration of the page. */
-async function runCodex({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
+async function runCodex({ world, node, folder }: CheckContext, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'toml');
   if (recipe === undefined) return ['docs/clients.md has no configuration of Codex'];
   return editEach('Codex', folder, async (deployment, { home, work }) => {
@@ -88,7 +88,7 @@ async function runCodex({ world, node, folder }: Setting, snippets: readonly Sni
 }
 
 /** Claude Code answers the prompt of the page's recipe, and edits a file with the settings of the page. */
-async function runClaudeCode({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
+async function runClaudeCode({ world, node, folder }: CheckContext, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'bash')?.code.replaceAll(shownAddress, world.url);
   if (recipe === undefined) return ['docs/clients.md has no recipe of Claude Code'];
   const programs = join(node, `node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}`);

@@ -17,7 +17,7 @@ interface Step extends RunOptions {
   readonly command: readonly string[];
 }
 
-interface Installed {
+interface Installation {
   readonly name: string;
   /** Files and strings that identify the installation. A change causes another folder. */
   readonly locks: readonly string[];
@@ -26,7 +26,7 @@ interface Installed {
 }
 
 /** Returns the installation folder. Fills it, in up to three attempts, unless an earlier run did so with equal locks. */
-export async function install({ name, locks, toSteps }: Installed): Promise<string> {
+export async function install({ name, locks, toSteps }: Installation): Promise<string> {
   const hash = createHash('sha256');
   for (const lock of locks) hash.update(lock);
   const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);

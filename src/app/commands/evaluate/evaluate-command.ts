@@ -28,7 +28,7 @@ export interface EvaluateDeps {
 
 const pollMs = 250;
 const defaultUrl = 'http://127.0.0.1:8080';
-type Running = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
+type EvaluationContext = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
 
 /** Runs `parley evaluate`. Returns the exit code. */
 export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps): Promise<0 | 1 | 2> {
@@ -61,7 +61,7 @@ async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }
 }
 
 async function run(
-  { client, isTerminal, writeProgress, onBreak }: Running,
+  { client, isTerminal, writeProgress, onBreak }: EvaluationContext,
   applicationPath: string,
   request: Parameters<EvaluationClient['start']>[1],
 ): Promise<EvaluationWithResults> {

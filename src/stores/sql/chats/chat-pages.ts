@@ -40,7 +40,7 @@ export async function listRows<Columns extends ListColumns>(
 }
 
 /** A complete list at a revision of its user. */
-export interface Listing {
+export interface ChatListing {
   readonly revision: number;
   readonly rows: readonly SearchRow[];
 }
@@ -52,7 +52,7 @@ const maxChanged = 500;
 export async function updateListing(
   kysely: Kysely<Schema>,
   subject: string,
-  { listing, archived }: { readonly listing: Listing; readonly archived: boolean },
+  { listing, archived }: { readonly listing: ChatListing; readonly archived: boolean },
 ): Promise<readonly SearchRow[] | undefined> {
   const changed = await kysely
     .selectFrom('chats')

@@ -8,7 +8,7 @@ import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';
 
-interface Writing {
+interface SealedTransaction {
   /** Must be a transaction. */
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
@@ -25,7 +25,7 @@ export function openItem(
 
 /** Appends items, or none if an ID already exists (`existingId`). Returns undefined if there is no conversation. */
 export async function appendItems(
-  { kysely, seal }: Writing,
+  { kysely, seal }: SealedTransaction,
   ref: ConversationRef,
   items: readonly JsonObject[],
 ): Promise<{ readonly existingId?: string } | undefined> {
@@ -42,7 +42,7 @@ export async function appendItems(
 
 /** Appends the items that do not exist yet. Does nothing if the conversation does not exist. */
 export async function appendNewItems(
-  { kysely, seal }: Writing,
+  { kysely, seal }: SealedTransaction,
   ref: ConversationRef,
   items: readonly JsonObject[],
 ): Promise<void> {
@@ -90,7 +90,7 @@ async function findExistingIds(kysely: Kysely<Schema>, conversation: string, ite
 }
 
 async function insertItems(
-  { kysely, seal }: Writing,
+  { kysely, seal }: SealedTransaction,
   conversation: string,
   { first, items }: { first: number; items: readonly JsonObject[] },
 ): Promise<void> {

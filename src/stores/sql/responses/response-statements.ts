@@ -3,7 +3,7 @@ import type { Schema } from '../schema.ts';
 import type { EndedFields } from './response-rows.ts';
 import type { ResponseRow } from './response-schema.ts';
 
-interface Ended extends EndedFields {
+interface EndStatementFields extends EndedFields {
   readonly id: string;
   /** The node that must own the response. */
   readonly node: string;
@@ -30,7 +30,7 @@ export class ResponseStatements {
   readonly endWithAsyncCommit = createEndStatement(true);
 }
 
-function createEndStatement(isAsync: boolean): PreparedStatement<Ended, { readonly id: string }> {
+function createEndStatement(isAsync: boolean): PreparedStatement<EndStatementFields, { readonly id: string }> {
   return new PreparedStatement(
     (kysely, { id, node, ...fields }) =>
       kysely

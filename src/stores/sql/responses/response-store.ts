@@ -24,7 +24,7 @@ import { freeSpace, sweepResponses } from './response-sweep.ts';
 import { canCommitAsync, endRun } from './run-end.ts';
 import { SqlRunStore } from './run-store.ts';
 
-interface Ending extends EndedResponse {
+interface ResponseEnd extends EndedResponse {
   readonly node: string;
 }
 
@@ -35,7 +35,7 @@ export class SqlResponseStore implements ResponseStore {
   readonly #seal: Seal;
   readonly #statements = new ResponseStatements();
   readonly #added: Batches<ResponseRow, undefined>;
-  readonly #ended: Batches<Ending, boolean>;
+  readonly #ended: Batches<ResponseEnd, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
@@ -139,15 +139,15 @@ export class SqlResponseStore implements ResponseStore {
     return rows.map(() => undefined);
   }
 
-  async #end(endings: readonly Ending[]): Promise<readonly boolean[]> {
+  async #end(endings: readonly ResponseEnd[]): Promise<readonly boolean[]> {
     const [first] = endings;
     const isAsync = endings.every(canCommitAsync);
-    const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
+    const write = async (kysely: Kysely<Schema>, { node, ...ended }: ResponseEnd): Promise<boolean> =>
       endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isAsync }, ended, node);
     if (first !== undefined && endings.length === 1 && isAsync)
       return [await this.#database.run((kysely) => write(kysely, first))];
     return this.#database.transact(async (transaction) => {
-      const outcomes = new Map<Ending, boolean>();
+      const outcomes = new Map<ResponseEnd, boolean>();
       const inOrder = endings.toSorted((left, right) => (left.response.subject < right.response.subject ? -1 : 1));
       for (const ending of inOrder) outcomes.set(ending, await write(transaction, ending));
       return endings.map((item) => outcomes.get(item) ?? false);
@@ -223,7 +223,7 @@ async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise
   return rowsById;
 }
 
-interface Finding {
+interface SealedDatabase {
   readonly database: SqlDatabase;
   readonly seal: Seal;
 }
@@ -232,7 +232,7 @@ const idsAtOnce = 500;
 
 /** Returns items of the user's responses and conversations by ID. */
 async function findStoredItems(
-  { database, seal }: Finding,
+  { database, seal }: SealedDatabase,
   subject: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, JsonObject>> {
