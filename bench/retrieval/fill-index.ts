@@ -4,7 +4,7 @@ import { Dice } from './corpus/paper.ts';
 
 const documentCount = 20;
 const wordsAPassage = 90;
-const vectorsAtOnce = 500;
+const vectorsPerBatch = 500;
 
 interface Model {
   readonly model: string;
@@ -32,8 +32,8 @@ export async function fillIndex(index: PassageIndex, { model, dimensions }: Mode
       document,
       Array.from({ length: passages }, (_, index) => toPassage(index, words, dice)),
     );
-    for (let first = 0; first < passages; first += vectorsAtOnce) {
-      const size = Math.min(vectorsAtOnce, passages - first);
+    for (let first = 0; first < passages; first += vectorsPerBatch) {
+      const size = Math.min(vectorsPerBatch, passages - first);
       await index.addVectors(
         { document: document.id, model },
         { first, count: size, vectors: toVectors(size, dimensions, dice) },

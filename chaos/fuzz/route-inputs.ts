@@ -1,4 +1,10 @@
-import { type DocumentedOperation, type ExampleRequest, type OpenApiDocument, readOperations, toRequests } from '#test/documented.ts';
+import {
+  type DocumentedOperation,
+  type ExampleRequest,
+  type OpenApiDocument,
+  readOperations,
+  toRequests,
+} from '#test/documented.ts';
 import { Random } from '../random.ts';
 import { namesIn, type Schema, SchemaValues } from './from-schema.ts';
 import { mutateJson, toText } from './mutate-json.ts';

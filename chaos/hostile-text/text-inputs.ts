@@ -1,4 +1,10 @@
-import { type DocumentedOperation, type ExampleRequest, type OpenApiDocument, readOperations, toRequests } from '#test/documented.ts';
+import {
+  type DocumentedOperation,
+  type ExampleRequest,
+  type OpenApiDocument,
+  readOperations,
+  toRequests,
+} from '#test/documented.ts';
 import { type Schema, SchemaValues } from '../fuzz/from-schema.ts';
 import type { RouteInput } from '../fuzz/route-inputs.ts';
 import type { Random } from '../random.ts';

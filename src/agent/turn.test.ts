@@ -33,7 +33,7 @@ describe('Turn', () => {
     const blocks = ['a', 'b', 'c'].map((thinking) => ({ type: 'thinking', thinking }));
     const first = { thinking_blocks: blocks.slice(0, 1) };
     const turn = new Turn();
-    for (const said of [first, { thinking_blocks: blocks.slice(1) }]) turn.addChunk(delta(said));
+    for (const fields of [first, { thinking_blocks: blocks.slice(1) }]) turn.addChunk(delta(fields));
     expect(turn.toMessage()).toMatchObject({ thinking_blocks: blocks });
     expect(first.thinking_blocks).toHaveLength(1);
   });

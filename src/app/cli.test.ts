@@ -39,20 +39,27 @@ describe('help', () => {
   });
 
   it('lists every environment variable that settings are read from', () => {
-    const asked: string[] = [];
+    const names: string[] = [];
     const environment = new Proxy<Record<string, string>>(
       {},
       {
         get: (_nothing, name) => {
-          asked.push(String(name));
+          names.push(String(name));
           return undefined;
         },
       },
     );
-    const none = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
-    readSettings(none, environment);
-    expect(asked.length).toBeGreaterThan(10);
-    for (const name of asked) expect(help).toContain(name);
+    const noFlags = {
+      config: undefined,
+      host: undefined,
+      port: undefined,
+      data: undefined,
+      tlsCert: undefined,
+      tlsKey: undefined,
+    };
+    readSettings(noFlags, environment);
+    expect(names.length).toBeGreaterThan(10);
+    for (const name of names) expect(help).toContain(name);
   });
 });
 

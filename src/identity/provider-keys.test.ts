@@ -29,8 +29,8 @@ function openKeys() {
 describe('ProviderKeys.current', () => {
   it('fetches the keys once for concurrent requests', async () => {
     const { keys, state, sets } = openKeys();
-    const given = await Promise.all(Array.from({ length: 20 }, () => keys.current()));
-    expect(new Set(given)).toEqual(new Set(sets));
+    const keySets = await Promise.all(Array.from({ length: 20 }, () => keys.current()));
+    expect(new Set(keySets)).toEqual(new Set(sets));
     expect(state.fetched).toBe(1);
   });
 

@@ -111,9 +111,9 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    const told = await events(whole(), { leavesAtReport: true });
+    const log = await events(whole(), { leavesAtReport: true });
     // The usage is charged first, because the record of the call is written when the client cancels.
-    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
+    expect(log).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
   });
 
   it('is charged if its report fails, and the reader receives that error', async () => {
@@ -121,8 +121,8 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    const told = await events(whole(), { isDeaf: true });
-    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
+    const log = await events(whole(), { isDeaf: true });
+    expect(log).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
   });
 
   it('is reported if a frame cannot be normalized, and its source is stopped', async () => {

@@ -127,9 +127,9 @@ describe('NormalizedReply for a stream', () => {
 
   it('rejects an endless start, too many choices, and too many open stages', () => {
     const order = new Ordered(facts);
-    const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
+    const emptyFrame = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
     const endlessly = (): void => {
-      for (let index = 0; index < 2000; index += 1) order.take(nothing);
+      for (let index = 0; index < 2000; index += 1) order.take(emptyFrame);
     };
     expect(endlessly).toThrow('before the first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
@@ -379,14 +379,14 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
 });
 
 it('passes the error on even if the reader rejects the end of an open stage', () => {
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   let takes = true;
   const sink = {
     frame() {
       if (!takes) throw new Error('no such stage');
     },
     end() {},
-    fail: (error: unknown) => void told.push(error),
+    fail: (error: unknown) => void errors.push(error),
   };
   const totals = new UsageTotals({
     deployment: { ...configured, id: 'm', kind: 'model' },
@@ -401,5 +401,5 @@ it('passes the error on even if the reader rejects the end of an open stage', ()
   reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
   takes = false;
   reply.fail('broken');
-  expect(told).toEqual(['broken']);
+  expect(errors).toEqual(['broken']);
 });

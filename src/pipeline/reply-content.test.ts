@@ -13,8 +13,8 @@ describe('ReplyContent', () => {
       { name: 'Looks', attachments: [{ title: 'x' }, { title: 'y', index: -1 }] },
       { name: 'Says', index: 1 },
     ];
-    const given = { stages, attachments: [{ title: 'z' }], controls: [{ label: 'Go' }], state: { a: 1 } };
-    expect(complete(given, { attachments: [{ title: 'last', index: '7' }] })).toEqual([
+    const content = { stages, attachments: [{ title: 'z' }], controls: [{ label: 'Go' }], state: { a: 1 } };
+    expect(complete(content, { attachments: [{ title: 'last', index: '7' }] })).toEqual([
       {
         stages: [
           {

@@ -6,15 +6,15 @@ import { ExpiringCache, type ExpiringEntry, toExpiringBytes } from './expiring-c
 const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
 
 function openCache(maxBytes: number) {
-  const kept = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
+  const store = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
   const createdKeys: string[] = [];
-  const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
+  const cache = new ExpiringCache({ clock, store: store, failureFreshMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>
     cache.get(key, async () => {
       createdKeys.push(key);
       return { value: key.padEnd(chars), freshMs: 1_000 };
     });
-  return { kept, createdKeys, get };
+  return { kept: store, createdKeys, get };
 }
 
 it('ExpiringCache counts the size of a value as soon as the value is created', async () => {

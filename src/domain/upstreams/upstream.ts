@@ -69,7 +69,7 @@ export interface Attempt<Request = ChatRequest> {
   readonly maxCompletionTokens?: number | undefined;
   /**
    * The request in the client's dialect. A protocol that supports it sends this instead of `request`, and returns frames with
-   * `native`. All other protocols send `request` on the compat wire.
+   * `native`. All other protocols send `request` in the format of chat completions.
    */
   readonly native?: NativeRequest;
   /** Whether Parley translated the messages of the request from the client's dialect. */
@@ -120,7 +120,7 @@ export interface PassThroughFrame {
   readonly chars: number;
 }
 
-/** Receives the reply of an upstream: untrusted frames of the compat wire, up to the upstream's end marker. */
+/** Receives the reply of an upstream: untrusted frames of chat completions, up to the upstream's end marker. */
 export type UpstreamSink = Sink<RawFrame>;
 
 /** Client for one kind of upstream. All errors are `UpstreamError`, also after the first frame. */

@@ -102,7 +102,7 @@ export class RequestContext {
     return this.#answer?.ignored ?? emptySet;
   }
 
-  /** Headers of a successful response on the compat surface. */
+  /** Headers of a successful response of the chat completions API. */
   get replyHeaders(): Record<string, string> {
     const { headers } = this;
     const ignored = this.#answer?.ignored;

@@ -25,7 +25,7 @@ export interface RouteOptions {
   readonly operation: Operation;
   /** Pattern of the route, never an actual path. */
   readonly route: string;
-  /** Undefined selects the dialect of the compat surface. */
+  /** Undefined selects the dialect of the chat completions API. */
   readonly errorDialect?: ErrorDialect;
   /** Returns the maximum number of bytes of a body. Absent or undefined: `security.maxBodyBytes`. */
   readonly maxBodyBytes?: (request: IncomingMessage) => number | undefined;

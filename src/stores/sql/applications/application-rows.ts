@@ -24,7 +24,7 @@ export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
 /** Fields that a write does not change. */
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
-const rowsAtOnce = 100;
+const rowsPerStatement = 100;
 /** Maximum number of IDs in one query. It exceeds the number of IDs that one application may name, including both spellings. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
@@ -47,8 +47,8 @@ export function findRow(
 /** Returns several applications in no particular order. */
 export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
   const rows: SealedRow[] = [];
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    const batch = ids.slice(from, from + rowsAtOnce);
+  for (let from = 0; from < ids.length; from += rowsPerStatement) {
+    const batch = ids.slice(from, from + rowsPerStatement);
     rows.push(
       ...(await kysely
         .selectFrom('applications')
@@ -99,7 +99,7 @@ export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): P
     .where(sql<boolean>`roles_etag is distinct from etag`)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(rowsAtOnce)
+    .limit(rowsPerStatement)
     .execute();
 }
 

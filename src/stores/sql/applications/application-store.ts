@@ -246,7 +246,7 @@ async function moveVersions(transaction: Kysely<Schema>, { from, to }: Applicati
 
 type ApplicationEntryRef = Pick<StoredApplication, 'id' | 'entry'>;
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 /** Replaces the recorded roles of the applications by the roles that they name now. */
 async function writeRoles(transaction: Kysely<Schema>, applications: readonly ApplicationEntryRef[]): Promise<void> {
@@ -254,10 +254,10 @@ async function writeRoles(transaction: Kysely<Schema>, applications: readonly Ap
   const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
     [...new Set(userRoles)].filter(isStorableKey).map((role) => ({ role, application: id })),
   );
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
     await transaction
       .insertInto('application_roles')
-      .values(rows.slice(from, from + rowsAtOnce))
+      .values(rows.slice(from, from + rowsPerStatement))
       .execute();
   }
 }

@@ -14,7 +14,7 @@ interface SealedTransaction {
   readonly seal: Seal;
 }
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 export function openItem(
   seal: Seal,
@@ -77,12 +77,12 @@ async function reserveNumbers(
 async function findExistingIds(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
   const ids = items.map(({ id }) => String(id));
   const existingIds = new Set<string>();
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+  for (let from = 0; from < ids.length; from += rowsPerStatement) {
     const rows = await kysely
       .selectFrom('conversation_items')
       .select('id')
       .where('conversation', '=', conversation)
-      .where('id', 'in', ids.slice(from, from + rowsAtOnce))
+      .where('id', 'in', ids.slice(from, from + rowsPerStatement))
       .execute();
     for (const { id } of rows) existingIds.add(id);
   }
@@ -95,10 +95,10 @@ async function insertItems(
   { first, items }: { first: number; items: readonly JsonObject[] },
 ): Promise<void> {
   const rows = items.map((item, index) => toItemRow(seal, { id: conversation, nth: first + index, item }));
-  for (let from = 0; from < rows.length; from += rowsAtOnce)
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
     await kysely
       .insertInto('conversation_items')
-      .values(rows.slice(from, from + rowsAtOnce))
+      .values(rows.slice(from, from + rowsPerStatement))
       .execute();
   const added = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   await kysely

@@ -184,7 +184,7 @@ interface Link {
   readonly bytes: number;
 }
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 /** Returns the rows of a response and of all responses that it continues, earliest first. */
 async function readChain(
@@ -215,8 +215,8 @@ async function readChain(
 
 async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
   const rowsById = new Map<string, ReadRow>();
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    const batch = ids.slice(from, from + rowsAtOnce);
+  for (let from = 0; from < ids.length; from += rowsPerStatement) {
+    const batch = ids.slice(from, from + rowsPerStatement);
     const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', batch).execute();
     for (const row of rows) rowsById.set(row.id, row);
   }
@@ -228,7 +228,7 @@ interface SealedDatabase {
   readonly seal: Seal;
 }
 
-const idsAtOnce = 500;
+const idsPerStatement = 500;
 
 /** Returns items of the user's responses and conversations by ID. */
 async function findStoredItems(
@@ -238,8 +238,8 @@ async function findStoredItems(
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const itemsById = new Map<string, JsonObject>();
   const storableIds = [...new Set(ids)].filter(isStorableKey);
-  for (let from = 0; from < storableIds.length; from += idsAtOnce) {
-    const batch = storableIds.slice(from, from + idsAtOnce);
+  for (let from = 0; from < storableIds.length; from += idsPerStatement) {
+    const batch = storableIds.slice(from, from + idsPerStatement);
     for (const row of await database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
       for (const item of listItems(fromRow(seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
     }

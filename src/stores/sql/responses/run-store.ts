@@ -23,7 +23,7 @@ interface AppendedEvents {
   readonly row: ReturnType<typeof toEventRow>;
 }
 
-const eventRowsAtOnce = 50;
+const eventRowsPerQuery = 50;
 const orphansPerBatch = 50;
 /** Responses that have not ended, which are the rows with an owner. */
 export class SqlRunStore implements RunStore {
@@ -104,7 +104,7 @@ export class SqlRunStore implements RunStore {
         .where('response', '=', id)
         .where('last', '>', after)
         .orderBy('first')
-        .limit(eventRowsAtOnce)
+        .limit(eventRowsPerQuery)
         .execute(),
     );
     return rows.flatMap(({ first, sealed_events }) => {

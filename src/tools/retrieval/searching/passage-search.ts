@@ -154,7 +154,7 @@ export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
 }
 
 /** Number of vector components to process before yielding to the event loop. They take about a millisecond. */
-const numbersAtOnce = 1_000_000;
+const numbersPerTurn = 1_000_000;
 
 /** Concatenated vectors of a document. */
 interface VectorSet {
@@ -177,7 +177,7 @@ export async function nearest(queryVector: Float32Array, sets: readonly VectorSe
       const similarity = dot(queryVector, vectors, index * queryVector.length);
       if (similarity > best.minSimilarity) best.add({ document, nth: index, similarity });
       scanned += queryVector.length;
-      if (scanned < numbersAtOnce) continue;
+      if (scanned < numbersPerTurn) continue;
       scanned = 0;
       await nextTurn();
     }
