@@ -243,8 +243,8 @@ describe('AddonTools documents', () => {
   it('reports a document that does not arrive in time', async () => {
     const server = await startServer((_request, response) => {
       response.writeHead(200);
-      const drip = setInterval(() => response.write(' '), 50);
-      response.on('close', () => clearInterval(drip));
+      const sendSlowly = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(sendSlowly));
     });
     const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), neverAborted);
     expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
@@ -279,9 +279,9 @@ describe('findAddons', () => {
       ['other', 'weather'],
     ],
     [[], []],
-  ])('finds addons by name or by their own address, each once: %j', (requestedAddons, names) => {
-    expect(findAddons({ addons, ...configured }, requestedAddons).map(({ name }) => name)).toEqual(names);
-    expect(findAddons({ addons, ...guarded }, requestedAddons).map(({ name }) => name)).toEqual(names);
+  ])('finds addons by name or by their own address, each once: %j', (requests, names) => {
+    expect(findAddons({ addons, ...configured }, requests).map(({ name }) => name)).toEqual(names);
+    expect(findAddons({ addons, ...guarded }, requests).map(({ name }) => name)).toEqual(names);
   });
 
   it.each([
@@ -296,8 +296,8 @@ describe('findAddons', () => {
     { url: 'http://weather.test/openapi.json' },
     { url: 'not an address' },
     {},
-  ])('rejects an addon that is not configured: %j', (requestedAddon) => {
-    expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, requestedAddon])).toThrow(
+  ])('rejects an addon that is not configured: %j', (requests) => {
+    expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, requests])).toThrow(
       expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[1]' }),
     );
   });

@@ -74,7 +74,7 @@ describe('runLoop', () => {
     ]);
   });
 
-  it('joins arguments that arrive in pieces and returns further fields of the call to the upstream', async () => {
+  it('joins streamed arguments and returns further fields of the call to the upstream', async () => {
     const model = scriptedModel(
       [
         messageChunk({ reasoning_content: 'Let me ' }),
@@ -106,7 +106,7 @@ describe('runLoop', () => {
     });
   });
 
-  it('accepts a reply in one piece', async () => {
+  it('accepts a complete reply', async () => {
     const createCompletion = (message: object, finish_reason: 'tool_calls' | 'stop') =>
       Frame.ofCompletion({
         id: 'c',
@@ -121,11 +121,11 @@ describe('runLoop', () => {
       createCompletion({ content: 'Noon.' }, 'stop'),
     ];
     const requests: ChatRequest[] = [];
-    async function* ask(request: ChatRequest) {
+    async function* sendRequest(request: ChatRequest) {
       requests.push(request);
       yield replies[requests.length - 1] ?? createCompletion({}, 'stop');
     }
-    const chunks = await collectChunks({ sendRequest: ask, tools: [time] });
+    const chunks = await collectChunks({ sendRequest, tools: [time] });
     expect(requests[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
     expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
@@ -175,7 +175,7 @@ describe('runLoop', () => {
   });
 
   it('sums the usage of all model requests and tools per model', async () => {
-    const asking = tool('ask_other', async (_args, { report }) => {
+    const callingTool = tool('ask_other', async (_args, { report }) => {
       const usage = [{ index: 0, model: 'other', name: 'other', prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }];
       await report({ content: 'half way', stages: [{ index: 0, name: 'Inner', status: null }], usage });
       return 'told';
@@ -184,7 +184,7 @@ describe('runLoop', () => {
       usage_per_model: [{ index: 0, model: 'm', name: 'm', prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }],
     };
     const model = scriptedModel([...calls(['ask_other', {}]), { statistics }, used(1, 1)], [...answers('Done.'), { statistics }]);
-    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [asking] });
+    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [callingTool] });
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
     expect(chunks.at(-1)?.statistics?.usage_per_model.map(({ model: name, total_tokens }) => [name, total_tokens])).toEqual([
       ['m', 4],

@@ -20,7 +20,7 @@ describe('runLoop with failing tools', () => {
     ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
     ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
     ['a failed result', 'says', {}, 'HTTP 404'],
-  ])('continues after %s and returns the reason to the model', async (_what, name, args, told) => {
+  ])('continues after %s and returns the reason to the model', async (_description, name, args, expected) => {
     const reportedTools: string[] = [];
     const tools = [
       time,
@@ -41,7 +41,7 @@ describe('runLoop with failing tools', () => {
       tools,
       onToolError: (tool) => reportedTools.push(tool),
     });
-    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: expected });
     expect(fold(chunks)).toMatchObject({
       content: 'Sorry.',
       stages: [{ index: 0, name, status: 'failed' }],

@@ -3,48 +3,51 @@ import { help, readCommand } from './cli.ts';
 import { readSettings } from './settings.ts';
 
 /** Minimal arguments of each command. */
-const least = {
+const minimalCommands = {
   serve: ['serve'],
   addin: ['addin', '--upstream', 'http://x'],
   check: ['check', 'file'],
   import: ['import', 'dial', 'file'],
   'import-openapi': ['import-openapi', 'file'],
+  backup: ['backup', '--to', 'folder'],
+  restore: ['restore', '--from', 'folder'],
 } as const;
 /** `evaluate --version` takes a value, the version of an application, so it is not in `least`. */
-const every = { ...least, evaluate: ['evaluate', 'app'] };
+const fullCommands = { ...minimalCommands, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];
-const switches = ['allow-private'];
+const switches = ['allow-private', 'replace'];
 const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
   (name) => !valueless.includes(name),
 );
 
 describe('help', () => {
   it('is printed for --help by every command, and the version for --version', () => {
-    for (const args of [...Object.values(least), [], ['help']]) {
-      expect(readCommand([...args, '--help'])).toEqual({ name: args[0] === 'import' ? 'import-help' : 'help' });
+    for (const args of [...Object.values(minimalCommands), [], ['help']]) {
+      const command = ['import', 'backup', 'restore'].find((name) => name === args[0]);
+      expect(readCommand([...args, '--help'])).toEqual({ name: command === undefined ? 'help' : `${command}-help` });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });
 
   it('lists every command, and only options that a command accepts', () => {
-    for (const name of Object.keys(every)) expect(help).toContain(`parley ${name} `);
+    for (const name of Object.keys(fullCommands)) expect(help).toContain(`parley ${name} `);
     expect(flags.length).toBeGreaterThan(12);
-    const others = Object.values(every).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
+    const withTls = Object.values(fullCommands).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
     for (const flag of flags) {
-      const written = switches.includes(flag) ? [`--${flag}`] : [`--${flag}`, 'x'];
-      const commands = [...Object.values(every), ...others].map((args) => readCommand([...args, ...written]));
+      const flagArgs = switches.includes(flag) ? [`--${flag}`] : [`--${flag}`, 'x'];
+      const commands = [...Object.values(fullCommands), ...withTls].map((args) => readCommand([...args, ...flagArgs]));
       expect([flag, commands.some(({ name }) => name !== 'mistake')]).toEqual([flag, true]);
     }
   });
 
   it('lists every environment variable that settings are read from', () => {
-    const names: string[] = [];
+    const readNames: string[] = [];
     const environment = new Proxy<Record<string, string>>(
       {},
       {
         get: (_nothing, name) => {
-          names.push(String(name));
+          readNames.push(String(name));
           return undefined;
         },
       },
@@ -58,8 +61,8 @@ describe('help', () => {
       tlsKey: undefined,
     };
     readSettings(noFlags, environment);
-    expect(names.length).toBeGreaterThan(10);
-    for (const name of names) expect(help).toContain(name);
+    expect(readNames.length).toBeGreaterThan(10);
+    for (const name of readNames) expect(help).toContain(name);
   });
 });
 
@@ -70,6 +73,10 @@ describe('readCommand', () => {
     [['serve', '--colour'], "Unknown option '--colour'. See parley --help"],
     [['check', '-x'], "Unknown option '-x'. See parley --help"],
     [['check'], '"check" requires at least one FILE. See parley --help'],
+    [['backup'], '"backup" requires --to FOLDER, the folder for the backup. See parley --help'],
+    [['backup', '--too', 'x'], "Unknown option '--too', did you mean --to? See parley --help"],
+    [['restore'], '"restore" requires --from FOLDER, the folder of the backup. See parley --help'],
+    [['restore', 'x'], '"restore" does not accept "x". Use --from FOLDER and --data DIR. See parley --help'],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
     [['sevre'], 'unknown command "sevre". See parley --help'],
   ])('rejects %j with a message', (args, message) => {

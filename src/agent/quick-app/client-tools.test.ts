@@ -32,7 +32,7 @@ describe('runLoop with client tools', () => {
   it('forces a tool in the first turn only', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
     await collectChunks({ sendRequest: model.sendRequest, tools: [time], request: { ...request, tool_choice: 'required' } });
-    expect(model.requests.map((asked) => asked.tool_choice)).toEqual(['required', undefined]);
+    expect(model.requests.map(({ tool_choice }) => tool_choice)).toEqual(['required', undefined]);
   });
 
   it("stops the run with the calls of the client's tools", async () => {
