@@ -23,7 +23,7 @@ import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
 import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
 import { openDatabase } from './open-database.ts';
-import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
+import type { Closeable, DurableStores, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
 /** Stores of a node. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
