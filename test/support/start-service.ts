@@ -192,6 +192,6 @@ function openEntries(
 
 function toValidConfiguration(value: object): ValidConfiguration {
   const checked = checkConfiguration({ keys: { [callerKey]: { project: 'test' } }, ...value });
-  if ('faults' in checked) throw new Error(checked.faults.map(formatConfigurationError).join('\n'));
+  if ('errors' in checked) throw new Error(checked.errors.map(formatConfigurationError).join('\n'));
   return checked;
 }

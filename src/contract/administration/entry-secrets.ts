@@ -13,11 +13,11 @@ export function hideEntrySecrets(kind: EntryKind, entry: JsonObject): JsonObject
   return isJsonObject(applicationProperties) ? { ...hidden, applicationProperties: hideSecrets(applicationProperties) } : hidden;
 }
 
-/** An entry with its secrets, and the faults of its placeholders. */
+/** An entry with its secrets, and the errors of its placeholders. */
 export interface RestoredEntry {
   readonly entry: JsonObject;
   /** Paths are relative to the entry. */
-  readonly faults: readonly Issue[];
+  readonly errors: readonly Issue[];
 }
 
 /**
@@ -25,36 +25,36 @@ export interface RestoredEntry {
  * was stored for. Otherwise, an administrator could send it to another address. `null` removes a secret.
  */
 export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: JsonObject | undefined): RestoredEntry {
-  const faults: Issue[] = [];
-  const restored = withoutRemovedSecrets(kind, restoreHolders(kind, { input, stored, faults }));
+  const errors: Issue[] = [];
+  const restored = withoutRemovedSecrets(kind, restoreHolders(kind, { input, stored, errors }));
   replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
-    const isReported = faults.some((fault) => path.join().startsWith(fault.path.join()));
+    const isReported = errors.some((error) => path.join().startsWith(error.path.join()));
     if (secret === hiddenSecret && !isReported)
-      faults.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
+      errors.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
     return secret;
   });
   const { applicationProperties } = restored;
-  if (!isJsonObject(applicationProperties)) return { entry: restored, faults };
+  if (!isJsonObject(applicationProperties)) return { entry: restored, errors };
   const storedProperties = isJsonObject(stored?.applicationProperties) ? stored.applicationProperties : undefined;
   const merged = restoreSecrets(applicationProperties, storedProperties);
-  faults.push(...merged.faults.map((fault) => ({ ...fault, path: ['applicationProperties', ...fault.path] })));
-  return { entry: { ...restored, applicationProperties: merged.properties }, faults };
+  errors.push(...merged.errors.map((error) => ({ ...error, path: ['applicationProperties', ...error.path] })));
+  return { entry: { ...restored, applicationProperties: merged.properties }, errors };
 }
 
 interface Restoring {
   readonly input: JsonObject;
   readonly stored: JsonObject | undefined;
-  readonly faults: Issue[];
+  readonly errors: Issue[];
 }
 
 /** Restores the secrets of each object that has an address: the upstreams of a model, or the complete entry. */
-function restoreHolders(kind: EntryKind, { input, stored, faults }: Restoring): JsonObject {
+function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): JsonObject {
   if (kind === 'keys') return restoreKey(input, stored);
   if (stored === undefined) return input;
   if (kind === 'addons') {
     const address = (entry: JsonObject) => entry.url;
     return restoreFields(
-      { input, stored, faults },
+      { input, stored, errors },
       { names: ['authorization'], path: [], isSameAddress: address(input) === address(stored) },
     );
   }
@@ -68,7 +68,7 @@ function restoreHolders(kind: EntryKind, { input, stored, faults }: Restoring): 
     const [, match] = sameAddress.find(([at]) => at === index) ?? sameAddress[0] ?? [];
     const [, sameIndex] = storedUpstreams.find(([at]) => at === index) ?? [];
     return restoreFields(
-      { input: upstream, stored: match ?? sameIndex ?? {}, faults },
+      { input: upstream, stored: match ?? sameIndex ?? {}, errors },
       { names: ['key', 'headers', 'extraData'], path: ['upstreams', index], isSameAddress: match !== undefined },
     );
   });
@@ -92,7 +92,7 @@ interface Holder {
 }
 
 function restoreFields(
-  { input, stored, faults }: Required<Restoring> & { readonly stored: JsonObject },
+  { input, stored, errors }: Required<Restoring> & { readonly stored: JsonObject },
   holder: Holder,
 ): JsonObject {
   const restored: JsonObject = { ...input };
@@ -102,7 +102,7 @@ function restoreFields(
     if (holder.isSameAddress) restored[name] = mergeHidden(restored[name], stored[name]);
     else {
       const message = 'must be entered again: the stored secret is for another address. Write null to remove it';
-      faults.push({ path: [...holder.path, name], message });
+      errors.push({ path: [...holder.path, name], message });
     }
   }
   return restored;

@@ -9,8 +9,8 @@ export interface ValidConfiguration {
 }
 
 export interface RejectedConfiguration {
-  readonly faults: readonly ConfigurationError[];
-  /** Warnings about the remaining entries. Empty if the faults are not limited to single entries. */
+  readonly errors: readonly ConfigurationError[];
+  /** Warnings about the remaining entries. Empty if the errors are not limited to single entries. */
   readonly warnings: readonly ConfigurationError[];
 }
 
@@ -23,7 +23,7 @@ export interface Origin {
   readonly isCheck?: boolean;
 }
 
-/** A fault or warning about the configuration, for users. It contains no secrets. */
+/** An error or warning about the configuration, for users. It contains no secrets. */
 export interface ConfigurationError {
   /** Name of the file that holds the value, as it was passed. Empty if no file holds it. */
   readonly file: string;

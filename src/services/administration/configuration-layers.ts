@@ -58,7 +58,7 @@ function toSectionKey(section: string | number | undefined, id: string | number 
 
 /** A configuration that is in force. */
 export interface ActiveLayers {
-  /** Its warnings include the faults of the omitted entries. */
+  /** Its warnings include the errors of the omitted entries. */
   readonly valid: ValidConfiguration;
   /** Keys of the entries that are not in force, because the configuration would be invalid with them. */
   readonly omitted: ReadonlySet<string>;
@@ -70,17 +70,17 @@ export interface ActiveLayers {
  */
 export function activateLayers(files: ValidConfiguration, entries: EntryMap, check: CheckConfiguration): ActiveLayers {
   const remaining = new Map(entries);
-  const faults: ConfigurationError[] = [];
+  const errors: ConfigurationError[] = [];
   const omitted = new Set<string>();
   for (;;) {
     const checked = checkLayers(files, remaining, check);
-    if (!('faults' in checked)) return { valid: { ...checked, warnings: [...checked.warnings, ...faults] }, omitted };
-    for (const fault of checked.faults) {
-      const entry = findEntryAt(remaining.values(), fault.path);
+    if (!('errors' in checked)) return { valid: { ...checked, warnings: [...checked.warnings, ...errors] }, omitted };
+    for (const error of checked.errors) {
+      const entry = findEntryAt(remaining.values(), error.path);
       if (entry !== undefined) omitted.add(toEntryKey(entry));
-      faults.push({ ...fault, message: `${fault.message}. The entry is not in force` });
+      errors.push({ ...error, message: `${error.message}. The entry is not in force` });
     }
-    // If the faults name no entry, only the files remain.
+    // If the errors name no entry, only the files remain.
     const before = remaining.size;
     for (const key of omitted) remaining.delete(key);
     if (remaining.size === before) for (const key of [...remaining.keys()]) omitted.add(key), remaining.delete(key);

@@ -205,17 +205,17 @@ export class RuntimeEntries {
       else next.set(key, { kind, id, revision: 0, createdAtMs: before?.createdAtMs ?? 0, updatedAtMs: 0, ...after });
     }
     const checked = checkLayers(this.#files, next, check);
-    const faults = 'faults' in checked ? checked.faults : [];
+    const errors = 'errors' in checked ? checked.errors : [];
     const written = writes.filter(({ after }) => after !== undefined);
-    const ownFaults = faults.filter(({ path }) => findEntryAt(written, path) !== undefined);
-    if (ownFaults.length > 0) throw toInvalidError(ownFaults);
+    const ownErrors = errors.filter(({ path }) => findEntryAt(written, path) !== undefined);
+    if (ownErrors.length > 0) throw toInvalidError(ownErrors);
     const known = new Set(this.#inForce.warnings.map(toText));
     const dangling =
-      'faults' in checked ? [] : checked.warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
-    const uses = [...faults, ...(writes.length > written.length ? dangling : [])];
+      'errors' in checked ? [] : checked.warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
+    const uses = [...errors, ...(writes.length > written.length ? dangling : [])];
     const blocking = [...uses.map(({ path }) => path), ...this.#findRoleUses(writes, next)];
     if (!isForced && blocking.length > 0) throw toInUseError(writes, blocking);
-    const after = 'faults' in checked ? activateLayers(this.#files, next, check).valid : checked;
+    const after = 'errors' in checked ? activateLayers(this.#files, next, check).valid : checked;
     const nowMs = clock.epochMs();
     if (hasAdministrator(this.#inForce.configuration, nowMs) && !hasAdministrator(after.configuration, nowMs))
       throw new ParleyError(
@@ -274,9 +274,9 @@ function toText({ path, message }: ConfigurationError): string {
   return `${path} ${message}`;
 }
 
-/** Returns an error with all faults. Their paths are those of the configuration. */
-function toInvalidError(faults: readonly ConfigurationError[]): ParleyError {
-  const errors = faults.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
+/** Returns an error with all errors. Their paths are those of the configuration. */
+function toInvalidError(found: readonly ConfigurationError[]): ParleyError {
+  const errors = found.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
   const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
   const suffix = errors.length > maxNamed ? `, and ${errors.length - maxNamed} more` : '';
   const param = errors[0]?.path ?? null;

@@ -195,9 +195,9 @@ export async function change(
 
 /** Returns the write of a PUT. Throws `invalid_request` if a secret cannot be restored. */
 export function planPut({ kind, id }: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
-  const { entry, faults } = restoreEntrySecrets(kind, input, before?.value);
+  const { entry, errors: issues } = restoreEntrySecrets(kind, input, before?.value);
   const at = (path: readonly (string | number)[]) => formatPath([entryKinds[kind].section, id, ...path]);
-  const errors = faults.map(({ path, message }) => ({ path: at(path), message }));
+  const errors = issues.map(({ path, message }) => ({ path: at(path), message }));
   const [first] = errors;
   if (first !== undefined)
     throw new ParleyError('invalid_request', `${first.path} ${first.message}.`, { param: first.path, members: { errors } });
