@@ -20,7 +20,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { ServeFlags } from './cli.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
-import { type NodeDeps, openNode } from './node/open-node.ts';
+import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
 import { type Closable, type CloseStages, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
@@ -156,6 +156,7 @@ function keepConfiguration(
     readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(loaded) {
       entries.replaceFiles(loaded);
+      recordAudit(configurationLoaded);
       publish(loaded);
       log.info('configuration reloaded', { files: files.join(', ') });
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { entryKindNames } from '#contract/administration/entry-kinds.ts';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
@@ -82,6 +83,37 @@ const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.
 const get = (path: string) => (): TestRequest => ({ method: 'GET', path });
 const post = (path: string, body: unknown) => (): TestRequest => ({ path, body });
 const put = (path: string, body: unknown) => (): TestRequest => ({ method: 'PUT', path, body });
+
+const noEntry = '404 entry_not_found';
+const entryRoutes = entryKindNames.flatMap((kind): Row[] => {
+  const [url, path] = [`/v1/admin/${kind}/:entry`, `/v1/admin/${kind}/none`];
+  const rows: Row[] = [
+    { route: `GET ${url}`, toRequest: get(path), outcomes: byOwner(noEntry) },
+    { route: `PUT ${url}`, toRequest: put(path, []), outcomes: byOwner('400 invalid_request') },
+    { route: `POST ${url}/migrate`, toRequest: post(`${path}/migrate`, undefined), outcomes: byOwner(noEntry) },
+  ];
+  if (kind === 'keys') return rows;
+  return [
+    ...rows,
+    { route: `GET /v1/admin/${kind}`, toRequest: get(`/v1/admin/${kind}`), outcomes: byOwner(200) },
+    { route: `DELETE ${url}`, toRequest: () => ({ method: 'DELETE', path }), outcomes: byOwner(noEntry) },
+  ];
+});
+const changeRoutes: readonly Row[] = [
+  { route: 'POST /v1/admin/keys', toRequest: post('/v1/admin/keys', {}), outcomes: byOwner('400 invalid_request') },
+  { route: 'POST /v1/admin/keys/:entry/rotate', toRequest: post('/v1/admin/keys/none/rotate', {}), outcomes: byOwner(noEntry) },
+  { route: 'POST /v1/admin/apply', toRequest: post('/v1/admin/apply', {}), outcomes: byOwner(200) },
+  { route: 'GET /v1/admin/export', toRequest: get('/v1/admin/export'), outcomes: byOwner(200) },
+  { route: 'GET /v1/admin/changes', toRequest: get('/v1/admin/changes'), outcomes: byOwner(200) },
+  ...(['GET /v1/admin/changes/:change', 'POST /v1/admin/changes/:change/rollback'] as const).map((route): Row => {
+    const [method = '', url = ''] = route.split(' ');
+    return {
+      route,
+      toRequest: () => ({ method, path: url.replace(':change', 'none') }),
+      outcomes: byOwner('404 change_not_found'),
+    };
+  }),
+];
 
 const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
   const base = `/${prefix}/deployments`;
@@ -334,8 +366,10 @@ const table: readonly Row[] = [
   ...['keys', 'blocked-users'].map(
     (name): Row => ({ route: `GET /v1/admin/${name}`, toRequest: get(`/v1/admin/${name}`), outcomes: byOwner(200) }),
   ),
+  ...entryRoutes,
+  ...changeRoutes,
   {
-    route: 'DELETE /v1/admin/keys/:key',
+    route: 'DELETE /v1/admin/keys/:entry',
     toRequest: () => ({ method: 'DELETE', path: '/v1/admin/keys/none' }),
     outcomes: byOwner(noKey),
   },

@@ -7,6 +7,7 @@ import type { ServiceDeps } from '#app/service/service-deps.ts';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
@@ -47,6 +48,7 @@ export async function startFullService(toConfiguration: (hostUrl: string) => obj
     admin: { journal: new SqlJournal(database), readNode: () => report },
     applications,
     keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false },
+    entryStore: new SqlEntryStore(database, seal),
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     reportError: (message, error) => internalErrors.push(`${message}: ${describe(error)}`),

@@ -23,6 +23,9 @@ const clock = systemClock;
 const sealPurpose = 'configuration notice';
 const minSecretLength = 32;
 
+/** Audit event of configuration files that take effect. */
+export const configurationLoaded = { action: 'configuration.loaded', subject: undefined, object: undefined };
+
 /** Dependencies of a node that exist before the service is composed. */
 export interface NodeDeps {
   readonly settings: Settings;
@@ -76,14 +79,15 @@ export async function openNode(settings: Settings, environment: Environment, acc
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });
-  const put = createPut({ snapshot, state, telemetry, log, recordAudit });
+  const put = createPut({ snapshot, state, telemetry, log });
   put(accepted);
+  recordAudit(configurationLoaded);
   const entries = new RuntimeEntries({
     ...stores.entries,
     ...{ files: accepted, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
   });
   await entries.start();
-  const publish = shareConfiguration({ stores, entries, log });
+  const publish = shareConfiguration({ stores, entries, log, recordAudit });
   const closing = [[telemetry, entries, { close: closeJournal }], [stores], [lines]];
   return { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, publish, closing };
 }
@@ -98,9 +102,9 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
     yield 'PARLEY_REDIS_URL is set but PARLEY_FILES_URL is not: nodes do not share the contents of stored files';
 }
 
-type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'recordAudit'>;
+type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log'>;
 
-function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): (accepted: ValidConfiguration) => void {
+function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: ValidConfiguration) => void {
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
@@ -108,7 +112,6 @@ function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): (
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
-    recordAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
     for (const warning of warnings) log.warn(`configuration: ${formatConfigurationError(warning)}`);
   };
 }
@@ -117,7 +120,12 @@ function createPut({ snapshot, state, telemetry, log, recordAudit }: PutDeps): (
  * Applies configurations that other nodes publish. Returns a function that publishes a reloaded configuration to the other nodes,
  * encrypted with the seal.
  */
-function shareConfiguration({ stores, entries, log }: Pick<NodeDeps, 'stores' | 'entries' | 'log'>): NodeDeps['publish'] {
+function shareConfiguration({
+  stores,
+  entries,
+  log,
+  recordAudit,
+}: Pick<NodeDeps, 'stores' | 'entries' | 'log' | 'recordAudit'>): NodeDeps['publish'] {
   const { broadcast, seal } = stores;
   if (broadcast === undefined) return () => undefined;
   broadcast.onNotice(({ topic, text }) => {
@@ -132,6 +140,7 @@ function shareConfiguration({ stores, entries, log }: Pick<NodeDeps, 'stores' | 
         return;
       }
       entries.replaceFiles(checked);
+      recordAudit(configurationLoaded);
       log.info('applied the configuration of another node');
     } catch (error) {
       log.error('cannot read the configuration of another node', error);

@@ -251,9 +251,10 @@ export class RuntimeEntries {
     const next = since === -1 ? new Map<string, RuntimeEntry>() : new Map(this.#entries);
     for (const entry of entries) next.set(toEntryKey(entry), entry);
     for (const entry of deleted) next.delete(toEntryKey(entry));
+    const hasChanged = entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size;
     this.#entries = next;
     this.#revision = revision;
-    this.#activate();
+    if (hasChanged) this.#activate();
   }
 
   #activate(): void {
