@@ -112,6 +112,10 @@ describe('an entry that is created at run time', () => {
     expect((await send(node, 'PUT', 'models/file', demo)).status).toBe(200);
     const { data } = read(await send(node, 'GET', 'models?limit=1'));
     expect(data).toMatchObject([{ id: 'file', source: 'file' }]);
+    const other = { project: 'p', key: 'another-secret' };
+    const rejected = await send(node, 'POST', 'apply', { models: { file: { displayName: 'x' } }, keys: { 'user-key': other } });
+    const { error } = JSON.parse(rejected.text) as { error: { errors: { path: string }[] } };
+    expect([rejected.status, error.errors.map(({ path }) => path)]).toEqual([409, ['models.file', 'keys.user-key']]);
   });
 
   it('is not overwritten if it has changed since it was read', async () => {
@@ -222,6 +226,17 @@ describe('a secret of an entry', () => {
       expect([rejected.status, rejected.param]).toEqual([400, 'models.gpt.upstreams[0].key']);
     }
     expect(errorOf(await send(node, 'PUT', 'models/new', { upstreams: [{ ...upstream, key: '***' }] })).status).toBe(400);
+    const hidden = { upstreams: [{ ...upstream, key: '***' }] };
+    const rejected = await send(node, 'POST', 'apply', {
+      models: { one: hidden, two: hidden },
+      keys: { three: { project: 'p' } },
+    });
+    const { error } = JSON.parse(rejected.text) as { error: { errors: { path: string }[] } };
+    expect(error.errors.map(({ path }) => path)).toEqual([
+      'models.one.upstreams[0].key',
+      'models.two.upstreams[0].key',
+      'keys.three.key',
+    ]);
   });
 });
 
@@ -402,6 +417,7 @@ describe('a document', () => {
     [{ security: { maxBodyBytes: 1 } }, 'security'],
     [{ models: [] }, 'models'],
     [{ models: { x: 1 } }, 'models.x'],
+    [{ identityProviders: {}, 'identity-providers': {} }, 'identity-providers'],
   ])('with %j is rejected', async (invalid, param) => {
     expect(errorOf(await send(node, 'POST', 'apply', invalid))).toMatchObject({ status: 400, param });
   });
@@ -433,6 +449,8 @@ describe('a changed file', () => {
     node.reload({ keys, models: { shared: { ...demo, displayName: 'File' }, app: demo } });
     expect(read(await send(node, 'GET', 'models/shared'))).toMatchObject({ source: 'file', displayName: 'File' });
     expect((await call(node, 'app')).status).toBe(200);
+    const pruned = read(await send(node, 'POST', 'apply?prune=true', { models: {} }));
+    expect(pruned.data).toEqual([]);
     node.reload({ keys, models: { file: demo } });
     expect(read(await send(node, 'GET', 'models/shared'))).toMatchObject({ source: 'runtime', displayName: 'Run time' });
   });

@@ -6,6 +6,7 @@ import { entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import type { ConfigurationError, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
 import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -178,21 +179,19 @@ export class RuntimeEntries {
 
   /** Returns the writes that change something. */
   #toWrites(planned: readonly PlannedWrite[], { allowsFileEntries }: ChangeOptions): readonly EntryWrite[] {
-    return planned.flatMap(({ kind, id, after }): EntryWrite[] => {
+    const inFiles: EntryRef[] = [];
+    const writes = planned.flatMap(({ kind, id, after }): EntryWrite[] => {
       const before = this.#entries.get(toEntryKey({ kind, id }));
       if (isDeepStrictEqual(before?.value, after?.value)) return [];
       const write = { kind, id, before, after };
       if (allowsFileEntries || !isInFiles(this.#files.configuration, write)) return [write];
-      if (
-        after !== undefined &&
-        equalsFileEntry(this.#files.configuration, write, complete(entryKinds[kind].schema, after.value))
-      )
-        return [];
-      throw new ParleyError(
-        'configured_in_file',
-        `The ${entryKinds[kind].name} ${id} is in a configuration file, which takes precedence. Change the file.`,
-      );
+      const isEqual =
+        after !== undefined && equalsFileEntry(this.#files.configuration, write, complete(entryKinds[kind].schema, after.value));
+      if (!isEqual) inFiles.push(write);
+      return [];
     });
+    if (inFiles.length > 0) throw toInFilesError(inFiles);
+    return writes;
   }
 
   #requireValid(writes: readonly EntryWrite[], { isForced = false }: ChangeOptions): void {
@@ -275,13 +274,27 @@ function toText({ path, message }: ConfigurationError): string {
   return `${path} ${message}`;
 }
 
+/** An error of an entry. */
+export type EntryError = Pick<ConfigurationError, 'path' | 'message' | 'hint'>;
+
 /** Returns an error with all errors. Their paths are those of the configuration. */
-function toInvalidError(found: readonly ConfigurationError[]): ParleyError {
+export function toInvalidError(found: readonly EntryError[]): ParleyError {
   const errors = found.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
   const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);
   const suffix = errors.length > maxNamed ? `, and ${errors.length - maxNamed} more` : '';
   const param = errors[0]?.path ?? null;
   return new ParleyError('invalid_request', `${named.join('. ')}${suffix}.`, { param, members: { errors } });
+}
+
+function toInFilesError(entries: readonly EntryRef[]): ParleyError {
+  const paths = entries.map(({ kind, id }) => formatPath([entryKinds[kind].section, id]));
+  const suffix = paths.length > maxNamed ? `, and ${paths.length - maxNamed} more` : '';
+  const errors = paths.map((path) => ({ path, message: 'is in a configuration file, which takes precedence' }));
+  return new ParleyError(
+    'configured_in_file',
+    `These entries are in a configuration file, which takes precedence: ${paths.slice(0, maxNamed).join(', ')}${suffix}. Change the file.`,
+    { param: paths[0] ?? null, members: { errors } },
+  );
 }
 
 function toInUseError(writes: readonly EntryWrite[], paths: readonly string[]): ParleyError {

@@ -9,12 +9,12 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { toDocument, toEntryKey } from '#services/administration/configuration-layers.ts';
-import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
+import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, type EntryDeps, planPut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import { change, type EntryDeps, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
 
 const limits = { most: 500, otherwise: 50 };
 const { maxBytes } = storedEntries.adminDocument;
@@ -76,6 +76,7 @@ function readDocument(body: unknown): Document {
       const sections = entryKindNames.map((name) => entryKinds[name].section).join(', ');
       throw createRequestError(formatPath([section]), `cannot be changed at run time. A document may contain ${sections}`);
     }
+    if (document.has(kind)) throw createRequestError(section, `is the same section as ${entryKinds[kind].section}`);
     if (!isJsonObject(entries)) throw createRequestError(section, 'must be an object of entries by ID');
     for (const [id, entry] of Object.entries(entries)) {
       const path = formatPath([section, id]);
@@ -87,15 +88,22 @@ function readDocument(body: unknown): Document {
   return document;
 }
 
-function* planDocument(document: Document, { find, isInFiles, configuration }: EntryView): Iterable<PlannedWrite> {
+/** Throws `invalid_request` with the errors of all secrets that cannot be restored or changed. */
+function planDocument(document: Document, { find, isInFiles, configuration }: EntryView): readonly PlannedWrite[] {
+  const planned: PlannedWrite[] = [];
+  const errors: EntryError[] = [];
   for (const [kind, entries] of document) {
     const inForce: Readonly<Record<string, JsonObject>> = configuration[entryKinds[kind].section];
     for (const [id, input] of Object.entries(entries)) {
       // An exported entry has hidden secrets, so it equals the entry of a file if it equals its visible form.
-      const isUnchanged = isInFiles({ kind, id }) && equalsShown(kind, input, inForce[id]);
-      if (!isUnchanged) yield planPut({ kind, id }, input, find({ kind, id }));
+      if (isInFiles({ kind, id }) && equalsShown(kind, input, inForce[id])) continue;
+      const prepared = preparePut({ kind, id }, input, find({ kind, id }));
+      if ('errors' in prepared) errors.push(...prepared.errors);
+      else planned.push(prepared);
     }
   }
+  if (errors.length > 0) throw toInvalidError(errors);
+  return planned;
 }
 
 function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
@@ -105,11 +113,12 @@ function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | und
   return toText(hideEntrySecrets(kind, input)) === toText(JSON.parse(JSON.stringify(shown)) as JsonObject);
 }
 
-/** Deletes entries that the sections of the document lack, except keys that Parley created. */
-function* planPruning(document: Document, { entries }: EntryView): Iterable<PlannedWrite> {
+/** Deletes entries that the sections of the document lack, except keys that Parley created and entries of the files. */
+function* planPruning(document: Document, { entries, isInFiles }: EntryView): Iterable<PlannedWrite> {
   for (const { kind, id, keyPrefix } of entries.values()) {
     const section = document.get(kind);
-    if (section !== undefined && !Object.hasOwn(section, id) && keyPrefix === undefined) yield { kind, id, after: undefined };
+    const isMissing = section !== undefined && !Object.hasOwn(section, id);
+    if (isMissing && keyPrefix === undefined && !isInFiles({ kind, id })) yield { kind, id, after: undefined };
   }
 }
 

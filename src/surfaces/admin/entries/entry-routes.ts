@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
-import { formatPath } from '#contract/configuration/issue.ts';
+import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
@@ -14,12 +14,14 @@ import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { Journal, RecordAudit } from '#domain/usage/journal.ts';
 import { toEntryKey } from '#services/administration/configuration-layers.ts';
 import { listDifferences } from '#services/administration/entry-differences.ts';
-import type {
-  ChangeOptions,
-  ChangeResult,
-  EntryView,
-  PlannedWrite,
-  RuntimeEntries,
+import {
+  type ChangeOptions,
+  type ChangeResult,
+  type EntryError,
+  type EntryView,
+  type PlannedWrite,
+  type RuntimeEntries,
+  toInvalidError,
 } from '#services/administration/runtime-entries.ts';
 import { toWriteCondition } from '../../http/conditions.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
@@ -193,16 +195,27 @@ export async function change(
   return result;
 }
 
-/** Returns the write of a PUT. Throws `invalid_request` if a secret cannot be restored. */
-export function planPut({ kind, id }: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
-  const { entry, errors: issues } = restoreEntrySecrets(kind, input, before?.value);
-  const at = (path: readonly (string | number)[]) => formatPath([entryKinds[kind].section, id, ...path]);
-  const errors = issues.map(({ path, message }) => ({ path: at(path), message }));
-  const [first] = errors;
-  if (first !== undefined)
-    throw new ParleyError('invalid_request', `${first.path} ${first.message}.`, { param: first.path, members: { errors } });
-  if (kind !== 'keys') return { kind, id, after: { value: entry } };
-  return { kind, id, after: { value: planKey({ kind, id }, entry, before), ...keepPrefix(before) } };
+/** Returns the write of a PUT. Throws `invalid_request` with all errors of `preparePut`. */
+export function planPut(entry: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
+  const prepared = preparePut(entry, input, before);
+  if ('errors' in prepared) throw toInvalidError(prepared.errors);
+  return prepared;
+}
+
+/** Returns the write of a PUT, or the errors of secrets that cannot be restored or changed. */
+export function preparePut(
+  { kind, id }: EntryRef,
+  input: JsonObject,
+  before: RuntimeEntry | undefined,
+): PlannedWrite | { readonly errors: readonly EntryError[] } {
+  const { entry, errors } = restoreEntrySecrets(kind, input, before?.value);
+  const value = kind === 'keys' ? toStoredValue(kind, entry) : entry;
+  const issues = kind === 'keys' && errors.length === 0 ? findDigestIssues(id, value, before) : errors;
+  if (issues.length > 0)
+    return {
+      errors: issues.map(({ path, message }) => ({ path: formatPath([entryKinds[kind].section, id, ...path]), message })),
+    };
+  return { kind, id, after: { value, ...(kind === 'keys' && keepPrefix(before)) } };
 }
 
 function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: string } {
@@ -210,13 +223,12 @@ function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: st
 }
 
 /** A key is stored as a digest. A PUT can set it only once, because a rotation replaces it. */
-function planKey({ kind, id }: EntryRef, entry: JsonObject, before: RuntimeEntry | undefined): JsonObject {
-  const value = toStoredValue(kind, entry);
-  const path = formatPath(['keys', id, 'key']);
-  if (value.sha256 === undefined) throw createRequestError(path, 'is missing. POST /v1/admin/keys creates a key');
-  if (before !== undefined && typeof value.sha256 === 'string' && value.sha256 !== before.value.sha256)
-    throw createRequestError(path, `cannot be changed. POST /v1/admin/keys/${encodeURIComponent(id)}/rotate replaces the key`);
-  return value;
+function findDigestIssues(id: string, { sha256 }: JsonObject, before: RuntimeEntry | undefined): readonly Issue[] {
+  const path = ['key'];
+  if (sha256 === undefined) return [{ path, message: 'is missing. POST /v1/admin/keys creates a key' }];
+  if (before === undefined || typeof sha256 !== 'string' || sha256 === before.value.sha256) return [];
+  const message = `cannot be changed. POST /v1/admin/keys/${encodeURIComponent(id)}/rotate replaces the key`;
+  return [{ path, message }];
 }
 
 /** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
