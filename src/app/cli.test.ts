@@ -11,12 +11,15 @@ const minimalCommands = {
   'import-openapi': ['import-openapi', 'file'],
   backup: ['backup', '--to', 'folder'],
   restore: ['restore', '--from', 'folder'],
+  apply: ['apply', '-f', 'file'],
+  diff: ['diff', '-f', 'file'],
+  export: ['export'],
 } as const;
 /** `evaluate --version` takes a value, the version of an application, so it is not in `least`. */
 const fullCommands = { ...minimalCommands, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];
-const switches = ['allow-private', 'replace'];
+const switches = ['allow-private', 'replace', 'dry-run', 'prune', 'yes'];
 const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
   (name) => !valueless.includes(name),
 );
@@ -24,8 +27,10 @@ const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = ''])
 describe('help', () => {
   it('is printed for --help by every command, and the version for --version', () => {
     for (const args of [...Object.values(minimalCommands), [], ['help']]) {
-      const command = ['import', 'backup', 'restore'].find((name) => name === args[0]);
-      expect(readCommand([...args, '--help'])).toEqual({ name: command === undefined ? 'help' : `${command}-help` });
+      const [name = ''] = args;
+      const command = ['import', 'backup', 'restore'].find((own) => own === name);
+      const help = ['apply', 'diff', 'export'].includes(name) ? 'administration-help' : command && `${command}-help`;
+      expect(readCommand([...args, '--help'])).toEqual({ name: help ?? 'help' });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });
@@ -77,10 +82,38 @@ describe('readCommand', () => {
     [['backup', '--too', 'x'], "Unknown option '--too', did you mean --to? See parley --help"],
     [['restore'], '"restore" requires --from FOLDER, the folder of the backup. See parley --help'],
     [['restore', 'x'], '"restore" does not accept "x". Use --from FOLDER and --data DIR. See parley --help'],
+    [['apply'], '"apply" requires -f FILE. See parley --help'],
+    [['diff', 'file'], '"diff" requires -f FILE. See parley --help'],
+    [['diff', '-f', 'x', '--dry-run'], "Unknown option '--dry-run'. See parley --help"],
+    [['apply', '-f', 'x', '--pruned'], "Unknown option '--pruned', did you mean --prune? See parley --help"],
+    [['apply', '-f', 'x', '--output', 'xml'], '--output must be text or json. See parley --help'],
+    [['export', '--url', 'parley:8080'], '--url must be a URL, such as http://127.0.0.1:8080. See parley --help'],
+    [['export', '--secrets', 'all'], '--secrets must be env or hidden. See parley --help'],
+    [['export', 'file'], '"export" does not accept "file". It prints to stdout. See parley --help'],
+    [
+      ['export', '--key', 'x'],
+      'the key is not a flag, because other users can read the arguments. Use PARLEY_KEY or --key-file FILE. See parley --help',
+    ],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
     [['sevre'], 'unknown command "sevre". See parley --help'],
   ])('rejects %j with a message', (args, message) => {
     expect(readCommand(args)).toEqual({ name: 'mistake', message });
+  });
+
+  it('reads the files of apply in order, also after one -f', () => {
+    const connection = { url: undefined, keyFile: undefined, isJson: false };
+    expect(readCommand(['apply', '-f', 'a', 'b', '--prune', '--file=c', '--yes'])).toEqual({
+      name: 'apply',
+      flags: { ...connection, files: ['a', 'b', 'c'], isDryRun: false, isPruning: true, isConfirmed: true },
+    });
+    expect(readCommand(['diff', '-f', 'a', '--output', 'json', '--key-file', 'k', '--url', 'https://x/parley'])).toEqual({
+      name: 'diff',
+      flags: {
+        ...{ url: 'https://x/parley', keyFile: 'k', isJson: true },
+        ...{ files: ['a'], isDryRun: true, isPruning: false, isConfirmed: false },
+      },
+    });
+    expect(readCommand(['export'])).toEqual({ name: 'export', flags: { ...connection, hasReferences: true } });
   });
 
   it('reports a negative port as a wrong port', () => {

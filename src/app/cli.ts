@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/nearest.ts';
 import {
+  type AdministrationCommand,
+  administrationOptions,
+  readAdministrationCommand,
+} from './commands/administration/administration-flags.ts';
+import {
   type BackupFlags,
   backupOptions,
   type RestoreFlags,
@@ -22,7 +27,8 @@ export type Command =
   | { readonly name: 'evaluate'; readonly flags: EvaluateFlags }
   | { readonly name: 'backup'; readonly flags: BackupFlags }
   | { readonly name: 'restore'; readonly flags: RestoreFlags }
-  | { readonly name: 'help' | 'evaluate-help' | 'import-help' | 'backup-help' | 'restore-help' | 'version' }
+  | AdministrationCommand
+  | { readonly name: 'help' | 'version' | `${'evaluate' | 'import' | 'backup' | 'restore' | 'administration'}-help` }
   | { readonly name: 'mistake'; readonly message: string };
 
 /** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
@@ -59,6 +65,10 @@ Usage
   parley evaluate APP [--cases FILE]
                              runs test cases against an application. Exits with 1 if a case fails.
                              See parley evaluate --help
+  parley apply -f FILE… [--dry-run] [--prune [--yes]]
+                             creates and updates models, keys, and other entries of a running service
+  parley diff -f FILE…       prints what apply would change. Exits with 1 if there is a difference
+  parley export              prints the entries that were created at run time. See parley apply --help
   parley backup --to FOLDER [--data DIR]
                              copies the data of a node with SQLite, also while it runs. See parley backup --help
   parley restore --from FOLDER [--data DIR] [--replace]
@@ -152,6 +162,7 @@ const optionsByCommand: Readonly<Record<string, object>> = {
   'import-openapi': importOptions,
   backup: backupOptions,
   restore: restoreOptions,
+  ...administrationOptions,
 };
 
 /**
@@ -169,6 +180,7 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'import') return readImport(commandArgs);
     if (first === 'import-openapi') return readImportOpenapi(commandArgs);
     if (first === 'evaluate') return readEvaluate(commandArgs);
+    if (first === 'apply' || first === 'diff' || first === 'export') return readAdministration(first, commandArgs);
     if (first === 'backup') return readBackup(commandArgs);
     if (first === 'restore') return readRestore(commandArgs);
     return mistake(`unknown command "${first}"`);
@@ -269,6 +281,13 @@ function readRestore(args: readonly string[]): Command {
   if (flags === 'help') return { name: 'restore-help' };
   if (flags === 'version') return { name: 'version' };
   return 'mistake' in flags ? mistake(flags.mistake) : { name: 'restore', flags };
+}
+
+function readAdministration(name: AdministrationCommand['name'], args: readonly string[]): Command {
+  const command = readAdministrationCommand(name, args);
+  if (command === 'help') return { name: 'administration-help' };
+  if (command === 'version') return { name: 'version' };
+  return 'mistake' in command ? mistake(command.mistake) : command;
 }
 
 function readEvaluate(args: readonly string[]): Command {

@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { help, readCommand } from './cli.ts';
+import { administrationHelp } from './commands/administration/administration-flags.ts';
 import { backupHelp, restoreHelp } from './commands/backup/backup-flags.ts';
 import type { CopyDeps } from './commands/backup/run-copy.ts';
 import { evaluateHelp } from './commands/evaluate/evaluate-flags.ts';
@@ -59,6 +60,18 @@ switch (command.name) {
     });
     break;
   }
+  case 'apply':
+  case 'diff':
+  case 'export': {
+    const { administrationCommand, readAnswer } = await import('./commands/administration/administration-command.ts');
+    process.exitCode = await administrationCommand(command, {
+      environment: process.env,
+      confirm: process.stdin.isTTY ? readAnswer : undefined,
+      report: (line) => console.error(line),
+      show: (line) => console.log(line),
+    });
+    break;
+  }
   case 'backup': {
     const { backupCommand } = await import('./commands/backup/backup-command.ts');
     process.exitCode = await backupCommand(command.flags, createCopyDeps());
@@ -69,6 +82,9 @@ switch (command.name) {
     process.exitCode = await restoreCommand(command.flags, createCopyDeps());
     break;
   }
+  case 'administration-help':
+    console.log(administrationHelp);
+    break;
   case 'backup-help':
     console.log(backupHelp);
     break;

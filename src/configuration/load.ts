@@ -25,9 +25,15 @@ export async function loadConfiguration(
   environment: Environment,
   options: LoadOptions = {},
 ): Promise<ValidConfiguration | RejectedConfiguration> {
+  const merged = await readFiles(files);
+  return 'errors' in merged ? { ...merged, warnings: [] } : checkMerged(merged, environment, options);
+}
+
+/** Reads and merges files, without replacing references. Returns every error with its file. Does not reject. */
+export async function readFiles(files: readonly string[]): Promise<MergedFiles | Pick<RejectedConfiguration, 'errors'>> {
   const parsed = await Promise.all(files.map(readConfiguration));
   const errors = parsed.flatMap((file) => ('errors' in file ? file.errors : []));
-  return errors.length > 0 ? { errors, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
+  return errors.length > 0 ? { errors } : merge(parsed.filter(isRead));
 }
 
 /** Options for loading a configuration. */

@@ -5,6 +5,7 @@ import {
   LineCounter,
   parseDocument,
   type SchemaOptions,
+  stringify,
   type Tags,
   visit,
   type YAMLError,
@@ -44,6 +45,11 @@ const maxAliases = 1000;
  */
 export function parseYaml(text: string): ParsedText {
   return toParsed(text, { schema: 'core', version: '1.2' }, 100);
+}
+
+/** Returns a value as YAML that `parseYaml` reads. */
+export function formatYaml(value: unknown): string {
+  return stringify(value, { schema: 'core', version: '1.2', lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** Parses YAML 1.1 like Python, with merge keys, `yes` and `1_000`. Dates stay strings. */

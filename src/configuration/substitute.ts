@@ -39,6 +39,16 @@ export function isReference(text: string): boolean {
   return text.startsWith('${') && text.endsWith('}') && variableName.test(text.slice(2, -1));
 }
 
+/** Returns whether a text contains a reference. */
+export function hasReference(text: string): boolean {
+  return text.replaceAll('$${', '').includes('${');
+}
+
+/** Returns a text in which each `${` is escaped, so that substitution returns the original text. */
+export function escapeReferences(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
 /**
  * Replaces `${NAME}` in strings, and in the entry names of `keys`, by the environment variable. Replaces `${file:/path}` by the
  * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a

@@ -4,6 +4,7 @@ import { LeanClient } from '#base/http/lean-client.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import { guardClient } from '#base/net/guarded-client.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
+import { escapeReferences } from '#configuration/substitute.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { type DocumentSource, importOpenApi } from '#tools/openapi/load-openapi.ts';
@@ -42,7 +43,7 @@ export async function importOpenApiCommand({ document, base, isPrivateAllowed, .
       choice,
       guard: new NetGuard(isPrivateAllowed ? anyNetwork : []),
     });
-    const text = JSON.stringify(toolsets.map(escapeReferences), null, 2);
+    const text = JSON.stringify(toolsets.map(escapeToolset), null, 2);
     return { exitCode: toolsets.length > 0 ? 0 : 1, text, notes };
   } catch (error) {
     const reason = error instanceof ToolError || isFileError(error) ? error.message : undefined;
@@ -85,13 +86,13 @@ async function importFrom(address: string, from: DocumentSource, choice: Choice)
 /**
  * Escapes `${` as `$${` for use in a configuration, except in the authorization, whose references are meant for the environment.
  */
-function escapeReferences({ authorization, ...toolset }: RestToolset): unknown {
+function escapeToolset({ authorization, ...toolset }: RestToolset): unknown {
   const { type, name, tools } = escapeValue(toolset) as Omit<RestToolset, 'authorization'>;
   return { type, name, authorization, tools };
 }
 
 function escapeValue(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll('${', () => '$${');
+  if (typeof value === 'string') return escapeReferences(value);
   if (Array.isArray(value)) return value.map(escapeValue);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeValue(member)]));

@@ -1,6 +1,6 @@
 import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { type Environment, type ExpectedTypeAt, isReference, substitute } from '#configuration/substitute.ts';
+import { type Environment, type ExpectedTypeAt, escapeReferences, isReference, substitute } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
 import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
@@ -227,11 +227,6 @@ export class Variables {
     this.#usedNames.add(name);
     return name;
   }
-}
-
-/** Escapes `${`, so that it does not become a reference. */
-function escapeReferences(text: string): string {
-  return text.replaceAll('${', () => '$${');
 }
 
 function isSecretName(name: string): boolean {

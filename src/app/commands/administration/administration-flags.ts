@@ -1,0 +1,119 @@
+import { parseArgs } from 'node:util';
+
+/** Flags of `parley apply`, `parley diff`, and `parley export`. Undefined if a flag is absent, so that a default applies. */
+interface ConnectionFlags {
+  readonly url: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Whether the output is JSON. */
+  readonly isJson: boolean;
+}
+
+/** Flags of `parley apply` and `parley diff`. */
+export interface ApplyFlags extends ConnectionFlags {
+  readonly files: readonly string[];
+  readonly isDryRun: boolean;
+  readonly isPruning: boolean;
+  /** Whether deletions need no confirmation. */
+  readonly isConfirmed: boolean;
+}
+
+/** Flags of `parley export`. */
+export interface ExportFlags extends ConnectionFlags {
+  /** Whether secrets are references to environment variables instead of `***`. */
+  readonly hasReferences: boolean;
+}
+
+/** A command that changes or reads the configuration at run time. */
+export type AdministrationCommand =
+  | { readonly name: 'apply' | 'diff'; readonly flags: ApplyFlags }
+  | { readonly name: 'export'; readonly flags: ExportFlags };
+
+/** Output of `--help` for `apply`, `diff`, and `export`. */
+export const administrationHelp = `parley apply, diff, and export: change and read the configuration of a running service
+
+Usage
+  parley apply -f FILE… [--dry-run] [--prune [--yes]] [options]
+                             creates and updates the entries of the files. All or nothing
+  parley diff -f FILE… [--prune] [options]
+                             prints what apply would change
+  parley export [--secrets env|hidden] [options]
+                             prints the entries that were created at run time, for apply
+
+FILE is JSON with comments or YAML, like a configuration file, with models, applications, addons, roles, keys, and
+identityProviders only. Later files win. \${NAME} and \${file:/path} are replaced here, before the entries are sent.
+
+Options
+  -f, --file FILE            file with entries. Repeatable
+  --dry-run                  validates the files and prints the changes, without storing them
+  --prune                    deletes the entries that the sections of the files lack, except keys that Parley created
+  --yes                      deletes them without a confirmation
+  --secrets env|hidden       secrets of the export: references such as \${MODELS_GPT_UPSTREAMS_0_KEY}, whose names go
+                             to stderr, or ***, which apply accepts only on the same service                 (env)
+  --url URL                  URL of the service                       (PARLEY_URL or http://127.0.0.1:8080)
+  --key-file FILE            file with your key or token                                          (PARLEY_KEY)
+  --output text|json         text, or JSON for programs. The text of export is YAML                    (text)
+
+The key needs the role admin. For diff, export, and --dry-run, the role auditor is sufficient.
+Exit codes: 0 on success, 1 for errors, a rejection, or a difference that diff finds, 2 if the arguments are invalid.
+See docs/administration.md.
+`;
+
+const connectionOptions = {
+  url: { type: 'string' },
+  'key-file': { type: 'string' },
+  key: { type: 'string' },
+  output: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+const diffOptions = {
+  file: { type: 'string', short: 'f', multiple: true },
+  prune: { type: 'boolean' },
+  ...connectionOptions,
+} as const;
+
+const applyOptions = { ...diffOptions, 'dry-run': { type: 'boolean' }, yes: { type: 'boolean' } } as const;
+
+const exportOptions = { secrets: { type: 'string' }, ...connectionOptions } as const;
+
+/** Options of each command, for `parseArgs`. */
+export const administrationOptions = { apply: applyOptions, diff: diffOptions, export: exportOptions } as const;
+
+/**
+ * Parses the arguments after `apply`, `diff`, or `export`. Returns `mistake` for invalid arguments. Throws the errors of
+ * `parseArgs`.
+ */
+export function readAdministrationCommand(
+  name: AdministrationCommand['name'],
+  args: readonly string[],
+): AdministrationCommand | 'help' | 'version' | { readonly mistake: string } {
+  const options = administrationOptions[name] as typeof applyOptions & typeof exportOptions;
+  const { values, positionals, tokens } = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true });
+  if (values.help) return 'help';
+  if (values.version) return 'version';
+  const { url, key, output = 'text', secrets = 'env' } = values;
+  if (key !== undefined)
+    return { mistake: 'the key is not a flag, because other users can read the arguments. Use PARLEY_KEY or --key-file FILE' };
+  if (url !== undefined && !isHttpUrl(url)) return { mistake: '--url must be a URL, such as http://127.0.0.1:8080' };
+  if (output !== 'text' && output !== 'json') return { mistake: '--output must be text or json' };
+  const connection = { url, keyFile: values['key-file'], isJson: output === 'json' };
+  if (name === 'export') {
+    if (positionals.length > 0) return { mistake: `"export" does not accept "${positionals[0]}". It prints to stdout` };
+    if (secrets !== 'env' && secrets !== 'hidden') return { mistake: '--secrets must be env or hidden' };
+    return { name, flags: { ...connection, hasReferences: secrets === 'env' } };
+  }
+  if (values.file === undefined) return { mistake: `"${name}" requires -f FILE` };
+  // A shell expands -f *.yaml to one option and positional arguments.
+  const files = tokens.flatMap((token) => {
+    if (token.kind === 'positional') return [token.value];
+    return token.kind === 'option' && token.name === 'file' ? [token.value ?? ''] : [];
+  });
+  const { prune: isPruning = false, yes: isConfirmed = false, 'dry-run': isDryRun = name === 'diff' } = values;
+  return { name, flags: { ...connection, files, isDryRun, isPruning, isConfirmed } };
+}
+
+/** Returns whether a text is the URL of a service. */
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
