@@ -129,6 +129,8 @@ interface MergedFiles {
   readonly value: JsonObject;
   /** Returns the file that holds the value at a path. Falls back to the file of the closest parent, then to the last file. */
   findFile(path: Path): string;
+  /** Like `findFile`, for a formatted path. */
+  findFileAt(path: string): string;
 }
 
 /** Merges files in order. Objects are merged key by key. Any other value replaces the earlier value. */
@@ -139,11 +141,14 @@ export function merge(files: readonly ConfigurationFile[]): MergedFiles {
     const note = (path: Path) => origins.set(formatPath(path), entry.file);
     value = join(value, entry.value, { path: [], note });
   }
-  const findFile = (path: Path): string => {
-    const length = path.findLastIndex((_, index) => origins.has(formatPath(path.slice(0, index + 1)))) + 1;
-    return origins.get(formatPath(path.slice(0, length))) ?? files.at(-1)?.file ?? '';
+  const findFileAt = (path: string): string => {
+    // A dot in the name of a key adds a step, which no file holds.
+    const steps = path.split(/(?=[.[])/);
+    const toStart = (length: number) => steps.slice(0, length).join('');
+    const length = steps.findLastIndex((_, index) => origins.has(toStart(index + 1))) + 1;
+    return origins.get(toStart(length)) ?? files.at(-1)?.file ?? '';
   };
-  return { value, findFile };
+  return { value, findFile: (path) => findFileAt(formatPath(path)), findFileAt };
 }
 
 interface JoinContext {

@@ -44,7 +44,7 @@ export function hasReference(text: string): boolean {
   return text.replaceAll('$${', '').includes('${');
 }
 
-/** Returns a text in which each `${` is escaped, so that substitution returns the original text. */
+/** Escapes each `${` of a text, so that substitution restores it. */
 export function escapeReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }

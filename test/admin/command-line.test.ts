@@ -3,17 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { administrationCommand } from '#app/commands/administration/administration-command.ts';
-import { Seal } from '#base/secrets/seal.ts';
-import { Secret } from '#base/secrets/secret.ts';
-import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
-import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { makeFolder } from '#test/check-files.ts';
-import { parseArguments } from '#test/command-line.ts';
-import { openResponses } from '#test/response-stores.ts';
+import { runAdministration } from '#test/command-line.ts';
 import { runCommand } from '#test/start-process.ts';
-import { startService, type TestService } from '#test/start-service.ts';
-import { report } from './support.ts';
+import type { TestService } from '#test/start-service.ts';
+import { startRuntimeAdmin } from './support.ts';
 
 const demo = { upstreams: [{ protocol: 'demo' }] };
 const openai = { protocol: 'openai', endpoint: 'https://a.example/v1' };
@@ -23,20 +17,7 @@ const keys = {
   user: { project: 'user', key: 'user-key' },
 };
 
-/** A service whose configuration file has the model `file` and these keys. */
-async function startParley(): Promise<TestService> {
-  const stored = await openResponses('SQLite');
-  const entryStore = new SqlEntryStore(stored.database, new Seal([new Secret('a secret of this test')]));
-  const admin = { journal: new SqlJournal(stored.database), readNode: () => report };
-  const service = await startService({ models: { file: demo }, keys }, { entryStore, admin });
-  return {
-    ...service,
-    async [Symbol.asyncDispose]() {
-      await service.close();
-      await stored[Symbol.asyncDispose]();
-    },
-  };
-}
+const startParley = () => startRuntimeAdmin({ models: { file: demo }, keys });
 
 interface Run {
   readonly code: number;
@@ -58,20 +39,18 @@ beforeEach(async () => {
   return () => service[Symbol.asyncDispose]();
 });
 
-/** Runs a command in this process. `answer` makes stdin a terminal at which the user answers. */
+/** Runs a command in this process. With `answer`, stdin is a terminal, and the user gives this answer. */
 async function parley(
   args: readonly string[],
   { environment = {}, answer }: { environment?: Record<string, string>; answer?: boolean } = {},
 ): Promise<Run> {
-  const command = parseArguments(args);
-  if (command.name !== 'apply' && command.name !== 'diff' && command.name !== 'export') throw new Error(JSON.stringify(command));
   const stdout: string[] = [];
   const stderr: string[] = [];
   const ask = async (question: string): Promise<boolean> => {
     questions.push(question);
     return answer === true;
   };
-  const code = await administrationCommand(command, {
+  const code = await runAdministration(args, {
     environment: { PARLEY_URL: service.url, PARLEY_KEY: 'admin-key', ...environment },
     confirm: answer === undefined ? undefined : ask,
     report: (line) => void stderr.push(line),

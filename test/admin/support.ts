@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Seal } from '#base/secrets/seal.ts';
+import { Secret } from '#base/secrets/secret.ts';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
+import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import type { TestResponse } from '#test/send-request.ts';
@@ -39,6 +42,23 @@ export async function startAdminHouse(configuration: object = {}, readNode = () 
   return {
     ...{ service, journal, file: sqlite.file },
     get: (path, key = 'admin-key') => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }),
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await close();
+      await sqlite[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Starts a service whose configuration can be changed at run time. */
+export async function startRuntimeAdmin(configuration: object): Promise<TestService> {
+  const sqlite = await freshSqlite();
+  const { database, close } = await sqlite.open();
+  const entryStore = new SqlEntryStore(database, new Seal([new Secret('a secret of this test')]));
+  const admin = { journal: new SqlJournal(database), readNode: () => report };
+  const service = await startService(configuration, { entryStore, admin });
+  return {
+    ...service,
     async [Symbol.asyncDispose]() {
       await service.close();
       await close();

@@ -83,7 +83,9 @@ export function activateLayers(files: ValidConfiguration, entries: EntryMap, che
     // If the errors name no entry, only the files remain.
     const before = remaining.size;
     for (const key of omitted) remaining.delete(key);
-    if (remaining.size === before) for (const key of [...remaining.keys()]) omitted.add(key), remaining.delete(key);
+    if (remaining.size < before) continue;
+    for (const key of remaining.keys()) omitted.add(key);
+    remaining.clear();
   }
 }
 

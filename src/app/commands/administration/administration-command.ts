@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import { truncate } from '#base/text/shorten.ts';
+import { readEntryDocument, toReferences } from '#configuration/entry-document.ts';
 import { readSecretFile } from '#configuration/load.ts';
 import { formatYaml } from '#configuration/parse-yaml.ts';
 import type { Environment } from '#configuration/substitute.ts';
@@ -10,7 +11,6 @@ import { type ConfigurationError, formatConfigurationError } from '#contract/con
 import { formatPath } from '#contract/configuration/issue.ts';
 import { AdministrationClient, AdministrationError, type AppliedDocument, type AppliedWrite } from './administration-client.ts';
 import { type AdministrationCommand, type ApplyFlags, type ExportFlags, isHttpUrl } from './administration-flags.ts';
-import { readEntryDocument, toReferences } from './entry-document.ts';
 
 /** Dependencies of `parley apply`, `parley diff`, and `parley export`. */
 export interface AdministrationDeps {
@@ -184,9 +184,9 @@ function formatValue(value: unknown, start = 0): string {
   return `${skipped > 0 ? '…' : ''}${truncate(text.slice(skipped), maxValueChars)}`;
 }
 
-function countEqualStart(left: string, right: string): number {
+function countEqualStart(before: string, after: string): number {
   let length = 0;
-  while (length < left.length && left[length] === right[length]) length += 1;
+  while (length < before.length && before[length] === after[length]) length += 1;
   return length;
 }
 

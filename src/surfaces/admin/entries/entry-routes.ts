@@ -196,7 +196,7 @@ export async function change(
 }
 
 /** Returns the write of a PUT. Throws `invalid_request` with all errors of `preparePut`. */
-export function planPut(entry: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
+function planPut(entry: EntryRef, input: JsonObject, before: RuntimeEntry | undefined): PlannedWrite {
   const prepared = preparePut(entry, input, before);
   if ('errors' in prepared) throw toInvalidError(prepared.errors);
   return prepared;

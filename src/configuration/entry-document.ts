@@ -1,6 +1,4 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { readFiles, readSecretFile } from '#configuration/load.ts';
-import { type Environment, escapeReferences, hasReference, substitute } from '#configuration/substitute.ts';
 import { entryKindNames, entryKinds, findKind } from '#contract/administration/entry-kinds.ts';
 import type { ConfigurationError } from '#contract/configuration/checked-configuration.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
@@ -8,6 +6,8 @@ import { formatPath, type Issue, type Path } from '#contract/configuration/issue
 import { didYouMean } from '#contract/configuration/nearest.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { hiddenSecret } from '#contract/configuration/secret-fields.ts';
+import { readFiles, readSecretFile } from './load.ts';
+import { type Environment, escapeReferences, hasReference, substitute } from './substitute.ts';
 
 /** Entries of files, ready to be sent. They contain secrets. */
 export interface EntryDocument {
@@ -26,15 +26,15 @@ export async function readEntryDocument(
 ): Promise<EntryDocument | { readonly errors: readonly ConfigurationError[] }> {
   const merged = await readFiles(files);
   if ('errors' in merged) return merged;
-  const { $schema: _schema, ...written } = merged.value;
-  const { value, errors, writtenKeys } = substitute(written, environment, {
+  const { $schema: _schema, ...source } = merged.value;
+  const { value, errors, writtenKeys } = substitute(source, environment, {
     expectedTypeAt: (path) => schemaAt(Configuration, path).type,
     readFile: readSecretFile,
   });
-  const issues = [...findWrongSections(written), ...findSecretNames(writtenKeys.values()), ...errors];
+  const issues = [...findWrongSections(source), ...findSecretNames(writtenKeys.values()), ...errors];
   if (issues.length > 0)
     return { errors: issues.map(({ path, ...issue }) => ({ file: merged.findFile(path), path: formatPath(path), ...issue })) };
-  return { value: value as JsonObject, findFile: (path) => merged.findFile(parsePath(path)) };
+  return { value: value as JsonObject, findFile: merged.findFileAt };
 }
 
 const sections = entryKindNames.map((kind) => entryKinds[kind].section);
@@ -64,14 +64,6 @@ function findSecretNames(names: Iterable<string>): readonly Issue[] {
   }));
 }
 
-/** Parses a path such as `models["a.b"].upstreams[0]`. */
-function parsePath(text: string): Path {
-  const steps = text.matchAll(/\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g);
-  return [...steps].map(
-    ([, name, index, quoted]) => name ?? (index === undefined ? (JSON.parse(quoted ?? '""') as string) : Number(index)),
-  );
-}
-
 /** A document whose secrets are references to environment variables. */
 export interface ReferencedDocument {
   readonly value: unknown;
@@ -80,8 +72,8 @@ export interface ReferencedDocument {
 }
 
 /**
- * Returns an exported document in which each `***` is a reference such as `${MODELS_GPT_UPSTREAMS_0_KEY}`. Without
- * `hasReferences`, each `***` stays. Escapes any other `${`, which is literal text at run time.
+ * Replaces each `***` of an exported document by a reference such as `${MODELS_GPT_UPSTREAMS_0_KEY}`, or keeps it without
+ * `hasReferences`. Escapes any other `${`, which is literal text at run time.
  */
 export function toReferences(document: JsonObject, { hasReferences }: { readonly hasReferences: boolean }): ReferencedDocument {
   const variables = new Map<string, string>();

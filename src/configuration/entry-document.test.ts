@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
 import { expect, it } from 'vitest';
-import { formatYaml, parseYaml } from '#configuration/parse-yaml.ts';
-import { substitute } from '#configuration/substitute.ts';
 import { toReferences } from './entry-document.ts';
+import { formatYaml, parseYaml } from './parse-yaml.ts';
+import { substitute } from './substitute.ts';
 
 const secret = '***';
 
@@ -28,7 +28,7 @@ it('replaces each hidden secret by a variable with a readable and unique name', 
   expect(toReferences(document, { hasReferences: false })).toMatchObject({ value: document, variables: new Map() });
 });
 
-it('writes YAML from which substitution and the parser return the same values', () => {
+it('writes YAML that the parser and substitution read as the same values', () => {
   const texts = ['yes', '1_000', '0o7', '12:30', '~', '', ' x ', '2027-01-01', 'a: b # c', '- x', 'two\nlines\n', '<<', '\u0007'];
   const entry = { texts: [...texts, '${NAME}', '$${NAME}', '$$${', '${'], numbers: [1e30, 0.1, -0], nothing: {}, list: [] };
   const document = { models: { '1': entry, yes: entry }, keys: { '${x}': { project: '${y}' } } };
