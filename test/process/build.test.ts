@@ -7,6 +7,7 @@ import { openStream } from '#test/send-request.ts';
 import { runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -116,7 +117,7 @@ it('bin/parley reports an outdated build and runs the sources instead, and the n
 
 it('bin/parley runs from its sources without a build, and reports a build as outdated if a source was deleted', async () => {
   await rm(join(checkout.path, 'dist'), { recursive: true });
-  expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: '0.1.0\n' });
+  expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: `${packageJson.version}\n` });
   expect((await build()).code).toBe(0);
   await rm(join(checkout.path, 'src/app/commands/check-command.ts'));
   const { code, stderr } = await runProgram([program, 'check', 'parley.json']);

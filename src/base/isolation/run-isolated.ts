@@ -37,18 +37,25 @@ export interface IsolatedPart {
 
 const stackKb = 3900;
 
-/** Locations of Parley's own code. A process may read only these files and the files next to its program. */
+/** Locations of Parley's own code and its packages. A process may read only these files and the files next to its program. */
 const code = [
   new URL('../../../src/', import.meta.url),
   new URL('../../../node_modules/', import.meta.url),
   new URL('../../../package.json', import.meta.url),
+  ...listInstallFolder(new URL('../../../', import.meta.url)),
 ];
+
+/** Returns the outermost `node_modules` above an installed package. Package managers install its dependencies next to it. */
+function listInstallFolder(root: URL): readonly URL[] {
+  const [folder] = /^.*?\/node_modules\//.exec(root.href) ?? [];
+  return folder === undefined ? [] : [new URL(folder)];
+}
 
 /**
  * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. The child
  * process ends after its work, or is killed if it exceeds its limits. It has no environment and no credentials. By Node's
- * permission model it reads only Parley's own code and the files next to its program, and it cannot write files, open sockets, or
- * start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
+ * permission model it reads only Parley's own code, installed packages, and the files next to its program, and it cannot write
+ * files, open sockets, or start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
  */
 export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
   signal.throwIfAborted();

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { runProgram, startProcess } from '#test/start-process.ts';
+import { chatPath, withKey } from '#test/start-service.ts';
+import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 90_000 });
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const modules = join(root, 'node_modules');
+const maxPackedBytes = 4_500_000;
+const maxUnpackedBytes = 10_000_000;
+
+let checkout: TemporaryFolder;
+/** Folder with the package in `node_modules/parley`. It is in the checkout's `node_modules`, where the package finds its dependencies. */
+let project: string;
+let folder: string;
+let packedBytes: number;
+
+// Packs a copy, because npm writes npm-shrinkwrap.json next to package.json while it packs.
+beforeAll(async () => {
+  checkout = await openFolder();
+  const { path } = checkout;
+  const sources = await readdir(root);
+  const unused = new Set(['node_modules', 'test', 'bench', 'chaos', 'examples', 'coverage', 'release']);
+  for (const name of sources.filter((name) => !name.startsWith('.') && !unused.has(name)))
+    await cp(join(root, name), join(path, name), { recursive: true });
+  await symlink(modules, join(path, 'node_modules'));
+  await run('npm', ['pack', '--silent'], { cwd: path });
+  const tarball = join(path, `parley-${packageJson.version}.tgz`);
+  packedBytes = (await stat(tarball)).size;
+  await mkdir(join(modules, '.cache'), { recursive: true });
+  project = await mkdtemp(join(modules, '.cache/parley-package-'));
+  folder = join(project, 'node_modules/parley');
+  await mkdir(folder, { recursive: true });
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder]);
+});
+
+afterAll(async () => {
+  await rm(project, { recursive: true, force: true });
+  await checkout[Symbol.asyncDispose]();
+});
+
+const listFiles = async (): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
+};
+
+describe('the npm package', () => {
+  it('contains the built service and page, and no sources, tests, source maps, or stamps', async () => {
+    const files = await listFiles();
+    const rest = files.filter((file) => !/^dist\/[\w-]+\.js$/.test(file) && !/^web\/dist\/(assets\/)?[\w.-]+$/.test(file));
+    expect(rest.sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin/parley',
+      'deploy/parley.env.example',
+      'deploy/parley.service',
+      'dist/licenses.json',
+      'docs/configuration.schema.json',
+      'npm-shrinkwrap.json',
+      'package.json',
+      'samples/handbook.md',
+      'samples/prices.csv',
+      'samples/questions.html',
+    ]);
+    expect(files).toEqual(expect.arrayContaining(['dist/main.js', 'dist/sqlite-worker.js', 'web/dist/index.html']));
+    expect(files.filter((file) => /\.(ts|tsx|map|stamp)$/.test(file))).toEqual([]);
+  });
+
+  it('is small', async () => {
+    const sizes = await Promise.all((await listFiles()).map(async (file) => (await stat(join(folder, file))).size));
+    expect(packedBytes).toBeLessThan(maxPackedBytes);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(maxUnpackedBytes);
+  });
+
+  it('depends on exactly the packages that the built service imports', async () => {
+    const imported = new Set<string>();
+    for (const file of await readdir(join(folder, 'dist'))) {
+      const text = await readFile(join(folder, 'dist', file), 'utf8');
+      const imports = text.matchAll(/(?:^import |\bfrom |\bimport\(|\b__require\()"((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/[\w./-]+)?"/gm);
+      for (const [, name = ''] of imports) if (!builtinModules.includes(name)) imported.add(name);
+    }
+    expect([...imported].sort()).toEqual(Object.keys(packageJson.dependencies).sort());
+  });
+
+  it('has the license texts of the packages whose code it contains', async () => {
+    const readNames = async (file: string) =>
+      (JSON.parse(await readFile(join(folder, file), 'utf8')) as { name: string; text?: string }[])
+        .filter(({ text }) => text?.includes('Copyright'))
+        .map(({ name }) => name);
+    expect(await readNames('dist/licenses.json')).toEqual(expect.arrayContaining(['fastify', 'kysely', 'pino', 'typebox']));
+    expect(await readNames('web/dist/licenses.json')).toEqual(expect.arrayContaining(['katex', 'react-dom', 'Public Sans']));
+  });
+});
+
+describe('the installed package', () => {
+  const bin = () => join(folder, 'bin/parley');
+
+  it('serves the demo, its documents, and the page with the Node version next to it', async () => {
+    await mkdir(join(project, 'node_modules/.bin'), { recursive: true });
+    await symlink(join(modules, '.bin/node'), join(project, 'node_modules/.bin/node'));
+    await using node = await startProcess({ configuration: null, program: bin(), environment: { PATH: '/usr/bin:/bin' } });
+    await node.untilOutput(/#key=\S+\n/);
+    const headers = withKey(/#key=(\S+)/.exec(node.output.stdout)?.[1]);
+    const chat = await node.sendRequest({ path: chatPath('demo'), headers, body: { messages: hello } });
+    expect([chat.status, chat.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
+    const question = [{ role: 'user', content: 'How long may I keep a borrowed book?' }];
+    const answer = await node.sendRequest({ path: chatPath('sample'), headers, body: { messages: question } });
+    expect(answer.completion.choices[0]?.message.content).toContain('Books may be kept for three weeks');
+    expect((await node.sendRequest({ method: 'GET', path: '/' })).text).toContain('<title>');
+    expect((await node.sendRequest({ method: 'GET', path: '/docs/scalar.js' })).status).toBe(200);
+    // One sample is HTML, which a separate process reads. It must be allowed to load its packages.
+    expect(node.output.stdout).not.toContain('cannot search');
+    expect(node.output.stderr).toBe('');
+    if (process.platform !== 'linux') return;
+    const [program] = (await readFile(`/proc/${node.pid}/cmdline`, 'utf8')).split('\0');
+    expect(program).toBe(join(project, 'node_modules/.bin/node'));
+  });
+
+  it('reports a missing Node version instead of starting with an older one', async () => {
+    await using other = await openFolder();
+    const copy = join(other.path, 'parley');
+    await cp(folder, copy, { recursive: true });
+    const old = join(other.path, 'old/node');
+    await mkdir(dirname(old));
+    await writeFile(old, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const result = await runProgram([join(copy, 'bin/parley'), '--version'], { PATH: `${dirname(old)}:/usr/bin:/bin` });
+    expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Node 24 or later is missing') });
+  });
+});
