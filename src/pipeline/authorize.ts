@@ -24,7 +24,7 @@ interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapsh
 /**
  * Returns the first step of every call. It checks that the deployment exists, that the caller may use it and has
  * consented, and that the call chain may continue to it. Throws the errors of `findUsable`, the consent check, and
- * `pathTo`, and `operation_not_supported`.
+ * `buildPath`, and `operation_not_supported`.
  */
 export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
   /** Permits by caller and deployment ID. Decisions that depend only on the configuration are made once. */
