@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const sourcePaths = ['bin', 'src', 'samples', 'package.json', 'package-lock.json', 'tsconfig.json'];
-const builders = ['scripts/build-service.ts', 'scripts/stamped-build.ts'];
+const builders = ['scripts/build-service.ts', 'scripts/release/licenses.ts', 'scripts/stamped-build.ts'];
 
 let checkout: TemporaryFolder;
 let program: string;
@@ -107,7 +107,7 @@ it('stack traces of the built service show files and lines of the sources', asyn
 it('bin/parley reports an outdated build and runs the sources instead, and the next build replaces it', async () => {
   await edit('src/app/cli.ts', (text) => text.replace('Parley, a chat-completion gateway', 'Parley, another gateway'));
   const stale = await runProgram([program, '--help']);
-  expect(stale).toMatchObject({ code: 0, stderr: expect.stringContaining('dist was built of other sources') });
+  expect(stale).toMatchObject({ code: 0, stderr: expect.stringContaining('dist does not match the sources') });
   expect(stale.stdout).toContain('Parley, another gateway');
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
   const fresh = await runProgram([program, '--help']);
@@ -121,7 +121,7 @@ it('bin/parley runs from its sources without a build, and reports a build as out
   expect((await build()).code).toBe(0);
   await rm(join(checkout.path, 'src/app/commands/check-command.ts'));
   const { code, stderr } = await runProgram([program, 'check', 'parley.json']);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/dist was built of other sources[\s\S]+check-command\.ts/)]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/dist does not match the sources[\s\S]+check-command\.ts/)]);
 });
 
 it('concurrent builds of multiple processes all succeed, and the last one is complete', async () => {
