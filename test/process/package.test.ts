@@ -10,6 +10,7 @@ import { runProgram, startProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { createSbom } from '../../scripts/release/sbom.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 90_000 });
 
@@ -103,6 +104,24 @@ describe('the npm package', () => {
   });
 });
 
+describe('the bill of materials', () => {
+  it('lists the packages that npm installs and the packages and files in the builds, without development tools', () => {
+    const { components, dependencies, metadata } = createSbom(checkout.path, packageJson.name);
+    const names = new Set(components.map(({ name }) => name));
+    expect(metadata.component).toMatchObject({ name: packageJson.name, version: packageJson.version });
+    expect(
+      [...Object.keys(packageJson.dependencies), ...Object.keys(packageJson.optionalDependencies)].filter(
+        (name) => !names.has(name),
+      ),
+    ).toEqual([]);
+    expect(['fastify', 'fast-uri', 'react-dom', 'Public Sans'].filter((name) => !names.has(name))).toEqual([]);
+    expect(['typescript', 'vite', 'vitest'].filter((name) => names.has(name))).toEqual([]);
+    const refs = [metadata.component, ...components].map((component) => component['bom-ref']);
+    const used = dependencies.flatMap(({ ref, dependsOn = [] }) => [ref, ...dependsOn]);
+    expect(used.filter((ref) => !refs.includes(ref))).toEqual([]);
+  });
+});
+
 describe('the installed package', () => {
   const bin = () => join(folder, 'bin/parley');
 
@@ -127,14 +146,20 @@ describe('the installed package', () => {
     expect(program).toBe(join(project, 'node_modules/.bin/node'));
   });
 
-  it('reports a missing Node version instead of starting with an older one', async () => {
+  it('skips older Node versions next to it and on the PATH, and reports that a newer one is missing', async () => {
     await using other = await openFolder();
-    const copy = join(other.path, 'parley');
+    const copy = join(other.path, 'node_modules/parley');
     await cp(folder, copy, { recursive: true });
-    const old = join(other.path, 'old/node');
+    const old = join(other.path, 'node_modules/.bin/node');
     await mkdir(dirname(old));
     await writeFile(old, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    const result = await runProgram([join(copy, 'bin/parley'), '--version'], { PATH: `${dirname(old)}:/usr/bin:/bin` });
-    expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Node 24 or later is missing') });
+    const runVersion = (path: string) => runProgram([join(copy, 'bin/parley'), '--version'], { PATH: `${path}:/usr/bin:/bin` });
+    expect(await runVersion(dirname(process.execPath))).toMatchObject({
+      code: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: '',
+    });
+    const missing = { code: 1, stdout: '', stderr: expect.stringContaining('Node 24 or later is missing') };
+    expect(await runVersion(dirname(old))).toMatchObject(missing);
   });
 });
