@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -10,9 +10,10 @@ import { verifyPackage } from './release/verify.ts';
 
 const help = `Builds the release of the version in package.json into release/:
 
-  parley-VERSION.tgz        the npm package: the built service and page
-  parley-VERSION.cdx.json   its bill of materials, in CycloneDX
-  SHA256SUMS                checksums of both: sha256sum --check SHA256SUMS
+  parley-VERSION.tgz                 the npm package: the built service and page
+  parley-VERSION.package-lock.json   the exact versions of the packages that it needs
+  parley-VERSION.cdx.json            its bill of materials with these versions, in CycloneDX
+  SHA256SUMS                         checksums of all three: sha256sum --check SHA256SUMS
 
   npm run release                builds and packs
   npm run release -- --verify    also installs the package from the registry into an empty folder, and runs it
@@ -53,9 +54,12 @@ function writeChecksums(): void {
 
 async function release(shouldVerify: boolean): Promise<void> {
   const tarball = buildAndPack();
+  // npm ignores a package-lock.json in a package. With an npm-shrinkwrap.json, npm 11 installs the development packages too.
+  const lockfile = join(out, `${name}-${version}.package-lock.json`);
+  copyFileSync(join(root, 'package-lock.json'), lockfile);
   writeFileSync(join(out, `${name}-${version}.cdx.json`), `${JSON.stringify(createSbom(root, name), null, 2)}\n`);
   writeChecksums();
-  if (shouldVerify) await verifyPackage(tarball, version);
+  if (shouldVerify) await verifyPackage(tarball, lockfile, version);
   for (const file of readdirSync(out)) console.log(`release/${file}  ${(statSync(join(out, file)).size / 1e6).toFixed(2)} MB`);
 }
 

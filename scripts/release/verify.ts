@@ -14,9 +14,9 @@ interface Place {
 
 /**
  * Installs the package from the registry as users do, with an empty npm cache, and runs it: with `npx` in an empty folder,
- * and unpacked with `npm ci`. Throws if a command fails, or if npm installs a package that only development needs.
+ * and unpacked with `npm ci` and the lockfile. Throws if a command fails, or if npm installs a package that only development needs.
  */
-export async function verifyPackage(tarball: string, version: string): Promise<void> {
+export async function verifyPackage(tarball: string, lockfile: string, version: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-verify-'));
   try {
     const env = { ...listUserEnvironment(), npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'error' };
@@ -31,8 +31,9 @@ export async function verifyPackage(tarball: string, version: string): Promise<v
     const unpacked = join(folder, 'unpacked');
     mkdirSync(unpacked);
     run('tar', '-xzf', tarball, '--strip-components=1', '-C', unpacked);
+    copyFileSync(lockfile, join(unpacked, 'package-lock.json'));
     run('npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefix', unpacked);
-    const locked = new Set(listRuntimePackages(join(unpacked, 'npm-shrinkwrap.json')));
+    const locked = new Set(listRuntimePackages(lockfile));
     const installed = listRuntimePackages(join(unpacked, 'node_modules/.package-lock.json'));
     expectNone(
       'npm ci installed',
@@ -83,7 +84,7 @@ function listRuntimePackages(lockfile: string): readonly string[] {
 /** Returns the development dependencies that no runtime dependency needs. */
 function listDevelopmentPackages(folder: string): readonly string[] {
   const { devDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const runtime = new Set(listRuntimePackages(join(folder, 'npm-shrinkwrap.json')).map((entry) => entry.replace(/@[^@]+$/, '')));
+  const runtime = new Set(listRuntimePackages(join(folder, 'package-lock.json')).map((entry) => entry.replace(/@[^@]+$/, '')));
   return Object.keys(devDependencies).filter((name) => !runtime.has(name));
 }
 

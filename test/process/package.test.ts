@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { runProgram, startProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createSbom } from '../../scripts/release/sbom.ts';
 
@@ -20,35 +20,23 @@ const modules = join(root, 'node_modules');
 const maxPackedBytes = 4_500_000;
 const maxUnpackedBytes = 10_000_000;
 
-let checkout: TemporaryFolder;
 /** Folder with the package in `node_modules/parley`. It is in the checkout's `node_modules`, where the package finds its dependencies. */
 let project: string;
 let folder: string;
 let packedBytes: number;
 
-// Packs a copy, because npm writes npm-shrinkwrap.json next to package.json while it packs.
 beforeAll(async () => {
-  checkout = await openFolder();
-  const { path } = checkout;
-  const sources = await readdir(root);
-  const unused = new Set(['node_modules', 'test', 'bench', 'chaos', 'examples', 'coverage', 'release']);
-  for (const name of sources.filter((name) => !name.startsWith('.') && !unused.has(name)))
-    await cp(join(root, name), join(path, name), { recursive: true });
-  await symlink(modules, join(path, 'node_modules'));
-  await run('npm', ['pack', '--silent'], { cwd: path });
-  const tarball = join(path, `parley-${packageJson.version}.tgz`);
-  packedBytes = (await stat(tarball)).size;
   await mkdir(join(modules, '.cache'), { recursive: true });
   project = await mkdtemp(join(modules, '.cache/parley-package-'));
+  await run('npm', ['pack', '--silent', '--pack-destination', project], { cwd: root });
+  const tarball = join(project, `parley-${packageJson.version}.tgz`);
+  packedBytes = (await stat(tarball)).size;
   folder = join(project, 'node_modules/parley');
   await mkdir(folder, { recursive: true });
   await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', folder]);
 });
 
-afterAll(async () => {
-  await rm(project, { recursive: true, force: true });
-  await checkout[Symbol.asyncDispose]();
-});
+afterAll(() => rm(project, { recursive: true, force: true }));
 
 const listFiles = async (): Promise<readonly string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -68,7 +56,6 @@ describe('the npm package', () => {
       'deploy/parley.service',
       'dist/licenses.json',
       'docs/configuration.schema.json',
-      'npm-shrinkwrap.json',
       'package.json',
       'samples/handbook.md',
       'samples/prices.csv',
@@ -106,7 +93,7 @@ describe('the npm package', () => {
 
 describe('the bill of materials', () => {
   it('lists the packages that npm installs and the packages and files in the builds, without development tools', () => {
-    const { components, dependencies, metadata } = createSbom(checkout.path, packageJson.name);
+    const { components, dependencies, metadata } = createSbom(root, packageJson.name);
     const names = new Set(components.map(({ name }) => name));
     expect(metadata.component).toMatchObject({ name: packageJson.name, version: packageJson.version });
     expect(
