@@ -37,19 +37,16 @@ export interface IsolatedPart {
 
 const stackKb = 3900;
 
+/** Outermost `node_modules` that contains Parley, if it is an installed package. npm installs its dependencies there. */
+const [installFolder] = /^.*?\/node_modules\//.exec(import.meta.url) ?? [];
+
 /** Locations of Parley's own code and its packages. A process may read only these files and the files next to its program. */
 const code = [
   new URL('../../../src/', import.meta.url),
   new URL('../../../node_modules/', import.meta.url),
   new URL('../../../package.json', import.meta.url),
-  ...listInstallFolder(new URL('../../../', import.meta.url)),
+  ...(installFolder === undefined ? [] : [new URL(installFolder)]),
 ];
-
-/** Returns the outermost `node_modules` above an installed package. Package managers install its dependencies next to it. */
-function listInstallFolder(root: URL): readonly URL[] {
-  const [folder] = /^.*?\/node_modules\//.exec(root.href) ?? [];
-  return folder === undefined ? [] : [new URL(folder)];
-}
 
 /**
  * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. The child
