@@ -60,6 +60,8 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   const child = fork(program, [], {
     env: {},
     execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`, ...toPermissions(program)],
+    // A SIGTERM to the process group of Parley would end the work as if the document were damaged.
+    detached: true,
     serialization: 'advanced',
     // Libraries may print parts of the document, which must not be logged.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
