@@ -2,7 +2,7 @@ import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { type Ended, runCommand, runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
+import { type ProcessEnd, runCommand, runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { demoQuickApp, get, toConfiguration } from './cluster.ts';
@@ -19,11 +19,11 @@ async function put(node: TestProcess, path: string, body: unknown): Promise<void
   expect([path, [200, 201].includes(status)]).toEqual([path, true]);
 }
 
-function backUp(data: string, to: string, environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+function backUp(data: string, to: string, environment: Readonly<Record<string, string>> = {}): Promise<ProcessEnd> {
   return runCommand(['backup', '--data', data, '--to', to], environment);
 }
 
-function restore(from: string, data: string, ...flags: readonly string[]): Promise<Ended> {
+function restore(from: string, data: string, ...flags: readonly string[]): Promise<ProcessEnd> {
   return runCommand(['restore', '--from', from, '--data', data, ...flags]);
 }
 

@@ -35,7 +35,7 @@ interface Container {
   readonly volumeMounts: readonly { readonly name: string }[];
 }
 
-interface Labelled {
+interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +45,7 @@ interface Manifest {
   readonly Deployment: NamedObject & {
     readonly spec: {
       readonly replicas: number;
-      readonly selector: Labelled;
+      readonly selector: LabelSelector;
       readonly template: {
         readonly metadata: { readonly labels: Readonly<Record<string, string>> };
         readonly spec: {
@@ -57,9 +57,14 @@ interface Manifest {
     };
   };
   readonly Service: NamedObject & {
-    readonly spec: { readonly selector: Labelled['matchLabels']; readonly ports: readonly { readonly targetPort: string }[] };
+    readonly spec: {
+      readonly selector: LabelSelector['matchLabels'];
+      readonly ports: readonly { readonly targetPort: string }[];
+    };
   };
-  readonly PodDisruptionBudget: NamedObject & { readonly spec: { readonly minAvailable: number; readonly selector: Labelled } };
+  readonly PodDisruptionBudget: NamedObject & {
+    readonly spec: { readonly minAvailable: number; readonly selector: LabelSelector };
+  };
 }
 
 async function readManifest(): Promise<Manifest> {

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Ended, runCommand, startProcess } from '#test/start-process.ts';
+import { type ProcessEnd, runCommand, startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import { get, toConfiguration } from './cluster.ts';
@@ -44,7 +44,7 @@ async function copyOf(folder?: string): Promise<string> {
   return copy;
 }
 
-function restore(from: string, data: string, ...flags: readonly string[]): Promise<Ended> {
+function restore(from: string, data: string, ...flags: readonly string[]): Promise<ProcessEnd> {
   return runCommand(['restore', '--from', from, '--data', data, ...flags]);
 }
 

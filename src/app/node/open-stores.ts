@@ -23,7 +23,7 @@ import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
 import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
 import { openDatabase } from './open-database.ts';
-import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
+import type { Closeable, DurableStores, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
 /** Stores of a node. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
@@ -42,7 +42,7 @@ const maxUploads = 64;
 export async function openStores(
   settings: Settings,
   baseDeps: Omit<StoreDeps, 'newKey'>,
-): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
+): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   const tools = { ...baseDeps, newKey: () => randomBytes(keyBytes).toString('base64url') };
   const lock = await openDataFolder(settings);
   try {
@@ -57,7 +57,7 @@ export async function openStores(
 async function openAll(
   settings: Settings,
   tools: StoreDeps,
-): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
+): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
   const durable = await openDurable(settings, seal, tools);
@@ -85,7 +85,7 @@ interface CounterSource {
   readonly shared: readonly SharedStore[];
 }
 
-async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores & CounterSource>> {
+async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
   const { database, reached, shared, isWritable, close: closeDatabase } = await openDatabase(settings, tools);
   const opened = await openBlobs(settings).catch(async (error) => {
     await closeDatabase();
@@ -159,7 +159,7 @@ async function openPassing(
   { shared }: Settings,
   tools: StoreDeps,
   { counters, reached, shared: databases }: CounterSource,
-): Promise<Opened<PassingStores>> {
+): Promise<Closeable<PassingStores>> {
   if (shared.redisUrl !== undefined) {
     const { openRedisStores } = await import('./open-redis-stores.ts');
     return openRedisStores(shared.redisUrl, tools);
