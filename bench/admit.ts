@@ -24,7 +24,7 @@ import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snap
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { createDependencySource } from '#domain/quick-app/deployments-as-tools.ts';
-import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
+import { type CallStart, noopTelemetry } from '#domain/telemetry.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { createAuthorize } from '#pipeline/authorize.ts';
 import { createReserveLimits } from '#pipeline/reserve-limits.ts';
@@ -79,7 +79,7 @@ function gate(
   const dependencies = (now: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot: now, caller });
   const requireConsent = createRequireConsent({ store: consents, dependencies, onGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
-  const record = silentTelemetry.begin({} as CallStart);
+  const record = noopTelemetry.startCall({} as CallStart);
   const reserveLimits = createReserveLimits({
     counters,
     sizes: new ReplySizes(),

@@ -18,16 +18,16 @@ import { startWorld } from './soak/world.ts';
 
 const help = `npm run soak -- [options]
 
-Runs the built service under a mixed load and prints what it holds of memory each minute.
+Runs the built service under a mixed load and prints its memory each minute.
 
-  --minutes N   how long, default 60
-  --rest N      seconds of rest that follow, default 60
-  --rate N      runs a second, default 30; some take several requests
-  --most N      MB of RSS that it may hold, default 260
-  --growth N    percent that its last three minutes may be above those around the fifth, default 10
-  --with A=B    a variable of the node's environment; may be given several times
-  --demo        the embedded default with documents and the built-in model, rather than a gateway before models
-  --root PATH   another checkout, whose service is built
+  --minutes N   duration (default: 60)
+  --rest N      idle seconds after the load (default: 60)
+  --rate N      runs per second, some with several requests (default: 30)
+  --most N      maximum resident memory in MB (default: 260)
+  --growth N    maximum growth in percent, from minutes 4 to 6 to the last three minutes (default: 10)
+  --with A=B    environment variable of the node, repeatable
+  --demo        measures the demo with documents and the built-in model instead of a gateway
+  --root PATH   another checkout with a built service
 `;
 
 const { values } = parseArgs({
@@ -91,12 +91,14 @@ function judge(readings: readonly Reading[]): readonly string[] {
   const under = readings.slice(0, -1);
   const most = Math.max(...under.map(({ rss }) => rss / 1e6));
   console.log(`at most ${most.toFixed(0)} MB`);
-  const missed = most > Number(values.most) ? [`it held ${most.toFixed(0)} MB, and may hold ${values.most}`] : [];
+  const missed = most > Number(values.most) ? [`memory reached ${most.toFixed(0)} MB, the maximum is ${values.most} MB`] : [];
   if (under.length <= settledMinute + 3) return missed;
   const settled = computeMean(under.slice(settledMinute - 1, settledMinute + 2));
   const growth = (computeMean(under.slice(-3)) / settled - 1) * 100;
   console.log(`${growth.toFixed(1)} % from minutes ${settledMinute - 1} to ${settledMinute + 1} to the last three`);
-  return growth > Number(values.growth) ? [...missed, `it grew by ${growth.toFixed(1)} %, and may by ${values.growth}`] : missed;
+  return growth > Number(values.growth)
+    ? [...missed, `memory grew by ${growth.toFixed(1)} %, the maximum is ${values.growth} %`]
+    : missed;
 }
 
 async function run(): Promise<boolean> {

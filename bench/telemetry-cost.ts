@@ -14,7 +14,7 @@ import { pino } from 'pino';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import { noopTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import { openTelemetry } from '#telemetry/node-telemetry.ts';
 import { openLog } from '#telemetry/open-log.ts';
 
@@ -30,7 +30,7 @@ const live = { upstreams: () => [], configurationFaults: () => 0 };
 const fromCaller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
-  const record = telemetry.begin({
+  const record = telemetry.startCall({
     operation: 'chat',
     route: '/v1/chat/completions',
     requestId: `request-${index}`,
@@ -39,10 +39,10 @@ function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
     atMs: performance.now(),
   });
   record.caller = { subject: `key:project-${index % 100}`, project: `project-${index % 100}`, roles: [], chain: null };
-  record.deployment(`model-${index % 50}`);
-  const attempt = record.attempt(`model-${index % 50}#0a1b2c3d`, performance.now());
-  record.firstByte(performance.now());
-  for (let chunk = 0; chunk < chunks; chunk += 1) record.chunk(performance.now());
+  record.setDeployment(`model-${index % 50}`);
+  const attempt = record.startAttempt(`model-${index % 50}#0a1b2c3d`, performance.now());
+  record.recordFirstByte(performance.now());
+  for (let chunk = 0; chunk < chunks; chunk += 1) record.recordChunk(performance.now());
   attempt.end('ok', performance.now());
   record.end({ outcome: 'ok', status: 200, error: undefined, promptTokens: 120, completionTokens: 300, atMs: performance.now() });
 }
@@ -83,7 +83,7 @@ async function open(level: 'info' | 'silent'): Promise<Telemetry> {
 
 const silent = await open('silent');
 const logged = await open('info');
-const bare = await measure(calls, (index) => callOnce(silentTelemetry, index, 0));
+const bare = await measure(calls, (index) => callOnce(noopTelemetry, index, 0));
 print('the harness itself (arguments, five readings of the clock)', bare);
 print('metrics and trace context of one call', (await measure(calls, (index) => callOnce(silent, index, 0))) - bare);
 print('metrics, trace context and log line of one call', (await measure(calls, (index) => callOnce(logged, index, 0))) - bare);
@@ -91,7 +91,7 @@ const chunk = async (telemetry: Telemetry): Promise<number> =>
   ((await measure(calls / 50, (index) => callOnce(telemetry, index, 100))) -
     (await measure(calls / 50, (index) => callOnce(telemetry, index, 0)))) /
   100;
-const clockAndLoop = await chunk(silentTelemetry);
+const clockAndLoop = await chunk(noopTelemetry);
 print('reading the clock for one chunk', clockAndLoop);
 print('one chunk', (await chunk(silent)) - clockAndLoop);
 

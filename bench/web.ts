@@ -22,14 +22,14 @@ const parts: Readonly<Record<string, (world: WebWorld) => Promise<readonly Figur
 
 const help = `npm run bench:web -- [options]
 
-Starts the service as it is built with a demo configuration, opens its page in Debian's Chromium (apt-get install
-chromium-headless-shell), and prints what was wanted of the page, what it got, and whether that is met.
+Starts the built service with a demo configuration, opens its page in Debian's Chromium (apt-get install
+chromium-headless-shell), and prints each goal with the measured value.
 
-  --only NAME   a part, or several with commas: ${Object.keys(parts).join(', ')}
-  --write FILE  writes the table to a file as well
-  --help        this text
+  --only NAME   one or more parts, separated by commas: ${Object.keys(parts).join(', ')}
+  --write FILE  also writes the table to a file
+  --help        prints this text
 
-Figures are of a quiet machine, or judge with care. Ends with 1 when one is missed.
+Measure on a quiet machine. Exits with 1 if a goal is missed.
 `;
 
 const { values: flags } = parseArgs({

@@ -25,7 +25,7 @@ const defaultMinutes = 15;
 /** Output of `--help`. */
 export const helpText = `npm run chaos -- [options]
 
-Harms services that it starts on this machine. Exits with 1 if a requirement is violated: a timely answer or end,
+Starts services on this machine and injects faults. Exits with 1 if a requirement is violated: a timely answer or end,
 a correct status, an error in the documented form, one end of each stream, no remaining requests, no leaked memory or descriptors, and no blocked loop.
 
   --only NAME       one or more scenarios, separated by commas: ${scenarios.map(({ name }) => name).join(', ')}

@@ -3,11 +3,11 @@ import { parseArgs } from 'node:util';
 import { measureProse } from './figures/prose.ts';
 import { measureStructure } from './figures/structure.ts';
 
-const help = `Compares the figures of the code and of its English with scripts/figures/limits.json. Each figure may only fall.
+const help = `Compares figures of the code and its English with scripts/figures/limits.json. A figure must not rise.
 
   npm run check:figures                 fails if a figure is over its limit
-  npm run check:figures -- --write      lowers the limits to the present figures
-  npm run check:figures -- --list NAME  prints the places that a figure of the prose counts, such as comments`;
+  npm run check:figures -- --write      lowers the limits to the current figures
+  npm run check:figures -- --list NAME  prints the locations that a prose figure counts, such as comments`;
 
 const limitsFile = new URL('./figures/limits.json', import.meta.url);
 const { values } = parseArgs({ options: { write: { type: 'boolean' }, list: { type: 'string' }, help: { type: 'boolean' } } });

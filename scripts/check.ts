@@ -7,8 +7,9 @@ const help = `Runs the checks of this repository and exits with 1 if any of them
   npm run check             everything that must pass before a commit
   npm run check:fast        types, lint, layers, patterns, figures, and the tests next to the source
 
-The audit of runtime dependencies comes first and says whether it could run. As many checks run at once as there are cores; the output of one that fails is printed whole. The short form of the chaos and the
-tests of the service follow when all others have passed, each alone and with its output as it comes. Each check runs by itself too: npm run check:<name>.`;
+npm run check starts with the audit of runtime dependencies. Then one check for each core runs concurrently, at least two. The
+complete output of a failed check is printed. If all of them pass, the short form of chaos runs, then the service tests, with
+live output. To run one check: npm run check:<name>.`;
 
 /** Names of `check:` scripts in package.json, slowest first. */
 const fastChecks = ['source', 'types', 'lint', 'layers', 'patterns', 'figures'];
@@ -39,27 +40,27 @@ function run(name: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
 }
 
 /** Runs one check and prints its result. */
-async function runAndTell(name: string): Promise<boolean> {
-  const began = performance.now();
+async function runAndReport(name: string): Promise<boolean> {
+  const startedAt = performance.now();
   const { isGood, output } = await run(name, 'pipe');
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`${isGood ? 'passed' : 'FAILED'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
   if (!isGood) console.error(`\n${output.trimEnd()}\n`);
   return isGood;
 }
 
 /** Runs one check and shows its output live. */
-async function runAloud(name: string): Promise<boolean> {
+async function runLive(name: string): Promise<boolean> {
   console.log(`running ${name}`);
   return (await run(name, 'inherit')).isGood;
 }
 
 /** Runs all checks concurrently, even if one fails. Returns whether all succeeded. */
-async function runSideBySide(names: readonly string[]): Promise<boolean> {
+async function runConcurrently(names: readonly string[]): Promise<boolean> {
   const waiting = [...names];
   const outcomes: boolean[] = [];
   const work = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) outcomes.push(await runAndTell(name));
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) outcomes.push(await runAndReport(name));
   };
   await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
   return outcomes.every((isGood) => isGood);
@@ -73,9 +74,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 if (values.help) console.log(help);
-else if (values.fast) process.exitCode = (await runSideBySide(fastChecks)) ? 0 : 1;
+else if (values.fast) process.exitCode = (await runConcurrently(fastChecks)) ? 0 : 1;
 else
   process.exitCode =
-    (await runAloud('audit')) && (await runSideBySide(staticChecks)) && (await runAloud('chaos')) && (await runAloud('tests'))
+    (await runLive('audit')) && (await runConcurrently(staticChecks)) && (await runLive('chaos')) && (await runLive('tests'))
       ? 0
       : 1;

@@ -6,11 +6,11 @@ import { createServer, type ViteDevServer } from 'vite';
 
 const help = `Runs the service and the page together for development.
 
-  npm run dev                      the demo, with a key that stays the same
-  npm run dev -- --config FILE     any option of "parley serve" may follow
-  npm run dev:web                  the page's components in all their states alone, without a service
+  npm run dev                      the demo, with a fixed key
+  npm run dev -- --config FILE     accepts every option of "parley serve"
+  npm run dev:web                  only the components of the page in all their states, without a service
 
-The service starts again when a file in src changes; the page shows a change at once. A debugger finds the service on port
+The service restarts when a file in src changes. The page shows a change immediately. The debugger port of the service is
 9229. Ctrl-C ends both.`;
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -14,17 +14,16 @@ import { Turns } from '../test/clients/suite/turns.ts';
 import { findFaults } from '../test/clients/suite/verdict.ts';
 import { startWorld } from '../test/clients/suite/world.ts';
 
-const help = `Runs clients that were written elsewhere, in Python, Go and Java, before the service, and the snippets of docs/clients.md;
-what the service serves at /openapi.json is put before linters and generators of clients.
+const help = `Tests the service with clients in Python, Go, and Java, and runs the snippets of docs/clients.md. Checks /openapi.json with
+linters and client generators.
 
-  npm run test:clients                       all of them; fails on red cells, and if the table of the page is another
-  npm run test:clients -- --write            the same, and writes the table into the page
-  npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts; \`snippets\` are those
-                                             of the page, \`description\` is what is done with /openapi.json, \`example\` what is
-                                             done with examples/sdk-application, \`responses\` the clients of the
-                                             Responses API, \`librechat\` what LibreChat does
+  npm run test:clients                       all parts. Fails on unexpected ✗ cells, and if the table of the page is out of date
+  npm run test:clients -- --write            the same, and writes the table to the page
+  npm run test:clients -- --only NAME,NAME   some programs of test/clients/suite/programs.ts, or some parts: \`snippets\`,
+                                             \`description\` (/openapi.json), \`example\` (examples/sdk-application),
+                                             \`responses\` (clients of the Responses API), and \`librechat\`
 
-What they need is installed below $XDG_CACHE_HOME (~/.cache) when it is missing there.`;
+Missing dependencies are installed below $XDG_CACHE_HOME (~/.cache).`;
 
 const { values } = parseArgs({
   options: { write: { type: 'boolean', default: false }, only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },

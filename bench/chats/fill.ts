@@ -1,5 +1,5 @@
 import type { Seal } from '#base/secrets/seal.ts';
-import { shelves, toSealContext, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
+import { chatStates, toSealContext, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
 import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
@@ -44,7 +44,7 @@ export async function fillUser({ database, seal, nowMs }: FillParts, { subject, 
       turns.push(...turnRows);
       rows.push({
         ...chatRef,
-        ...{ revision, shelf: shelves.listed, updated_at_ms: updatedAtMs },
+        ...{ revision, shelf: chatStates.listed, updated_at_ms: updatedAtMs },
         bytes: turnRows.reduce((sum, row) => sum + row.bytes, 0),
         sealed_head: seal.seal(JSON.stringify(head), toSealContext('chat', chatRef)),
         sealed_rest: seal.seal('{"shown":{"":"q","q":"a"}}', toSealContext('rest', chatRef)),

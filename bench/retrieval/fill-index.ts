@@ -22,12 +22,12 @@ export async function fillIndex(index: PassageIndex, { model, dimensions }: Mode
       id: `filler${number}`,
       title: `Filler ${number}`,
       format: 'txt',
-      passages,
-      tokens: passages * 120,
+      passageCount: passages,
+      tokenCount: passages * 120,
       note: undefined,
       failure: undefined,
     };
-    await index.begin(document.id, document.id);
+    await index.startDocument(document.id, document.id);
     await index.addPassages(
       document,
       Array.from({ length: passages }, (_, at) => toPassage(at, words, dice)),
@@ -39,7 +39,7 @@ export async function fillIndex(index: PassageIndex, { model, dimensions }: Mode
         { first, count: size, vectors: toVectors(size, dimensions, dice) },
       );
     }
-    await index.finish(document);
+    await index.finishDocument(document);
     documents.push(document);
   }
   return documents;

@@ -41,7 +41,7 @@ export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl
 
   /** Waits until all documents have their vectors. */
   async function awaitVectors(documents: readonly IndexedDocument[]): Promise<void> {
-    for (const { id, passages } of documents) {
+    for (const { id, passageCount: passages } of documents) {
       while ((await index.countVectors({ document: id, model: embedder.model })) < passages) {
         await new Promise((resolve) => setTimeout(resolve, 50));
       }

@@ -14,10 +14,10 @@ import { reportThresholds } from './thresholds.ts';
 const help = `npm run bench:retrieval -- [--postgres URL] [--misses] [--chunks N]
   --postgres URL  an empty database to use instead of SQLite in a temporary folder
   --languages     only the questions in four languages
-  --embeddings URL  an OpenAI-compatible address that makes the vectors, such as http://127.0.0.1:9000/v1
-  --reading N     only how long it takes to read N passages
-  --misses        name the questions whose answers are not among the first five
-  --chunks N      passages of the index that queries are timed on (20000; 0 leaves it out)`;
+  --embeddings URL  an OpenAI-compatible address that computes the vectors, such as http://127.0.0.1:9000/v1
+  --reading N     only measures the time to read N passages
+  --misses        prints the questions whose answers are not among the first five
+  --chunks N      number of passages for the query times (default: 20000, 0: not measured)`;
 
 const { values: flags } = parseArgs({
   options: {
@@ -54,7 +54,7 @@ async function measureQuality(library: Library): Promise<void> {
   const readMs = performance.now() - began;
   await awaitVectors(documents);
   const vectorMs = performance.now() - began - readMs;
-  const passages = documents.reduce((sum, document) => sum + document.passages, 0);
+  const passages = documents.reduce((sum, document) => sum + document.passageCount, 0);
   console.log(`${files.length} documents, ${passages} passages: read in ${toSeconds(readMs)}, vectors in ${toSeconds(vectorMs)}`);
   const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
   const show = async ({ document, nth: number }: PassageHit) => {

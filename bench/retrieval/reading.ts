@@ -31,7 +31,7 @@ export async function measureReading(library: Awaited<ReturnType<typeof openLibr
   const readMs = performance.now() - began;
   await awaitVectors(documents);
   const allMs = performance.now() - began;
-  const total = documents.reduce((sum, document) => sum + document.passages, 0);
+  const total = documents.reduce((sum, document) => sum + document.passageCount, 0);
   const [readSeconds, all] = [readMs, allMs].map((ms) => `${(ms / 1000).toFixed(1)} s`);
   console.log(`${files.length} documents, ${total} passages: words after ${readSeconds}, vectors after ${all}`);
 }

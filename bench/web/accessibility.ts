@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { axeViolations } from '../../test/web/violations.ts';
+import { findAxeViolations } from '../../test/web/violations.ts';
 import type { Figure } from './figure.ts';
 import type { WebWorld } from './world.ts';
 
@@ -26,7 +26,7 @@ export async function measureAccessibility(world: WebWorld): Promise<readonly Fi
   const faults: string[] = [];
   for (const [mode, options] of displayModes) {
     const check = async (view: string, page: Page): Promise<void> => {
-      for (const violation of await axeViolations(page)) faults.push(`${view}, ${mode}: ${violation.slice(0, 300)}`);
+      for (const violation of await findAxeViolations(page)) faults.push(`${view}, ${mode}: ${violation.slice(0, 300)}`);
     };
     const arrival = await world.blank(options);
     await arrival.goto(world.service.url);

@@ -9,7 +9,7 @@ import { largeReplies, largeRequests } from './cases.ts';
 /** Bodies of the maximum permitted size that take longest to read, from clients and from upstreams. */
 export const largeBodies: Scenario = {
   name: 'large-bodies',
-  title: 'Bodies as large as they may be, of callers and of upstreams',
+  title: 'Bodies of the maximum size from clients and upstreams',
   weight: 1,
   isLongOnly: true,
   async run(ground) {

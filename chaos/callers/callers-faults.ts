@@ -19,7 +19,7 @@ const quietMs = 400;
 /** Clients that disconnect, send slowly, do not read, or send invalid requests. */
 export const callersFaults: Scenario = {
   name: 'callers',
-  title: 'Callers that leave, dawdle, smuggle and do not read',
+  title: 'Clients that disconnect, send slowly, smuggle, and do not read',
   weight: 2,
   async run(ground) {
     const { tally, random, isShort, match } = ground;

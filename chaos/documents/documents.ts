@@ -22,7 +22,7 @@ const toolCall = {
 /** Quick apps that read harmful documents while other clients call a model. */
 export const documents: Scenario = {
   name: 'documents',
-  title: 'Documents that unpack, nest and lie, read by quick apps',
+  title: 'Hostile documents that quick apps read',
   weight: 2,
   isLongOnly: true,
   async run(ground) {

@@ -16,7 +16,7 @@ const maxMs = 15_000;
 /** Generated requests to every operation of the description. */
 export const fuzzRoutes: Scenario = {
   name: 'fuzz-routes',
-  title: 'Requests of a grammar to all routes',
+  title: 'Requests from a grammar to all routes',
   weight: 4,
   async run(ground) {
     const vectors = { contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(vectorsReply))], isStream: false };

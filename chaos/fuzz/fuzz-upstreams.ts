@@ -14,7 +14,7 @@ const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 /** Generated replies in every dialect, streamed and complete, to both surfaces. */
 export const fuzzUpstreams: Scenario = {
   name: 'fuzz-upstreams',
-  title: 'Replies of a grammar in all dialects',
+  title: 'Replies from a grammar in all dialects',
   weight: 4,
   async run(ground) {
     const seed = ground.random.below(2 ** 20);

@@ -16,7 +16,7 @@ const shortKills = 2;
 /** Kills a single node with SQLite by kill -9 during writes. */
 export const killsOfOne: Scenario = {
   name: 'kills',
-  title: 'kill -9 in the middle of writes, SQLite and files on disk',
+  title: 'kill -9 during writes, with SQLite and files on disk',
   weight: 2,
   async run(ground) {
     await using upstream = await startCalmUpstream();
@@ -42,7 +42,7 @@ export const killsOfOne: Scenario = {
 /** Kills nodes with PostgreSQL, Redis, and S3. Acknowledged writes must be visible on the other node immediately. */
 export const killsOfNodes: Scenario = {
   name: 'kills-shared',
-  title: 'kill -9 in the middle of writes, PostgreSQL, Redis and S3',
+  title: 'kill -9 during writes, with PostgreSQL, Redis, and S3',
   weight: 2,
   async run(ground) {
     await using upstream = await startCalmUpstream();

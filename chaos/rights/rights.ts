@@ -11,7 +11,7 @@ const shortSequences = 6;
 /** Random sequences of actions of two users. Private texts of one user must not reach the other. */
 export const rights: Scenario = {
   name: 'rights',
-  title: 'Rights of two users, their keys, and their programs',
+  title: 'Rights of two users, their keys, and their applications',
   weight: 2,
   async run(ground) {
     const seed = ground.random.below(2 ** 20);

@@ -11,7 +11,7 @@ import { type Balancer, startBalancer } from './balancer.ts';
 /** Restarts nodes behind nginx one after the other while streams are in progress. */
 export const rollingRestart: Scenario = {
   name: 'rolling',
-  title: 'Nodes behind nginx restarted one after the other',
+  title: 'Nodes behind nginx that restart one after the other',
   weight: 2,
   async run(ground) {
     const { tally, isShort } = ground;

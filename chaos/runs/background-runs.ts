@@ -28,7 +28,7 @@ interface Setup {
 /** A thousand background responses on one node, which is killed while they start or while they are answered. */
 export const backgroundRuns: Scenario = {
   name: 'background-runs',
-  title: 'kill -9 under 1,000 responses in the background, SQLite and PostgreSQL',
+  title: 'kill -9 with 1,000 background responses, on SQLite and PostgreSQL',
   weight: 2,
   isLongOnly: true,
   async run(ground) {

@@ -22,7 +22,7 @@ const maxRecoveryMs = 40_000;
 /** Kills, stops, and freezes stores of two nodes under constant load. */
 export const storesAway: Scenario = {
   name: 'stores',
-  title: 'Redis and PostgreSQL away and frozen, PgBouncer between',
+  title: 'Redis, PostgreSQL, and PgBouncer stopped and frozen',
   weight: 3,
   async run(ground) {
     await using upstream = await startCalmUpstream();

@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
-import { freePort, listeningAt } from '#test/listening.ts';
+import { freePort, waitUntilListening } from '#test/listening.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { type Expectation, framed } from './fault.ts';
 import { goodReply } from './good-replies.ts';
@@ -66,7 +66,7 @@ export async function startBadListeners(): Promise<BadListeners> {
     server.on('connection', (socket: Socket) => {
       sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
     });
-    await listeningAt(server.listen(0, '127.0.0.1'));
+    await waitUntilListening(server.listen(0, '127.0.0.1'));
     stack.defer(() => closeServer(server, sockets));
     return { name, url: `${scheme}://127.0.0.1:${getPort(server)}`, expects };
   };

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import type { Step } from './fault.ts';
 
 /** A received request with its body as text. */
@@ -33,7 +33,7 @@ export async function startHostileUpstream(choose: Choose): Promise<HostileUpstr
     });
   });
   server.listen(0, '127.0.0.1', 4096);
-  await listeningAt(server);
+  await waitUntilListening(server);
   return {
     url: `http://127.0.0.1:${getPort(server)}`,
     open: () => sockets.size,

@@ -1,4 +1,4 @@
-// Asks the three readers the same, and prints how many bytes their model was sent, turn by turn.
+// Sends the same question to the three agents, and prints how many bytes their model receives in each turn.
 const print = (line) => process.stdout.write(`${line}\n`);
 const base = process.env.PARLEY_URL ?? 'http://127.0.0.1:8080';
 const readers = { whole: 'reader-whole', fitting: 'reader', larger: 'reader-larger' };

@@ -1,5 +1,5 @@
-// Stands for a web API with long answers, and for a model that follows a script: it reads six pages one by one, then looks up
-// a code that stood on the first. How many bytes it was sent with each turn is told at /measured.
+// Simulates a web API with long results, and a scripted model that reads six pages one by one and then looks up a code from
+// the first. /measured returns how many bytes the model received in each turn.
 import { createServer } from 'node:http';
 
 const port = Number(process.argv[2] ?? 8091);
@@ -17,7 +17,7 @@ function toPage(number) {
   return JSON.stringify({ page: number, entries });
 }
 
-/** What the model does next, by what it was sent. */
+/** Returns the next action of the model for a request. */
 function toTurn({ messages, tools = [] }) {
   const called = messages.flatMap(({ tool_calls: calls = [] }) => calls.map(({ function: { name } }) => name));
   const read = called.filter((name) => name === 'read_page').length;

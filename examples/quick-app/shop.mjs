@@ -1,5 +1,5 @@
 // The shop's own services, invented for this example: a web API at /stock and an MCP server at /mcp, both behind a token.
-// Runs with any Node from 20 on: SHOP_TOKEN=… node shop.mjs
+// Runs with Node 20 or later: SHOP_TOKEN=… node shop.mjs
 import { createServer } from 'node:http';
 
 const port = Number(process.env.SHOP_PORT ?? 8090);
@@ -23,7 +23,7 @@ const tool = {
   },
 };
 
-/** What each method of MCP answers; a server without sessions needs no more than these. */
+/** Results of the MCP methods. A server without sessions needs only these. */
 const methods = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
@@ -40,7 +40,7 @@ const methods = {
 };
 
 function answerMcp({ id, method, params = {} }) {
-  // A notification has no id and gets no answer.
+  // A notification has no ID and gets no response.
   if (id === undefined) return undefined;
   const answer = methods[method];
   if (answer === undefined) return { jsonrpc: '2.0', id, error: { code: -32601, message: `there is no method ${method}` } };

@@ -1,5 +1,5 @@
-// Saves two of the three agents, asks all three, and prints what they answer, what the host of source code was asked, and how
-// many bytes of messages their model was sent with each turn. The second agent stands in parley.jsonc.
+// Saves two of the three agents, calls all three, and prints their answers, the calls that the source code host received, and
+// how many bytes of messages their model received in each turn. The second agent is in parley.jsonc.
 import { readFile } from 'node:fs/promises';
 
 const print = (line) => process.stdout.write(`${line}\n`);
@@ -66,7 +66,7 @@ async function saveLibrarian() {
 
 const ask = (model, messages) => send('POST', '/v1/chat/completions', { model, messages });
 
-/** Asks; if the run breaks off, goes on with it once its model is back. */
+/** Sends a question. If the run fails, continues it when the model is available again. */
 async function run(name, model) {
   const question = [{ role: 'user', content: 'Do your work.' }];
   let answer = await ask(model, question);

@@ -1,7 +1,7 @@
-// Stands for what the three agents work with, all invented: a host of source code at /forge, two MCP servers, and a model that
-// follows a script. What the host was asked is told at /calls, and what the model was sent at /measured.
-// Runs with any Node from 20 on: node world.mjs [port]. With DIES_AFTER it kills itself (kill -9) when its model is asked what
-// to do after so many calls of the host.
+// Simulates the services of the three agents: a source code host at /forge, two MCP servers, and a scripted model. /calls
+// returns the calls of the host, and /measured the bytes that the model received.
+// Runs with Node 20 or later: node world.mjs [port]. With DIES_AFTER, it kills itself (kill -9) at the first request to the
+// model after that number of calls of the host.
 import { createServer } from 'node:http';
 
 const port = Number(process.argv[2] ?? 8092);
@@ -48,7 +48,7 @@ function answerMcp(server, { method, params }) {
   return undefined;
 }
 
-/** What each agent calls, one after the other, and how it sums up what it was told. */
+/** Calls of each agent, in order. */
 const scripts = {
   developer: [
     ['issues_list-for-repo', { owner: 'ada', repo: 'engine', state: 'open' }],

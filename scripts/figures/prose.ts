@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** Number of unusual constructions by kind of text, and of identifiers that are not the usual word. */
-export type ProseFigures = Record<'docs' | 'comments' | 'strings' | 'testNames' | 'identifiers', number>;
+/** Number of unusual constructions by kind of text, of identifiers that are not the usual word, and of banned words in identifiers. */
+export type ProseFigures = Record<'docs' | 'comments' | 'strings' | 'testNames' | 'identifiers' | 'bannedNames', number>;
 
 /** Place of a construction, for `--list`. */
 export interface Finding {
@@ -51,6 +51,12 @@ const identifierForms: readonly RegExp[] = [
   /(?:Told|Heard|Hears|Asked|Said|Unheard|Deaf|Untold|[Tt]rouble|[Hh]indrance|[Dd]oubt|[Bb]eginning|[Pp]atience|[a-z]Fault$|^fault$)/,
 ];
 
+/** Words that were removed from all identifiers. The limit of their figure is 0, so they do not come back. */
+const bannedWords: ReadonlySet<string> = new Set(
+  `asks beginning deaf doubt doubts faulty fewest happenings hear hears hindrance house life lose loses mute patience refuse refuses
+  say sayings shortest takes teller tells thrown told trouble twin twins unheard untold whoever`.split(/\s+/),
+);
+
 const otherLanguages = /(?:^|[-/])(?:french|german|spanish)\.ts$/;
 const minWords = 4;
 
@@ -63,7 +69,7 @@ export function measureProse(): { readonly figures: ProseFigures; readonly findi
   for (const path of globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}', 'web/worker/**/*.ts', 'test/**/*.ts'])) {
     if (!otherLanguages.test(path) && !path.includes('/fixtures/')) findings.push(...readSource(path));
   }
-  const figures: ProseFigures = { docs: 0, comments: 0, strings: 0, testNames: 0, identifiers: 0 };
+  const figures: ProseFigures = { docs: 0, comments: 0, strings: 0, testNames: 0, identifiers: 0, bannedNames: 0 };
   for (const { kind } of findings) figures[kind] += 1;
   return { figures, findings };
 }
@@ -110,6 +116,8 @@ function* readSource(path: string): Iterable<Finding> {
   if (isTest) return;
   for (const name of names) {
     if (identifierForms.some((form) => form.test(name))) yield { kind: 'identifiers', at: path, text: name };
+    if (name.split(/(?=[A-Z])|_/).some((word) => bannedWords.has(word.toLowerCase())))
+      yield { kind: 'bannedNames', at: path, text: name };
   }
 }
 

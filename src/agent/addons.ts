@@ -45,7 +45,7 @@ export class AddonTools {
 
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
-    const storage = deps.caches.open('addon_documents', { maxBytes, countBytes: toExpiringBytes(estimateDocumentBytes) });
+    const storage = deps.caches.create('addon_documents', { maxBytes, countBytes: toExpiringBytes(estimateDocumentBytes) });
     this.#documents = new ExpiringCache({ clock: deps.clock, store: storage, failureFreshMs });
   }
 

@@ -18,7 +18,7 @@ import { createReadResultTool } from './results/read-result-tool.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import { contextStageName, toContextMarkdown } from './stages.ts';
 import { isMediaMessage, type ToolMedia, toMediaMessages } from './tool-media.ts';
-import { type PendingQuestion, runTools, type ToolRuns, toControls } from './tool-run.ts';
+import { type PendingQuestion, runTools, type ToolRunContext, toControls } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import {
   appendLastTurnNote,
@@ -50,7 +50,7 @@ class Loop {
   readonly #callerToolNames: ReadonlySet<string>;
   readonly #reply: Reply;
   readonly #tally = new UsageCollector();
-  readonly #runs: ToolRuns;
+  readonly #runs: ToolRunContext;
   readonly #requests: ModelRequests;
   #added: Message[];
   #messages: readonly Message[];
@@ -181,7 +181,7 @@ class Loop {
   }
 
   /** Creates the shared options of a turn's tool runs. The results of one turn must fit into the model's context together. */
-  #createRuns(calls: readonly ToolCall[], turnNumber: number): ToolRuns {
+  #createRuns(calls: readonly ToolCall[], turnNumber: number): ToolRunContext {
     const maxResultBytes = this.#requests.getMaxResultBytes(turnNumber, this.#conversation, calls.length);
     return maxResultBytes < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes } : this.#runs;
   }

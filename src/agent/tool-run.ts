@@ -29,7 +29,7 @@ import type { ToolCall, ToolMessage } from './turn.ts';
 const declineLabel = 'Decline';
 
 /** Options and state that all tool runs of a reply share. */
-export interface ToolRuns {
+export interface ToolRunContext {
   readonly reply: Reply;
   readonly toolset: Toolset;
   readonly tally: UsageCollector;
@@ -46,7 +46,7 @@ export interface ToolRuns {
   readonly maxResultBytes: number;
   /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
-  /** Called with calls that did not run a tool. */
+  /** Called for each call that did not run a tool. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
   /** The user's answers to questions of earlier runs, by call ID. Defaults to no answers. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
@@ -77,7 +77,7 @@ interface ToolOutcomes {
 }
 
 /** Runs all calls concurrently, each as a stage of the reply. Aborts the runs if the iteration stops early. */
-export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolOutcomes> {
+export async function* runTools(calls: readonly ToolCall[], runs: ToolRunContext): AsyncGenerator<Chunk, ToolOutcomes> {
   const cancellation = new AbortController();
   const signal = AbortSignal.any([runs.signal, cancellation.signal]);
   const chunks = new Channel<Chunk>();
@@ -104,25 +104,25 @@ interface AnsweredCall {
 
 class ToolRun {
   readonly #call: ToolCall;
-  readonly #runs: ToolRuns;
+  readonly #shared: ToolRunContext;
   readonly #chunks: Channel<Chunk>;
   readonly #tool: Tool | undefined;
   readonly #stage: number;
-  readonly #inner: Renumbering;
+  readonly #innerStages: Renumbering;
   readonly #citable: Attachment[] = [];
   #hasEnded = false;
 
-  constructor(call: ToolCall, runs: ToolRuns, chunks: Channel<Chunk>) {
+  constructor(call: ToolCall, runs: ToolRunContext, chunks: Channel<Chunk>) {
     this.#call = call;
-    this.#runs = runs;
+    this.#shared = runs;
     this.#chunks = chunks;
     this.#tool = runs.toolset.find(call.function.name);
     this.#stage = runs.reply.nextStage();
-    this.#inner = new Renumbering(runs.reply);
+    this.#innerStages = new Renumbering(runs.reply);
   }
 
   async run(): Promise<AnsweredCall | PendingQuestion> {
-    const { clock } = this.#runs;
+    const { clock } = this.#shared;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
     const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
@@ -137,7 +137,7 @@ class ToolRun {
   }
 
   async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
-    const { maxResultBytes, reply, results } = this.#runs;
+    const { maxResultBytes, reply, results } = this.#shared;
     const { text, fullAttachments } = toVisibleResult(result, maxResultBytes, results);
     const content = toResultMarkdown(text, result.failed, durationMs);
     const attachments = [...result.attachments, ...this.#citable, ...fullAttachments].map((attachment, index) => ({
@@ -147,7 +147,7 @@ class ToolRun {
     const status = result.failed ? ('failed' as const) : ('completed' as const);
     await this.#put({
       stages: [
-        ...this.#inner.closeStages(status),
+        ...this.#innerStages.closeStages(status),
         { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
       ],
       ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
@@ -161,19 +161,19 @@ class ToolRun {
 
   async #perform(): Promise<ToolResult> {
     const tool = this.#tool;
-    const { args, error } = await parseArguments(this.#call.function.arguments, tool?.parameters, this.#runs.checkTime);
+    const { args, error } = await parseArguments(this.#call.function.arguments, tool?.parameters, this.#shared.checkTime);
     if (tool === undefined || error !== undefined) {
       const reason = error ?? `There is no tool named ${this.#call.function.name}.`;
-      this.#runs.onRejectedCall?.({ name: this.#call.function.name, args, reason });
+      this.#shared.onRejectedCall?.({ name: this.#call.function.name, args, reason });
       return toFailure(reason);
     }
-    const { signal, timeoutMs, onToolError } = this.#runs;
+    const { signal, timeoutMs, onToolError } = this.#shared;
     return performTool(tool, args, { signal, timeoutMs, onToolError, toContext: (bounded) => this.#context(bounded) });
   }
 
   #context(signal: AbortSignal): ToolContext {
-    const answer = this.#runs.userAnswers?.get(this.#call.id);
-    const { maxResultBytes: maxBytes } = this.#runs;
+    const answer = this.#shared.userAnswers?.get(this.#call.id);
+    const { maxResultBytes: maxBytes } = this.#shared;
     return {
       signal,
       report: (progress) => this.#report(progress),
@@ -183,11 +183,11 @@ class ToolRun {
     };
   }
 
-  /** Reports a call on a server that the request named. */
+  /** Returns the content that announces a call to an MCP server of the request. Empty for other tools. */
   #toRemoteCallContent(): Pick<ResponseCustomContent, 'remote'> {
     const remote = this.#tool?.remote;
     if (remote === undefined) return {};
-    const approvalRequest = this.#runs.approvals?.get(this.#call.id) ?? null;
+    const approvalRequest = this.#shared.approvals?.get(this.#call.id) ?? null;
     return { remote: [{ kind: 'called', ...toRemoteCall(this.#call, remote), approvalRequest }] };
   }
 
@@ -199,19 +199,19 @@ class ToolRun {
 
   #cite(citable: Citable): number {
     this.#citable.push(citable.attachment);
-    return this.#runs.citations.add(citable);
+    return this.#shared.citations.add(citable);
   }
 
   async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
     if (this.#hasEnded) return;
-    this.#runs.tally.add(usage);
+    this.#shared.tally.add(usage);
     const ownStages = content ? [{ index: this.#stage, content, status: null }] : [];
-    const all = [...ownStages, ...this.#inner.renumberStages(stages)];
+    const all = [...ownStages, ...this.#innerStages.renumberStages(stages)];
     if (all.length > 0) await this.#put({ stages: all });
   }
 
   #put(custom_content: ResponseCustomContent): Promise<void> {
-    return this.#chunks.put(this.#runs.reply.createChunk({ custom_content }));
+    return this.#chunks.put(this.#shared.reply.createChunk({ custom_content }));
   }
 }
 

@@ -17,7 +17,7 @@ describe('Toolset names', () => {
     ['files.read', 'files_read'],
     ['GET /pets/{id}', 'GET_pets_id_'],
     ['погода', '_'],
-  ])('%s becomes %s', (name, fitting) => expect(fitName(name)).toBe(fitting));
+  ])('%s becomes %s', (name, expected) => expect(fitName(name)).toBe(expected));
 
   it('keep the start of a long name and add a hash, within 64 characters', () => {
     const name = fitName('a'.repeat(65));
@@ -44,7 +44,9 @@ describe('Toolset names', () => {
 
   it('are stable', () => {
     const listNames = () =>
-      new Toolset([createTool('a'), createTool('a'), createTool('a')], new Set()).definitions.map((it) => it.function.name);
+      new Toolset([createTool('a'), createTool('a'), createTool('a')], new Set()).definitions.map(
+        (definition) => definition.function.name,
+      );
     expect(listNames()).toEqual(listNames());
     expect(listNames()[0]).toBe('a');
   });

@@ -88,7 +88,7 @@ function composeNode(
   http: HttpClient,
 ): Service & { embedder: EmbedderPool } {
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
-    recent: caches.open('recent_vectors', recentVectorBounds),
+    recent: caches.create('recent_vectors', recentVectorBounds),
   });
   const service: Service = composeService({
     snapshot: snapshot.current,
@@ -133,8 +133,8 @@ function composeNode(
   });
   opsRoutes(service.app, {
     ...program,
-    troubles: state.listIssues,
-    hindrances: state.listObstacles,
+    listIssues: state.listIssues,
+    listObstacles: state.listObstacles,
     metrics: settings.metricsPort === undefined ? createMetricsSource(telemetry) : undefined,
     operations: apiOperations(snapshot.current().configuration),
   });

@@ -69,7 +69,7 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
 function keySecrets(protocol: string, key: string | undefined): readonly string[] {
   if (key === undefined) return [];
   const parsedKey = readUpstreamKey(protocol, key);
-  return [key, ...('fault' in parsedKey ? [] : listKeySecrets(parsedKey))];
+  return [key, ...('error' in parsedKey ? [] : listKeySecrets(parsedKey))];
 }
 
 /** Returns all strings in a value, at any depth. */

@@ -10,10 +10,10 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['CommaExpected', 'a comma is expected here'],
   ['CloseBraceExpected', 'a closing brace is expected here'],
   ['CloseBracketExpected', 'a closing bracket is expected here'],
-  ['EndOfFileExpected', 'the text should end here'],
-  ['UnexpectedEndOfComment', 'this comment does not end'],
-  ['UnexpectedEndOfString', 'this string does not end'],
-  ['UnexpectedEndOfNumber', 'this number does not end'],
+  ['EndOfFileExpected', 'the end of the file is expected here'],
+  ['UnexpectedEndOfComment', 'this comment is not closed'],
+  ['UnexpectedEndOfString', 'this string is not closed'],
+  ['UnexpectedEndOfNumber', 'this number is incomplete'],
   ['InvalidNumberFormat', 'this is not a JSON number'],
   ['InvalidUnicode', 'this is not a \\u escape with four hexadecimal digits'],
   ['InvalidEscapeCharacter', 'this escape is not valid in JSON'],
@@ -21,12 +21,12 @@ const messages: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parses JSON with comments and trailing commas. The value is undefined for an empty text. Returns only the first syntax error,
- * because later errors follow from it.
+ * Parses JSON with comments and trailing commas. The value is undefined for an empty text. Returns all duplicate keys, but only the
+ * first syntax error, because later syntax errors follow from it.
  */
 export function parseJsonc(text: string): ParsedText {
   const builder = new ValueBuilder();
-  const syntaxFaults: TextError[] = [];
+  const syntaxErrors: TextError[] = [];
   visit(
     text,
     {
@@ -37,12 +37,12 @@ export function parseJsonc(text: string): ParsedText {
       onArrayEnd: () => builder.close(),
       onLiteralValue: (value) => builder.put(value),
       onError: (code, _offset, _length, line, character) => {
-        syntaxFaults.push({ line: line + 1, column: character + 1, message: getMessage(code) });
+        syntaxErrors.push({ line: line + 1, column: character + 1, message: getMessage(code) });
       },
     },
     { allowTrailingComma: true, allowEmptyContent: true },
   );
-  const faults = [...syntaxFaults.slice(0, 1), ...builder.repeatedKeys];
+  const faults = [...syntaxErrors.slice(0, 1), ...builder.duplicateKeyErrors];
   return faults.length === 0 ? { value: builder.value } : { faults };
 }
 
@@ -53,7 +53,7 @@ function getMessage(code: ParseErrorCode): string {
 /** Builds a value from parser events. */
 class ValueBuilder {
   value: unknown;
-  readonly repeatedKeys: TextError[] = [];
+  readonly duplicateKeyErrors: TextError[] = [];
   readonly #open: (JsonObject | unknown[])[] = [];
   #key = '';
 
@@ -69,7 +69,7 @@ class ValueBuilder {
   key(key: string, location: { line: number; column: number }): void {
     const object = this.#open.at(-1);
     if (object !== undefined && Object.hasOwn(object, key)) {
-      this.repeatedKeys.push({ ...location, message: 'this key is a duplicate' });
+      this.duplicateKeyErrors.push({ ...location, message: 'this key is a duplicate' });
     }
     this.#key = key;
   }

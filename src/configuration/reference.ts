@@ -14,7 +14,7 @@ npm start -- --config parley.jsonc           # applies changes of the file witho
 \`\`\`
 
 - **Several files** are merged in order: objects key by key. Other values are replaced.
-- **Environment**: \`\${NAME}\` in a string is replaced by the variable, also in the names of entries of \`keys\`. \`$\${\` is a literal \`\${\`. A string that consists of one \`\${NAME}\` can be a number, true, or false. \`\${file:/run/secrets/name}\` is replaced by the text of the file without its trailing line break.
+- **Environment**: \`\${NAME}\` in a string is replaced by the variable, also in the names of entries of \`keys\`. \`$\${\` is a literal \`\${\`. A string that consists of one \`\${NAME}\` becomes a number, true, or false where the key needs one. \`\${file:/run/secrets/name}\` is replaced by the text of the file without its trailing line break.
 - **Errors**: a missing variable, an unknown key, and an empty file are errors. Write an empty configuration as \`{}\`. Parley rejects a configuration with errors, and the last valid one stays in force.
 - **Reload**: Parley reads a changed file automatically. SIGHUP (\`systemctl reload parley\`) reads all files again, including those of \`\${file:…}\`.
 - **\`parley check --allow-missing-env\`** reports missing variables as warnings, and does not check their values. An entry whose name is the secret key is reported as \`keys["***#2"]\`: the second entry of \`keys\`.
@@ -105,10 +105,21 @@ function listForms({ anyOf = [] }: SchemaNode): readonly SchemaNode[] {
 function toType(node: SchemaNode): string {
   if (node.enum !== undefined) return toCode(node.enum.map(String));
   if (node.const !== undefined) return toCode([String(node.const)]);
-  if (node.anyOf !== undefined) return [...new Set(listForms(node).map(toType))].join(' or ');
-  if (node.items !== undefined) return `list of ${toType(node.items)}s`;
+  if (node.anyOf !== undefined) return toUnion(listForms(node));
+  if (node.items !== undefined) return `list of ${toPlural(node.items)}`;
   if (node.additionalProperties) return `object by ${node.propertyNames?.title ?? 'name'}`;
   return node.type ?? 'any';
+}
+
+function toUnion(forms: readonly SchemaNode[]): string {
+  const names = new Set(forms.flatMap((form) => form.enum ?? []));
+  const isListOfThese = ({ items }: SchemaNode) => items?.enum?.every((name) => names.has(name)) === true;
+  return [...new Set(forms.map((form) => (isListOfThese(form) ? 'list of these' : toType(form))))].join(' or ');
+}
+
+function toPlural(node: SchemaNode): string {
+  if (node.anyOf !== undefined) return [...new Set(listForms(node).map(toPlural))].join(' or ');
+  return node.enum === undefined ? `${toType(node)}s` : toType(node);
 }
 
 function toCode(names: readonly string[]): string {

@@ -67,12 +67,12 @@ export interface CallRecord {
   /** Set when the caller is known. */
   caller: Caller | undefined;
   /** Called when the deployment ID is known, even if the deployment does not exist. */
-  deployment(id: string): void;
-  /** Called when the first bytes of a stream are sent. Not called for an answer that is one JSON text. */
-  firstByte(atMs: number): void;
+  setDeployment(id: string): void;
+  /** Called when the first bytes of a stream are sent. Not called for a response that is a single JSON body. */
+  recordFirstByte(atMs: number): void;
   /** Called for each further write of the stream, regardless of the number of events in it. */
-  chunk(atMs: number): void;
-  attempt(upstreamId: string, atMs: number): AttemptRecord;
+  recordChunk(atMs: number): void;
+  startAttempt(upstreamId: string, atMs: number): AttemptRecord;
   /** Cost that the call was charged, in billionths of a USD. Set before the call ends. */
   cost: number;
   /** ID of the session or conversation from the client. Set before the call ends. */
@@ -85,20 +85,20 @@ export interface CallRecord {
 
 /** Port that measures, traces, and logs calls. */
 export interface Telemetry {
-  begin(start: CallStart): CallRecord;
+  startCall(start: CallStart): CallRecord;
 }
 
 const noTrace: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
 
-const silentAttempt: AttemptRecord = { trace: noTrace, end() {} };
+const noopAttempt: AttemptRecord = { trace: noTrace, end() {} };
 
-const silentRecord: CallRecord = {
+const noopRecord: CallRecord = {
   trace: noTrace,
   caller: undefined,
-  deployment() {},
-  firstByte() {},
-  chunk() {},
-  attempt: () => silentAttempt,
+  setDeployment() {},
+  recordFirstByte() {},
+  recordChunk() {},
+  startAttempt: () => noopAttempt,
   cost: 0,
   session: undefined,
   details: {},
@@ -106,7 +106,7 @@ const silentRecord: CallRecord = {
 };
 
 /** Telemetry that records no calls. */
-export const silentTelemetry: Telemetry = { begin: () => ({ ...silentRecord }) };
+export const noopTelemetry: Telemetry = { startCall: () => ({ ...noopRecord }) };
 
 /** W3C trace context, received from the client or created for this call. */
 export interface TraceContext {

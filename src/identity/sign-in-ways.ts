@@ -36,7 +36,7 @@ interface Provider {
  * configuration of the issuer, which is cached for 10 minutes. Create one per process.
  */
 export function createSignInWays({ snapshot, http, clock, caches, reportError }: SignInWaysDeps): ListSignInWays {
-  const cache = caches.open('sign_in_ways', {
+  const cache = caches.create('sign_in_ways', {
     maxBytes,
     countBytes: toExpiringBytes<Discovered>((value) => JSON.stringify(value).length),
   });

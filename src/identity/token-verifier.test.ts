@@ -2,32 +2,32 @@ import { describe, expect, it } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toCaller } from './token-verifier.ts';
 
-const source = (entry: object = {}, more: object = {}) => ({
+const createSource = (entry: object = {}, more: object = {}) => ({
   name: 'corporate',
   isFirst: true,
   entry: { userIdClaim: 'sub', ...entry },
   ...more,
 });
-const rolesOf = (claims: object, rolesClaim: string): readonly string[] =>
-  toCaller({ sub: 'ada', ...claims }, source({ rolesClaim })).roles;
+const readRoles = (claims: object, rolesClaim: string): readonly string[] =>
+  toCaller({ sub: 'ada', ...claims }, createSource({ rolesClaim })).roles;
 
 describe('user ID of toCaller', () => {
   it('is the unchanged claim', () => {
     for (const sub of ['ada', 'auth0|5f7c', 'Ada.Lovelace@example.com', '../x', 'système:serviceaccount:a:b', ' ', '__proto__'])
-      expect(toCaller({ sub }, source()).subject).toBe(sub);
+      expect(toCaller({ sub }, createSource()).subject).toBe(sub);
   });
 
   it.each([
     ['another claim', { email: 'ada@example.com' }, 'email'],
-    ['a claim in another', { profile: { id: { value: 'ada@example.com' } } }, 'profile.id.value'],
+    ['a nested claim', { profile: { id: { value: 'ada@example.com' } } }, 'profile.id.value'],
     ['a claim whose name has dots', { 'https://example.com/id': 'ada@example.com' }, 'https://example.com/id'],
     [
-      'a claim in one whose name has dots',
+      'a claim nested in a claim whose name has dots',
       { 'https://example.com/user': { id: 'ada@example.com' } },
       'https://example.com/user.id',
     ],
   ])('is read from %s', (_what, claims, userIdClaim) => {
-    expect(toCaller({ sub: 'x', ...claims }, source({ userIdClaim })).subject).toBe('ada@example.com');
+    expect(toCaller({ sub: 'x', ...claims }, createSource({ userIdClaim })).subject).toBe('ada@example.com');
   });
 
   it.each([
@@ -38,26 +38,28 @@ describe('user ID of toCaller', () => {
     ['an object', { id: 'ada' }],
     ['null', null],
     ['longer than 512 characters', 'a'.repeat(513)],
-    ['cut by a NUL', 'ada\0root'],
-    ['on two lines', 'ada\r\nroot'],
-    ['half a character', '\udc00'],
+    ['text with a NUL character', 'ada\0root'],
+    ['text with a line break', 'ada\r\nroot'],
+    ['a lone surrogate', '\udc00'],
   ])('must not be %s', (_what, sub) => {
-    expect(() => toCaller({ sub }, source())).toThrow(ParleyError);
+    expect(() => toCaller({ sub }, createSource())).toThrow(ParleyError);
   });
 
   it.each(['constructor', '__proto__', 'toString', 'sub.length', 'profile.constructor.name'])(
     'is not read from the inherited property %s',
     (userIdClaim) => {
-      expect(() => toCaller({ sub: 'ada', profile: {} }, source({ userIdClaim }))).toThrow(/its claim .* is missing/);
+      expect(() => toCaller({ sub: 'ada', profile: {} }, createSource({ userIdClaim }))).toThrow(/its claim .* is missing/);
     },
   );
 });
 
 describe('subject of toCaller', () => {
   const subjects = (names: readonly string[], users: readonly string[]): string[] =>
-    names.flatMap((name, index) => users.map((sub) => toCaller({ sub }, source({}, { name, isFirst: index === 0 })).subject));
+    names.flatMap((name, index) =>
+      users.map((sub) => toCaller({ sub }, createSource({}, { name, isFirst: index === 0 })).subject),
+    );
 
-  it('starts with the name of the provider, except for the first provider', () => {
+  it('starts with `jwt:` and the name of the provider, except for the first provider', () => {
     expect(subjects(['corporate', 'partner'], ['ada'])).toEqual(['ada', 'jwt:partner:ada']);
   });
 
@@ -95,33 +97,33 @@ describe('subject of toCaller', () => {
 describe('roles of toCaller', () => {
   it.each([
     ['a list', { roles: ['staff', 'admin'] }, 'roles', ['staff', 'admin']],
-    ['one word', { roles: 'staff' }, 'roles', ['staff']],
-    ['words with spaces between', { scope: 'staff  admin ' }, 'scope', ['staff', 'admin']],
-    ['a list deeper down', { realm_access: { roles: ['staff'] } }, 'realm_access.roles', ['staff']],
+    ['a string with one role', { roles: 'staff' }, 'roles', ['staff']],
+    ['a space-separated string', { scope: 'staff  admin ' }, 'scope', ['staff', 'admin']],
+    ['a nested list', { realm_access: { roles: ['staff'] } }, 'realm_access.roles', ['staff']],
     [
-      'a list below a name with dots',
+      'a list nested in a claim whose name has dots',
       { resource_access: { 'my.app': { roles: ['staff'] } } },
       'resource_access.my.app.roles',
       ['staff'],
     ],
-    ['a list in a claim that is an address', { 'https://example.com/roles': ['staff'] }, 'https://example.com/roles', ['staff']],
-    ['the texts of a list', { roles: ['staff', 7, null, ['x'], ''] }, 'roles', ['staff']],
+    ['a claim whose name is a URL', { 'https://example.com/roles': ['staff'] }, 'https://example.com/roles', ['staff']],
+    ['the strings of a list that has other values', { roles: ['staff', 7, null, ['x'], ''] }, 'roles', ['staff']],
   ])('are read from %s', (_what, claims, rolesClaim, expected) => {
-    expect(rolesOf(claims, rolesClaim)).toEqual(expected);
+    expect(readRoles(claims, rolesClaim)).toEqual(expected);
   });
 
   it.each([
     ['missing', {}],
     ['an empty list', { roles: [] }],
-    ['empty text', { roles: ' ' }],
+    ['a blank string', { roles: ' ' }],
     ['a number', { roles: 3 }],
     ['an object', { roles: { staff: true } }],
     ['null', { roles: null }],
   ])('fall back to the default role if the claim is %s', (_what, claims) => {
-    expect(rolesOf(claims, 'roles')).toEqual(['default']);
+    expect(readRoles(claims, 'roles')).toEqual(['default']);
   });
 
   it('fall back to the default role if no claim is configured', () => {
-    expect(toCaller({ sub: 'ada', roles: ['admin'] }, source()).roles).toEqual(['default']);
+    expect(toCaller({ sub: 'ada', roles: ['admin'] }, createSource()).roles).toEqual(['default']);
   });
 });

@@ -90,7 +90,7 @@ function toState(configuration: Configuration, deps: TokenVerifierDeps, last: Ve
       keys: keys ?? toProviderKeys(name, entry, deps),
     });
   }
-  const cache = deps.caches.open('verified_tokens', verifiedTokenBounds);
+  const cache = deps.caches.create('verified_tokens', verifiedTokenBounds);
   return { configuration, providers, tokens: new VerifiedTokens(cache, deps.clock) };
 }
 

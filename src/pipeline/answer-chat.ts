@@ -17,7 +17,7 @@ import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
-import { type NoteRemovedReferences, ReplyFiles } from './reply-files.ts';
+import { type OnRemovedReferences, ReplyFiles } from './reply-files.ts';
 import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import type { runAddons } from './run-addons.ts';
 import { openConversation } from './run-quick-app.ts';
@@ -28,7 +28,7 @@ export interface AnswerChatDeps {
   readonly reserveLimits: ReserveLimits;
   readonly clock: Clock;
   readonly responders: Responders;
-  readonly onRemovedReferences: NoteRemovedReferences;
+  readonly onRemovedReferences: OnRemovedReferences;
   /** Returns a random ID. */
   readonly newId: () => string;
 }

@@ -50,9 +50,9 @@ export function toApplicationFields({ call, deployment, snapshot }: Target, key:
 }
 
 /** Returns the headers that name the called deployment. An ID is percent-encoded if it has characters other than printable ASCII. */
-export function toIdFields({ id, ofType }: Deployment): Readonly<Record<string, string>> {
+export function toIdFields({ id, applicationType }: Deployment): Readonly<Record<string, string>> {
   const headerId = /^[!-~]+$/.test(id) ? id : encodeURI(id);
-  return { 'x-dial-deployment-id': headerId, ...(ofType !== undefined && { 'x-dial-application-id': headerId }) };
+  return { 'x-dial-deployment-id': headerId, ...(applicationType !== undefined && { 'x-dial-application-id': headerId }) };
 }
 
 /** Passes a reply on. Its end follows after the key is revoked. */

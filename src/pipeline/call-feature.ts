@@ -14,8 +14,8 @@ import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface FeatureDeps {
   readonly http: HttpClient;
-  /** Client for addresses that users chose. */
-  readonly guarded: HttpClient;
+  /** HTTP client for addresses from users. It reaches private networks only if the configuration allows them. */
+  readonly guardedHttp: HttpClient;
   readonly perRequestKeys: PerRequestKeys;
   readonly requireConsent: RequireConsent;
   readonly reserveLimits: ReserveLimits;
@@ -23,13 +23,13 @@ export interface FeatureDeps {
 
 const timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
 const maxBytes = 16 * 1024 * 1024;
-/** Statuses whose responses have no body in HTTP. */
-const withoutContent: ReadonlySet<number> = new Set([204, 304]);
+/** HTTP statuses of responses without a body. */
+const bodilessStatuses: ReadonlySet<number> = new Set([204, 304]);
 
 /**
- * Calls the program that serves a feature of a deployment (docs/write-an-application.md, Feature endpoints). A program of the
- * configuration, or of the caller's own application, gets a per-request key that is valid until the response. A program that
- * another user saved gets no key, because Parley contacts its address before the caller has sent anything to it. Calls to saved
+ * Calls the feature endpoint of a deployment (docs/write-an-application.md, Feature endpoints). The endpoint of a configured
+ * deployment, or of the caller's own application, receives a per-request key that is valid until the response. The endpoint of
+ * another user's application receives no key, because it may be called before the caller has sent a message. Calls to saved
  * applications count as requests of the caller.
  */
 export async function callFeature(deps: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply> {
@@ -39,7 +39,7 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
   if (ownership !== null) await countRequest(deps, request, signal);
   const key = ownership === null || ownership.owner === caller.subject ? await issueKey(deps, request) : undefined;
   try {
-    return await send(ownership === null ? deps.http : deps.guarded, request, { key, signal });
+    return await send(ownership === null ? deps.http : deps.guardedHttp, request, { key, signal });
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     const message = `The endpoint for this feature of ${deployment.id} did not respond.`;
@@ -49,11 +49,11 @@ export async function callFeature(deps: FeatureDeps, request: FeatureRequest, si
   }
 }
 
-/** Counts a request of the caller on the deployment. Throws the 429 if the limit is reached. */
+/** Counts a request toward the caller's limits. Rejects with status 429 if a limit is reached. */
 async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
   const { caller, deployment, snapshot } = request;
-  const ofRoles = snapshot.limits.find(caller.roles, deployment.id);
-  const limits = ofRoles.filter(({ window }) => window.kind === 'requests');
+  const roleLimits = snapshot.limits.find(caller.roles, deployment.id);
+  const limits = roleLimits.filter(({ window }) => window.kind === 'requests');
   const size = { promptTokens: 0, maxTokens: 0, isWanted: () => !signal.aborted };
   const { settle } = await reserveLimits({ call: { caller }, deployment, limits, snapshot }, size);
   settle?.(undefined);
@@ -84,16 +84,16 @@ function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureReq
   };
 }
 
-interface Sending {
+interface SendOptions {
   readonly key: string | undefined;
   readonly signal: AbortSignal;
 }
 
-async function send(http: HttpClient, request: FeatureRequest, { key, signal }: Sending): Promise<FeatureReply> {
+async function send(http: HttpClient, request: FeatureRequest, { key, signal }: SendOptions): Promise<FeatureReply> {
   const reply = await openReply(http, toRequest(request, key), signal);
-  const declared = request.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
+  const declaredHeaders = request.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
   const type = reply.headers['content-type'];
   const bytes = await readBytes(reply, maxBytes);
-  const headers = { ...declared, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };
-  return { status: reply.status, headers, bytes: withoutContent.has(reply.status) ? Buffer.alloc(0) : bytes };
+  const headers = { ...declaredHeaders, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };
+  return { status: reply.status, headers, bytes: bodilessStatuses.has(reply.status) ? Buffer.alloc(0) : bytes };
 }

@@ -127,7 +127,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   #sendRequest({ sendRequest, record, account }: Attempts<Item>, upstream: Upstream): Handle {
     account?.startAttempt();
     this.#requestedAtMs = this.#deps.clock.nowMs();
-    const attempt = record.attempt(upstream.id, this.#requestedAtMs);
+    const attempt = record.startAttempt(upstream.id, this.#requestedAtMs);
     this.#attempt = attempt;
     return sendRequest(upstream, attempt, this);
   }

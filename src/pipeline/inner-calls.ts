@@ -74,10 +74,10 @@ export class InnerCalls {
   async call({ call: callInput, trace, session, request, signal }: InnerCallStart): Promise<InnerReply> {
     const { clock, telemetry } = this.#deps;
     const { id, caller, deployment } = callInput;
-    const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
+    const record = telemetry.startCall({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
     record.caller = caller;
     record.session = session;
-    record.deployment(deployment);
+    record.setDeployment(deployment);
     const inner = new RecordedReply(record, clock);
     try {
       const target = await this.#pipeline.authorize({ ...callInput, record }, 'chat');
@@ -100,7 +100,7 @@ export class InnerCalls {
     const subject = `${subjectPrefixes.service}retrieval`;
     const caller: Caller = { subject, project: 'parley', roles: deployment.userRoles ?? [], chain: null };
     const noTrace = { traceparent: undefined, tracestate: undefined };
-    const record = telemetry.begin({
+    const record = telemetry.startCall({
       operation: 'embeddings',
       route: undefined,
       requestId: id,
@@ -108,7 +108,7 @@ export class InnerCalls {
       atMs: clock.nowMs(),
     });
     record.caller = caller;
-    record.deployment(deployment.id);
+    record.setDeployment(deployment.id);
     let reply: EmbeddingsReply | undefined;
     let error: unknown;
     try {

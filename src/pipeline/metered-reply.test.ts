@@ -5,7 +5,7 @@ import { Frame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Chain } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
-import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
+import { type CallStart, noopTelemetry } from '#domain/telemetry.ts';
 import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
@@ -41,7 +41,7 @@ async function events(
     seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.completeUsage ? '' : ' of a part'}`);
   };
   const reservation = { headers: {}, claims: [], settle };
-  const call = { caller, record: silentTelemetry.begin({} as CallStart), deployment: 'm' };
+  const call = { caller, record: noopTelemetry.startCall({} as CallStart), deployment: 'm' };
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const leave = (): void => {
     metered.cancel();

@@ -12,7 +12,7 @@ import type { PreparedCall } from './prepared-call.ts';
 type Answered = Pick<PreparedCall, 'target' | 'account'>;
 
 /** Called at the end of a reply with the number of file references that were removed from it. */
-export type NoteRemovedReferences = (deployment: string, count: number) => void;
+export type OnRemovedReferences = (deployment: string, count: number) => void;
 
 /** Maximum number of attachment fields whose text is stored, since the next chunk may add to it. */
 const maxOpenFields = 1_000;
@@ -29,12 +29,12 @@ const maxParsedChars = 4 * 1024 * 1024;
 export class ReplyFiles implements Sink<RawFrame> {
   readonly #answered: Answered;
   readonly #sink: Sink<RawFrame>;
-  readonly #recordRemoved: NoteRemovedReferences;
+  readonly #recordRemoved: OnRemovedReferences;
   #references: ReplyReferences | undefined;
   /** Data that arrives while a right is being stored, for at most 2 s. */
   #waiting: (() => void)[] | undefined;
 
-  constructor(answered: Answered, sink: Sink<RawFrame>, recordRemoved: NoteRemovedReferences) {
+  constructor(answered: Answered, sink: Sink<RawFrame>, recordRemoved: OnRemovedReferences) {
     this.#answered = answered;
     this.#sink = sink;
     this.#recordRemoved = recordRemoved;

@@ -8,7 +8,7 @@ import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
-import { sendInToolForm } from '#upstreams/with-functions.ts';
+import { sendWithTools } from '#upstreams/with-functions.ts';
 import type { PreparedCall, Responder } from './prepared-call.ts';
 
 export interface AddonDeps {
@@ -16,7 +16,7 @@ export interface AddonDeps {
   readonly clock: Clock;
   /** Returns a random ID. */
   readonly newId: () => string;
-  /** Called with the error of a tool, whose reason is not reported to the client or the model. */
+  /** Called with a tool error. Its reason is not reported to the client or the model. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
@@ -25,28 +25,32 @@ interface AddonRun {
   readonly sink: Sink<RawFrame>;
 }
 
-/** Gives a model the tools of the request's addons. Parley calls the tools, and `callModel` answers. Throws `unknown_addon`. */
+/** Runs the agent loop with the tools of the request's addons. `callModel` calls the model. Throws `unknown_addon`. */
 export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, sink }: AddonRun): Handle {
   const { addons = [], n = 1, ...request } = prepared.request;
   const { configuration } = prepared.target.snapshot;
   const namedAddons = findAddons(configuration, addons);
-  // The request has changed, so an upstream of the client's dialect cannot receive the original.
-  const single = { ...prepared, request, native: undefined };
-  if (namedAddons.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
+  // `request` has no `addons` and `n`, so an upstream with the client's dialect must not receive the original in `native`.
+  const withoutAddons = { ...prepared, request, native: undefined };
+  if (namedAddons.length === 0) return callModel({ ...withoutAddons, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
-    sendInToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
-      pipeFrom((signal) => loop(deps, { ...single, request: inner }, { namedAddons, callModel, signal }), inToolReply),
+    sendWithTools(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
+      pipeFrom((signal) => loop(deps, { ...withoutAddons, request: inner }, { namedAddons, callModel, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
-interface Run {
+interface LoopContext {
   readonly callModel: Responder;
   readonly namedAddons: readonly NamedAddon[];
   readonly signal: AbortSignal;
 }
 
-async function* loop(deps: AddonDeps, prepared: PreparedCall, { namedAddons, callModel, signal }: Run): AsyncIterable<Frame> {
+async function* loop(
+  deps: AddonDeps,
+  prepared: PreparedCall,
+  { namedAddons, callModel, signal }: LoopContext,
+): AsyncIterable<Frame> {
   const { target, request } = prepared;
   const { call, deployment, snapshot } = target;
   const { configuration } = snapshot;

@@ -10,10 +10,10 @@ describe('the log line of a call', () => {
     const bench = await openBench();
     const record = begin(bench, { traceparent });
     record.caller = caller;
-    record.deployment('gpt');
-    const tried = record.attempt('gpt#up', bench.clock.ms);
+    record.setDeployment('gpt');
+    const tried = record.startAttempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 12.34;
-    record.firstByte(bench.clock.ms);
+    record.recordFirstByte(bench.clock.ms);
     bench.clock.ms += 100;
     tried.end('ok', bench.clock.ms);
     record.end(ended(bench, { promptTokens: 7, completionTokens: 9 }));
@@ -47,7 +47,7 @@ describe('the log line of a call', () => {
     const bench = await openBench();
     const record = begin(bench, { requestId: 'a"b\\c\nd\u2028é' });
     record.caller = { ...caller, project: 'x"\n{' };
-    record.deployment('"},{"\u0000');
+    record.setDeployment('"},{"\u0000');
     record.end(ended(bench, { outcome: 'refused', status: 404, error: new ParleyError('deployment_not_found', 'No.') }));
     expect(bench.lines()).toEqual([
       expect.objectContaining({
@@ -62,7 +62,7 @@ describe('the log line of a call', () => {
   test('truncates a long ID', async () => {
     const bench = await openBench();
     const record = begin(bench);
-    record.deployment('x'.repeat(100_000));
+    record.setDeployment('x'.repeat(100_000));
     record.end(ended(bench));
     expect(bench.text().length).toBeLessThan(1_000);
   });
@@ -90,7 +90,7 @@ describe('the failure line of a call', () => {
   test('has the causes of the failure and their stack', async () => {
     const bench = await openBench();
     const record = begin(bench);
-    record.deployment('gpt');
+    record.setDeployment('gpt');
     const cause = new Error('outer', { cause: Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }) });
     record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('internal_error', 'A fault.', { cause }) }));
     const [line, fault] = bench.lines();
@@ -149,8 +149,8 @@ describe('secrets and content', () => {
     for (const error of errors) {
       const record = begin(bench, { traceparent: 'canary-trace', tracestate: 'canary=1' });
       record.caller = { ...caller, subject: 'canary-subject' };
-      record.deployment('gpt');
-      record.attempt('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
+      record.setDeployment('gpt');
+      record.startAttempt('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
       record.end(ended(bench, { outcome: 'failed', status: error.status, error }));
     }
     bench.log.warn('a fault with canary-known-secret', { where: ['canary-known-secret', { deep: 'password=canary-password' }] });
@@ -164,7 +164,7 @@ describe('secrets and content', () => {
   test('do not reach the line of a call through a request ID or a model name', async () => {
     const bench = await openBench();
     const record = begin(bench, { requestId: 'canary-known-secret' });
-    record.deployment('sk-canary-0123456789');
+    record.setDeployment('sk-canary-0123456789');
     const error = new ParleyError('deployment_not_found', 'There is no such deployment.');
     record.end(ended(bench, { outcome: 'refused', status: 404, error }));
     expect(bench.lines()).toEqual([expect.objectContaining({ request_id: '***', deployment: '***', status: 404 })]);

@@ -33,19 +33,19 @@ export const histograms = {
     description: 'Duration of calls to deployments, to the last byte of the answer.',
     boundaries: secondsOfCalls,
   },
-  firstByte: {
+  timeToFirstByte: {
     name: 'gen_ai.server.time_to_first_token',
     unit: 's',
     description: 'Time to the first bytes of streamed answers.',
     boundaries: secondsToFirst,
   },
-  outputToken: {
+  timePerOutputToken: {
     name: 'gen_ai.server.time_per_output_token',
     unit: 's',
     description: 'Time per output token after the first one of streamed answers.',
     boundaries: secondsBetween,
   },
-  betweenChunks: {
+  timeBetweenChunks: {
     name: 'parley.stream.time_between_chunks',
     unit: 's',
     description: 'Time between two writes of streamed answers.',

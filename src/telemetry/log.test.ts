@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { describeError, redact } from './log.ts';
 
 const quote = 'Content filter: the prompt "my number is 123-45-6789" was flagged';
@@ -16,8 +16,8 @@ test.each([{ status: 400 }, {}])('omits the message of an upstream error with %j
 test('logs the code of an upstream error and the messages of Parley', () => {
   const fault = new UpstreamError('refused', quote, { code: 'content_filter' });
   expect(describeError(fault, false)).toMatchObject({ code: 'content_filter', kind: 'refused' });
-  const closed = new UpstreamError('broken', 'The upstream closed its answer before the end.');
-  expect(describeError(closed, false).message).toBe('The upstream closed its answer before the end.');
+  const closed = new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
+  expect(describeError(closed, false).message).toBe('The upstream ended its reply before it was complete.');
 });
 
 describe('redact', () => {
@@ -25,7 +25,7 @@ describe('redact', () => {
     'is fast on a line that repeats %j',
     async (unit) => {
       const text = unit.repeat(1_000_000 / unit.length);
-      expect(await measureLongestHold(() => redact(text, []))).toBeLessThan(2_000);
+      expect(await measureEventLoopBlock(() => redact(text, []))).toBeLessThan(2_000);
     },
   );
 });

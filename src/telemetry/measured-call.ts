@@ -1,4 +1,10 @@
-import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/http/trace-context.ts';
+import {
+  normalizeTracestate,
+  parseTraceparent,
+  type TraceIds,
+  type TraceParent,
+  toTraceparent,
+} from '#base/http/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type {
   AttemptOutcome,
@@ -41,7 +47,7 @@ export interface MeasuredCallDeps {
 }
 
 /** Returns the function that starts to measure a call. */
-export function createBegin(deps: MeasuredCallDeps): Telemetry['begin'] {
+export function createStartCall(deps: MeasuredCallDeps): Telemetry['startCall'] {
   return (start) => new MeasuredCall(deps, start);
 }
 
@@ -72,34 +78,34 @@ export class MeasuredCall implements CallRecord {
     this.start = start;
     const parent = start.traceparent === undefined ? undefined : parseTraceparent(start.traceparent);
     this.parent = parent;
-    this.span = parent === undefined ? ids.root(isSampled) : hasSpans ? { ...parent, spanId: ids.spanId() } : parent;
-    const tracestate = parent === undefined ? undefined : boundTracestate(start.tracestate);
+    this.span = parent === undefined ? ids.createRoot(isSampled) : hasSpans ? { ...parent, spanId: ids.createSpanId() } : parent;
+    const tracestate = parent === undefined ? undefined : normalizeTracestate(start.tracestate);
     this.trace = { traceparent: toTraceparent(this.span), tracestate };
     this.series = deps.series.otherSeries[start.operation];
     this.series.inFlightCalls += 1;
   }
 
-  deployment(id: string): void {
+  setDeployment(id: string): void {
     this.deploymentId = id.length > maxIdChars ? id.slice(0, maxIdChars) : id;
     this.series.inFlightCalls -= 1;
     this.series = this.deps.series.call(id, this.start.operation);
     this.series.inFlightCalls += 1;
   }
 
-  firstByte(atMs: number): void {
+  recordFirstByte(atMs: number): void {
     if (this.firstByteMs !== undefined || this.#hasEnded) return;
     this.firstByteMs = atMs;
     this.#lastByteMs = atMs;
     this.series.openStreams += 1;
-    this.series.firstByte.record((atMs - this.start.atMs) / 1000);
+    this.series.timeToFirstByte.record((atMs - this.start.atMs) / 1000);
   }
 
-  chunk(atMs: number): void {
-    this.series.betweenChunks.record((atMs - this.#lastByteMs) / 1000);
+  recordChunk(atMs: number): void {
+    this.series.timeBetweenChunks.record((atMs - this.#lastByteMs) / 1000);
     this.#lastByteMs = atMs;
   }
 
-  attempt(upstreamId: string, atMs: number): AttemptRecord {
+  startAttempt(upstreamId: string, atMs: number): AttemptRecord {
     this.attemptCount += 1;
     this.lastAttempt = new MeasuredAttempt(this, upstreamId, atMs);
     return this.lastAttempt;
@@ -112,13 +118,14 @@ export class MeasuredCall implements CallRecord {
     const seconds = (end.atMs - start.atMs) / 1000;
     series.inFlightCalls -= 1;
     const isGood = end.outcome === 'ok' && end.error === undefined;
-    (isGood ? series.ok : series.failed(end.outcome, end.error?.code)).record(seconds);
+    (isGood ? series.okDuration : series.getFailedDuration(end.outcome, end.error?.code)).record(seconds);
     if (start.route !== undefined) this.deps.series.http.of('POST', start.route, end.status).record(seconds);
     if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
     if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
     if (firstByteMs !== undefined) {
       series.openStreams -= 1;
-      if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
+      if (end.completionTokens > 1)
+        series.timePerOutputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
     }
     for (const listener of this.deps.listeners) listener.callEnded(this, end);
     if (end.error !== undefined && end.error.status >= 500) this.deps.onFailure?.(this, end);
@@ -144,7 +151,7 @@ export class MeasuredAttempt implements AttemptRecord {
     this.startedMs = startedMs;
     this.series = series.upstream(upstreamId);
     this.previous = call.lastAttempt;
-    this.span = traces.hasSpans ? { ...call.span, spanId: traces.ids.spanId() } : call.span;
+    this.span = traces.hasSpans ? { ...call.span, spanId: traces.ids.createSpanId() } : call.span;
     this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.span), tracestate: call.trace.tracestate } : call.trace;
   }
 
@@ -153,7 +160,7 @@ export class MeasuredAttempt implements AttemptRecord {
     this.outcome = outcome;
     this.endedMs = atMs;
     const { operation } = this.#call.start;
-    const series = outcome === 'ok' ? this.series.ok[operation] : this.series.failed(operation, outcome);
+    const series = outcome === 'ok' ? this.series.okDurations[operation] : this.series.getFailedDuration(operation, outcome);
     series.record((atMs - this.startedMs) / 1000);
   }
 }

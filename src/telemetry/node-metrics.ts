@@ -3,7 +3,7 @@ import type { Caches } from '#base/cache/bounded-cache.ts';
 import type { UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';
-import type { Reading } from './series.ts';
+import type { DataPoint } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
 
 const resolutionMs = 20;
@@ -33,22 +33,22 @@ function readSeries(series: SeriesStore): Metric[] {
   const calls = [...series.calls()];
   const upstreams = [...series.upstreams()];
   const used = calls.filter((call) => call.hasBeenUsed);
-  const ofCalls = (which: 'firstByte' | 'outputToken' | 'betweenChunks'): Metric => {
+  const ofCalls = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks'): Metric => {
     const picked = calls.map((call) => call[which]);
     return toHistogram(histograms[which], picked);
   };
   const durations = calls.flatMap((call) => [...call.durations()]);
   const tokens = calls.flatMap(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]);
   const upstreamDurations = upstreams.flatMap((upstream) => [...upstream.durations()]);
-  const tries = upstreams.flatMap((upstream) => upstream.tries());
+  const tries = upstreams.flatMap((upstream) => upstream.countAttempts());
   const inFlightCalls = used.map(({ inFlightCalls: value, attributes }) => ({ value, attributes }));
   const openStreams = used.map(({ openStreams: value, attributes }) => ({ value, attributes }));
   return [
     toHistogram(histograms.httpRequest, series.http.durations()),
     toHistogram(histograms.call, durations),
-    ofCalls('firstByte'),
-    ofCalls('outputToken'),
-    ofCalls('betweenChunks'),
+    ofCalls('timeToFirstByte'),
+    ofCalls('timePerOutputToken'),
+    ofCalls('timeBetweenChunks'),
     toHistogram(histograms.tokens, tokens),
     toHistogram(histograms.attempt, upstreamDurations),
     toCounter(counters.upstreamTries, tries),
@@ -58,7 +58,7 @@ function readSeries(series: SeriesStore): Metric[] {
 }
 
 function readLive({ configurationFaults, upstreams }: LiveState): Metric[] {
-  const states: Reading[] = [];
+  const states: DataPoint[] = [];
   for (const { id, off, rejectsWith } of upstreams()) {
     const value = rejectsWith === undefined ? 0 : 2;
     states.push({ value: off ? 1 : value, attributes: { 'parley.upstream': id } });
@@ -92,7 +92,7 @@ function readCaches(caches: Caches): Metric {
   return toGauge(gauges.cacheSize, sizes);
 }
 
-function plain(value: number): Reading {
+function plain(value: number): DataPoint {
   return { value, attributes: {} };
 }
 

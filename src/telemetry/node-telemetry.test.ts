@@ -9,12 +9,12 @@ describe('call metrics', () => {
   test('record duration, tokens, and times under the names of OpenTelemetry', async () => {
     const bench = await openBench();
     const record = begin(bench);
-    record.deployment('gpt');
-    const tried = record.attempt('gpt#up', bench.clock.ms);
+    record.setDeployment('gpt');
+    const tried = record.startAttempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 30;
-    record.firstByte(bench.clock.ms);
+    record.recordFirstByte(bench.clock.ms);
     bench.clock.ms += 20;
-    record.chunk(bench.clock.ms);
+    record.recordChunk(bench.clock.ms);
     bench.clock.ms += 50;
     tried.end('ok', bench.clock.ms);
     record.end(ended(bench, { promptTokens: 100, completionTokens: 11 }));
@@ -39,9 +39,9 @@ describe('call metrics', () => {
   test('count each upstream attempt with its outcome', async () => {
     const bench = await openBench();
     const record = begin(bench);
-    record.deployment('gpt');
-    record.attempt('gpt#up', bench.clock.ms).end('rate_limited', bench.clock.ms);
-    const second = record.attempt('gpt#up', bench.clock.ms);
+    record.setDeployment('gpt');
+    record.startAttempt('gpt#up', bench.clock.ms).end('rate_limited', bench.clock.ms);
+    const second = record.startAttempt('gpt#up', bench.clock.ms);
     second.end('ok', bench.clock.ms + 5);
     second.end('broken', bench.clock.ms + 9);
     const samples = readPrometheus(bench.telemetry.toPrometheus());
@@ -62,7 +62,7 @@ describe('call metrics', () => {
   test('have the code of a failure as a label', async () => {
     const bench = await openBench();
     const record = begin(bench);
-    record.deployment('gpt');
+    record.setDeployment('gpt');
     record.end(ended(bench, { outcome: 'failed', status: 500, error: new ParleyError('upstream_failed', 'It broke.') }));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     const labels = { ...gpt, parley_outcome: 'failed', error_type: 'upstream_failed' };
@@ -72,7 +72,7 @@ describe('call metrics', () => {
   test('count a call once, even if its end is reported twice', async () => {
     const bench = await openBench();
     const record = begin(bench);
-    record.deployment('gpt');
+    record.setDeployment('gpt');
     record.end(ended(bench));
     record.end(ended(bench));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
@@ -83,9 +83,9 @@ describe('call metrics', () => {
   test('show calls and streams while they are open', async () => {
     const bench = await openBench();
     const [first, second] = [begin(bench), begin(bench)];
-    first.deployment('gpt');
-    second.deployment('gpt');
-    first.firstByte(bench.clock.ms);
+    first.setDeployment('gpt');
+    second.setDeployment('gpt');
+    first.recordFirstByte(bench.clock.ms);
     const open = readPrometheus(bench.telemetry.toPrometheus());
     expect(readValue(open, 'parley_open_calls', gpt)).toBe(2);
     expect(readValue(open, 'parley_open_streams', gpt)).toBe(1);
@@ -126,7 +126,7 @@ describe('node metrics', () => {
     const odd = 'a"b\\c\nd,e="f"}';
     const bench = await openBench({ deployments: [deployment(odd)] });
     const record = begin(bench);
-    record.deployment(odd);
+    record.setDeployment(odd);
     record.end(ended(bench));
     const samples = readPrometheus(bench.telemetry.toPrometheus());
     expect(samples.some(({ labels }) => labels.gen_ai_request_model === 'a\\"b\\\\c\\nd,e=\\"f\\"}')).toBe(true);
@@ -138,8 +138,8 @@ describe('metric labels', () => {
     const bench = await openBench();
     for (let index = 0; index < 2_000; index += 1) {
       const record = begin(bench, { route: `/made/up/${index}`, requestId: `r${index}` });
-      record.deployment(`unknown-${index}`);
-      record.attempt(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
+      record.setDeployment(`unknown-${index}`);
+      record.startAttempt(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
       record.end(ended(bench, { status: index }));
       bench.telemetry.httpRequest({ method: `METHOD${index}`, route: '/known', status: 200, ms: 1 });
     }
@@ -154,7 +154,7 @@ describe('metric labels', () => {
     const bench = await openBench({ deployments: [deployment('gpt'), deployment('old')] });
     for (const id of ['gpt', 'old']) {
       const record = begin(bench);
-      record.deployment(id);
+      record.setDeployment(id);
       record.end(ended(bench));
     }
     bench.telemetry.configure([deployment('gpt'), deployment('new')]);
@@ -168,7 +168,7 @@ describe('metric labels', () => {
     const bench = await openBench({ deployments: many });
     for (const { id } of many) {
       const record = begin(bench);
-      record.deployment(id);
+      record.setDeployment(id);
       record.end(ended(bench));
     }
     const samples = readPrometheus(bench.telemetry.toPrometheus());

@@ -5,7 +5,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Log } from './log.ts';
-import { type CallListener, createBegin, type MeasuredCallDeps } from './measured-call.ts';
+import { type CallListener, createStartCall, type MeasuredCallDeps } from './measured-call.ts';
 import type { Metric } from './metric.ts';
 import { type LiveState, readMetrics, watchProcess } from './node-metrics.ts';
 import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './open-log.ts';
@@ -59,7 +59,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const tools: MeasuredCallDeps = { series, listeners, onFailure, traces: toTraces(settings) };
   const prometheus = new PrometheusText();
   return {
-    begin: createBegin(tools),
+    startCall: createStartCall(tools),
     configure: (deployments) => series.configure(deployments),
     httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
     toPrometheus: () => prometheus.write(resource, readAll()),
@@ -80,7 +80,7 @@ function toListeners({ caches, clock, lines, listeners: otherListeners, log, sec
     createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
   const listeners = [...otherListeners];
   if (log.isLevelOn('info')) {
-    const callers = caches.open('log_callers', callerTextBounds);
+    const callers = caches.create('log_callers', callerTextBounds);
     listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
   }
   return listeners;

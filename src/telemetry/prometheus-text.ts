@@ -1,5 +1,5 @@
 import type { Metric } from './metric.ts';
-import type { Histogram, Labels, Reading } from './series.ts';
+import type { DataPoint, Histogram, Labels } from './series.ts';
 
 /** Content type of `/metrics`. */
 export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -27,7 +27,7 @@ export class PrometheusText {
     return head + (metric.kind === 'histogram' ? this.#histograms(name, metric.series) : this.#readings(name, metric.readings));
   }
 
-  #readings(name: string, readings: readonly Reading[]): string {
+  #readings(name: string, readings: readonly DataPoint[]): string {
     let text = '';
     for (const { attributes, value } of readings) {
       const labels = this.#labelText(attributes);

@@ -7,7 +7,7 @@ import { histograms } from './instruments.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /** One value of a metric with its labels. */
-export interface Reading {
+export interface DataPoint {
   readonly value: number;
   readonly attributes: Labels;
 }
@@ -16,7 +16,7 @@ export interface Reading {
 export class Histogram {
   readonly attributes: Labels;
   readonly boundaries: readonly number[];
-  /** One count more than there are boundaries. */
+  /** Number of values per bucket. The last bucket has no upper bound, so there is one more than boundaries. */
   readonly counts: Float64Array;
   count = 0;
   sum = 0;
@@ -41,18 +41,18 @@ export class Histogram {
   }
 }
 
-/** Measurements of one operation of one deployment. Each label set is bound on its first use. */
+/** Measurements of one operation of one deployment. Histograms of failed calls are created on first use. */
 export class CallSeries {
-  readonly firstByte: Histogram;
-  readonly outputToken: Histogram;
-  readonly betweenChunks: Histogram;
+  readonly timeToFirstByte: Histogram;
+  readonly timePerOutputToken: Histogram;
+  readonly timeBetweenChunks: Histogram;
   readonly inputTokens: Histogram;
   readonly outputTokens: Histogram;
   readonly attributes: Readonly<Record<string, string>>;
   inFlightCalls = 0;
   openStreams = 0;
   /** Durations of successful calls. */
-  readonly ok: Histogram;
+  readonly okDuration: Histogram;
   readonly #failedDurations = new Map<string, Histogram>();
 
   constructor(deployment: string, operation: Operation) {
@@ -62,25 +62,25 @@ export class CallSeries {
       'gen_ai.request.model': deployment,
     };
     this.attributes = labels;
-    this.firstByte = new Histogram(histograms.firstByte.boundaries, labels);
-    this.outputToken = new Histogram(histograms.outputToken.boundaries, labels);
-    this.betweenChunks = new Histogram(histograms.betweenChunks.boundaries, labels);
+    this.timeToFirstByte = new Histogram(histograms.timeToFirstByte.boundaries, labels);
+    this.timePerOutputToken = new Histogram(histograms.timePerOutputToken.boundaries, labels);
+    this.timeBetweenChunks = new Histogram(histograms.timeBetweenChunks.boundaries, labels);
     this.inputTokens = new Histogram(histograms.tokens.boundaries, { ...labels, 'gen_ai.token.type': 'input' });
     this.outputTokens = new Histogram(histograms.tokens.boundaries, { ...labels, 'gen_ai.token.type': 'output' });
-    this.ok = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
+    this.okDuration = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
   }
 
-  /** Whether any such call was made. */
+  /** Whether any call of this operation to this deployment was made. */
   get hasBeenUsed(): boolean {
-    return this.inFlightCalls > 0 || this.ok.count > 0 || this.#failedDurations.size > 0;
+    return this.inFlightCalls > 0 || this.okDuration.count > 0 || this.#failedDurations.size > 0;
   }
 
   durations(): Iterable<Histogram> {
-    return [this.ok, ...this.#failedDurations.values()];
+    return [this.okDuration, ...this.#failedDurations.values()];
   }
 
   /** Returns the histogram for calls that did not succeed. The error code is one of a closed set. */
-  failed(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
+  getFailedDuration(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
     const key = `${outcome} ${code}`;
     let series = this.#failedDurations.get(key);
     if (series === undefined) {
@@ -99,9 +99,9 @@ export class UpstreamSeries {
   readonly #id: string;
   readonly #durations = new Map<string, Histogram>();
   /** Durations of successful attempts. */
-  readonly ok: Readonly<Record<Operation, Histogram>>;
+  readonly okDurations: Readonly<Record<Operation, Histogram>>;
 
-  /** `upstream` is undefined for the series that unknown IDs share. */
+  /** `upstream` is undefined for the series that all unknown upstream IDs share. */
   constructor(id: string, upstream: Upstream | undefined) {
     this.#id = id;
     this.attributes = {
@@ -110,11 +110,11 @@ export class UpstreamSeries {
       'parley.upstream': id,
       ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),
     };
-    this.ok = byOperation((operation) => this.#bind(operation, 'ok'));
+    this.okDurations = byOperation((operation) => this.#createHistogram(operation, 'ok'));
   }
 
-  failed(operation: Operation, outcome: AttemptOutcome): Histogram {
-    return this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome);
+  getFailedDuration(operation: Operation, outcome: AttemptOutcome): Histogram {
+    return this.#durations.get(`${operation} ${outcome}`) ?? this.#createHistogram(operation, outcome);
   }
 
   durations(): Iterable<Histogram> {
@@ -122,7 +122,7 @@ export class UpstreamSeries {
   }
 
   /** Returns the number of attempts by outcome. */
-  tries(): Reading[] {
+  countAttempts(): DataPoint[] {
     const counts = new Map<string, number>();
     for (const [key, { count }] of this.#durations) {
       const outcome = key.slice(key.indexOf(' ') + 1);
@@ -135,7 +135,7 @@ export class UpstreamSeries {
     }));
   }
 
-  #bind(operation: Operation, outcome: AttemptOutcome): Histogram {
+  #createHistogram(operation: Operation, outcome: AttemptOutcome): Histogram {
     const labels = { 'gen_ai.operation.name': operation, ...this.attributes };
     const series = new Histogram(histograms.attempt.boundaries, outcome === 'ok' ? labels : { ...labels, 'error.type': outcome });
     this.#durations.set(`${operation} ${outcome}`, series);

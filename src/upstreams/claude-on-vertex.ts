@@ -11,10 +11,10 @@ import { toHeaders } from './anthropic/anthropic-protocol.ts';
 import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
-/** Version field of the body, which replaces the version header. */
-const version = 'vertex-2023-10-16';
-const maxTokenBytes = 1024 * 1024;
-const regionName = /^[a-z0-9-]{1,63}$/;
+/** Value of `anthropic_version` in the body, which replaces the header `anthropic-version`. */
+const messagesVersion = 'vertex-2023-10-16';
+const maxTokenResponseBytes = 1024 * 1024;
+const regionPattern = /^[a-z0-9-]{1,63}$/;
 
 interface Account {
   readonly token: AccountToken;
@@ -23,8 +23,8 @@ interface Account {
 }
 
 /**
- * Creates the protocol for Claude on Google's Vertex AI: the Messages dialect at a URL with the model and the method, and the
- * token of a service account. `endpoint` is the base URL ending in /publishers/anthropic.
+ * Creates the protocol for Claude on Google's Vertex AI. It sends requests in the Messages dialect to a URL that contains the model
+ * and the method, with an access token of a service account. `endpoint` is the base URL, which ends in `/publishers/anthropic`.
  */
 export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
   const accounts = new WeakMap<Upstream, Account>();
@@ -36,7 +36,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
   const { chat } = createMessagesProtocol({
     http,
     clock,
-    resolveAddress:
+    prepareRequest:
       (attempt, _operation, { model: _model, ...body }) =>
       async (signal) => {
         const { upstream } = attempt;
@@ -48,7 +48,7 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
         const credentials = { authorization: `Bearer ${accessToken}` };
         const { 'anthropic-version': _version, ...headers } = toHeaders(attempt, { isStreamed, credentials });
         const url = toUrl(upstream, projectId, isStreamed ? 'streamRawPredict' : 'rawPredict');
-        return { url, headers, body: { ...body, anthropic_version: version } };
+        return { url, headers, body: { ...body, anthropic_version: messagesVersion } };
       },
   });
   return {
@@ -67,9 +67,9 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
 
 function toAccount({ key, timeouts }: Upstream, http: HttpClient, clock: Pick<Clock, 'epochMs'>): Account {
   const parsedKey = key && readUpstreamKey('vertex', key.reveal());
-  if (parsedKey === undefined || 'fault' in parsedKey || parsedKey.kind !== 'account')
+  if (parsedKey === undefined || 'error' in parsedKey || parsedKey.kind !== 'account')
     throw new UpstreamError('broken', 'Its key must be the JSON of a service account, which Vertex requires for Claude.');
-  const token = new AccountToken(parsedKey, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenBytes }), clock });
+  const token = new AccountToken(parsedKey, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenResponseBytes }), clock });
   return { token, projectId: parsedKey.projectId, privateKey: parsedKey.privateKey };
 }
 
@@ -85,9 +85,9 @@ function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: stri
   return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${method}`);
 }
 
-/** Regions of several locations have their own hosts. */
+/** Returns the API host of a region. `global` and the multi-regions `eu` and `us` have other host names than single regions. */
 function getHost(region: string): string {
-  if (!regionName.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
+  if (!regionPattern.test(region)) throw new UpstreamError('broken', 'Its region is not a valid region name.');
   if (region === 'global') return 'aiplatform.googleapis.com';
   return region === 'eu' || region === 'us' ? `aiplatform.${region}.rep.googleapis.com` : `${region}-aiplatform.googleapis.com`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { NormalizedCalls } from './normalized-calls.ts';
-import { sendInToolForm } from './with-functions.ts';
+import { sendWithTools } from './with-functions.ts';
 
 const raw = (delta: unknown, finish_reason: unknown = null): RawFrame =>
   Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason }] } as never);
@@ -19,7 +19,7 @@ function collect(frames: readonly RawFrame[], isFunctions = false, newId = () =>
   let sink = new NormalizedCalls({ newId, messages: [] }, reply) as { frame(frame: RawFrame): void };
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }], functions: [{ name: 'f' }] };
   if (isFunctions)
-    sendInToolForm(request, { reply, newId }, (_request, inner) => {
+    sendWithTools(request, { reply, newId }, (_request, inner) => {
       sink = inner;
       return { pause() {}, resume() {}, cancel() {} };
     });

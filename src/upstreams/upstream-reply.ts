@@ -7,7 +7,7 @@ import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstr
 
 const maxReplyBytes = 64 * 1024 * 1024;
 const maxErrorReplyBytes = 64 * 1024;
-/** Maximum time for the events of one reply in a turn of the event loop. Then other requests are served. */
+/** Maximum time in one turn of the event loop for the events of one reply, so that other requests are served. */
 const maxTurnMs = 10;
 /** Events are read in pieces of about this length, and the time is measured after each piece. */
 const pieceLength = 8 * 1024;
@@ -27,8 +27,8 @@ export interface ReplyDialect<Item = RawFrame> {
   onHeaders?: (headers: ReplyHeaders) => void;
   /** Reads a reply in one JSON text. The bytes are latin1. */
   readComplete(bytes: string, headers: ReplyHeaders): Item;
-  /** Returns the error for a reply with a status other than 200. Its text is latin1 bytes, and empty if it is not available. */
-  readErrorReply(refusal: ErrorReply): UpstreamError;
+  /** Returns the error for a reply with a status other than 200. Its `bytes` are latin1, and empty if the body is not available. */
+  readErrorReply(reply: ErrorReply): UpstreamError;
 }
 
 export interface ErrorReply {
@@ -65,7 +65,7 @@ export function sendForReply<Item>(
   return reply;
 }
 
-type State = 'head' | 'events' | 'pieces' | 'whole' | 'refusal' | 'over';
+type State = 'head' | 'events' | 'pieces' | 'complete' | 'error' | 'ended';
 
 class UpstreamReply<Item> implements ReplyListener, Handle {
   readonly #dialect: ReplyDialect<Item>;
@@ -80,7 +80,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   /** Status and headers of a complete reply or an error reply. */
   #head: Omit<ErrorReply, 'bytes'> | undefined;
   #bytes = '';
-  #workedMs = 0;
+  #turnMs = 0;
   /** Whether the remaining events are read in a later turn of the event loop. */
   #isBehind = false;
   #isPaused = false;
@@ -104,27 +104,27 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       return;
     }
     this.#toPiece = status === 200 ? this.#dialect.readPieces?.(headers) : undefined;
-    this.#state = status !== 200 ? 'refusal' : this.#toPiece === undefined ? 'whole' : 'pieces';
+    this.#state = status !== 200 ? 'error' : this.#toPiece === undefined ? 'complete' : 'pieces';
     this.#head = { status, headers };
   }
 
   bytes(text: string): void {
     if (this.#state === 'events') this.#push(text);
     else if (this.#state === 'pieces') this.#forwardPiece(text);
-    else if (this.#state === 'whole') this.#append(text, maxReplyBytes);
-    else if (this.#state === 'refusal') this.#append(text, maxErrorReplyBytes);
+    else if (this.#state === 'complete') this.#append(text, maxReplyBytes);
+    else if (this.#state === 'error') this.#append(text, maxErrorReplyBytes);
   }
 
   end(): void {
     if (this.#state === 'events') this.#finish(() => this.#onClosed());
     else if (this.#state === 'pieces') this.#endPieces();
-    else if (this.#state === 'whole') this.#endComplete();
-    else if (this.#state === 'refusal') this.#failWithReply(this.#bytes);
+    else if (this.#state === 'complete') this.#endComplete();
+    else if (this.#state === 'error') this.#failWithReply(this.#bytes);
     this.exchange = undefined;
   }
 
   fail(error: HttpError): void {
-    if (this.#state === 'refusal') this.#failWithReply('');
+    if (this.#state === 'error') this.#failWithReply('');
     else this.#finish(() => this.#fail(this.#hasStarted || this.#bytes !== '' ? toUpstreamError(error) : toEarlyError(error)));
   }
 
@@ -148,12 +148,12 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   cancel(): void {
-    this.#state = 'over';
+    this.#state = 'ended';
     this.#unread = '';
     this.exchange?.cancel();
   }
 
-  /** Reads the events that are complete after one read of the connection. */
+  /** Reads the events that `text` completes. */
   #push(text: string): void {
     try {
       const events = this.#splitter?.push(text) ?? '';
@@ -170,7 +170,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     else end();
   }
 
-  /** Reads complete events until the time of this turn is used. Otherwise, a flood of small events would block the event loop. */
+  /** Reads complete events until `maxTurnMs` is used up. Otherwise, a flood of small events would block the event loop. */
   #readEvents(events: string): void {
     const reader = this.#events;
     if (reader === undefined) return;
@@ -185,9 +185,9 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       if (this.#state !== 'events') return;
       if (reader.hasEnded) return this.#endEvents();
       position = end;
-      this.#workedMs += performance.now() - startMs;
-      if (this.#workedMs < maxTurnMs) continue;
-      this.#workedMs = 0;
+      this.#turnMs += performance.now() - startMs;
+      if (this.#turnMs < maxTurnMs) continue;
+      this.#turnMs = 0;
       this.#unread = events.slice(position);
       this.#isBehind = true;
       this.exchange?.pause();
@@ -196,7 +196,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   #endEvents(): void {
-    this.#state = 'over';
+    this.#state = 'ended';
     this.exchange?.endWithin(restMs);
     this.exchange?.resume();
     this.#sink.end();
@@ -215,12 +215,13 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     });
   }
 
-  /** Called if the connection closes before an end mark with its empty line. */
+  /** Called if the reply ends before the end mark and its empty line arrive. */
   #onClosed(): void {
     const rest = this.#splitter?.rest ?? '';
     try {
       if (!this.#hasStarted && rest.trim() === '') throw createUnansweredError();
-      if (!this.#events?.isEndMark(rest)) throw new UpstreamError('broken', 'The upstream closed its answer before the end.');
+      if (!this.#events?.isEndMark(rest))
+        throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
       this.#readEvents(`${rest.trimEnd()}\n\n`);
     } catch (error) {
       this.#fail(error);
@@ -236,14 +237,14 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   #endPieces(): void {
     if (!this.#hasStarted) return this.#fail(createUnansweredError());
-    this.#state = 'over';
+    this.#state = 'ended';
     this.#sink.end();
   }
 
   #append(text: string, maxBytes: number): void {
     this.#bytes += text;
     if (this.#bytes.length <= maxBytes) return;
-    if (this.#state === 'refusal') this.#failWithReply('');
+    if (this.#state === 'error') this.#failWithReply('');
     else this.#fail(new UpstreamError('broken', `The upstream's answer is larger than ${maxBytes} bytes.`));
   }
 
@@ -256,8 +257,8 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     } catch (error) {
       return this.#fail(error);
     }
-    if (this.#state === 'over') return;
-    this.#state = 'over';
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
     this.#sink.end();
   }
 
@@ -267,8 +268,8 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   #fail(error: unknown): void {
-    if (this.#state === 'over') return;
-    this.#state = 'over';
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
     this.#bytes = '';
     this.exchange?.cancel();
     const isTooLarge = error instanceof EventTooLarge;

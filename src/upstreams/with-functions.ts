@@ -11,7 +11,7 @@ export function withFunctions(protocol: ChatProtocol, newId: () => string): Chat
     ...protocol,
     chat(attempt, reply) {
       if (!usesFunctions(attempt.request)) return protocol.chat(attempt, reply);
-      return sendInToolForm(attempt.request, { reply, newId }, (request, toolReply) =>
+      return sendWithTools(attempt.request, { reply, newId }, (request, toolReply) =>
         protocol.chat({ ...attempt, request }, toolReply),
       );
     },
@@ -24,7 +24,7 @@ interface ReplyOptions {
 }
 
 /** Sends the request in the form of tools and returns the reply in the form of the request. */
-export function sendInToolForm(
+export function sendWithTools(
   request: ChatRequest,
   { reply, newId }: ReplyOptions,
   send: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, listeningAt } from '#test/listening.ts';
+import { freePort, waitUntilListening } from '#test/listening.ts';
 import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startAddinProcess } from './addin-process.ts';
 import { messagesPath, startGateway, startHeldUpstream } from './support.ts';
@@ -14,7 +14,7 @@ let pageOrigin = '';
 
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
-  await listeningAt(pages.listen(0, '127.0.0.1'));
+  await waitUntilListening(pages.listen(0, '127.0.0.1'));
   pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
 });
 

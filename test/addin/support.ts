@@ -8,7 +8,7 @@ import { AddinGateway, type AddinRecord, type BodyBounds } from '#surfaces/addin
 import { type AddinModel, toRules } from '#surfaces/addin/rules.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestRequest, type TestResponse } from '#test/send-request.ts';
 
@@ -47,7 +47,7 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
     onEnd: (record) => void records.push(record),
   });
   const server = createAddinServer(gateway.handle) as Server;
-  await listeningAt(server.listen(0, '127.0.0.1'));
+  await waitUntilListening(server.listen(0, '127.0.0.1'));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
@@ -139,7 +139,7 @@ export async function startRawUpstream(serve: (socket: Socket, text: string) => 
       if (end > 3 && text.length >= end + length) serve(socket, text);
     });
   });
-  await listeningAt(server.listen(0, '127.0.0.1'));
+  await waitUntilListening(server.listen(0, '127.0.0.1'));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestRequest } from '#test/send-request.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf, quickApp } from '../applications/support.ts';
+import { getApplicationPath, quickApp } from '../applications/support.ts';
 import { consentPath, getForm } from '../consent/support.ts';
 
 const auditEvents: AuditEvent[] = [];
@@ -21,11 +21,11 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-const version = pathOf('app').replace('/v1/', '/v1/versions/');
+const version = getApplicationPath('app').replace('/v1/', '/v1/versions/');
 const steps: readonly (readonly [action: string, createRequest: () => TestRequest | Promise<TestRequest>])[] = [
-  ['application.saved', () => ({ method: 'PUT', path: pathOf('app'), body: quickApp() })],
+  ['application.saved', () => ({ method: 'PUT', path: getApplicationPath('app'), body: quickApp() })],
   ['application.saved', () => ({ path: `${version}?version=1` })],
-  ['application.deleted', () => ({ method: 'DELETE', path: pathOf('app') })],
+  ['application.deleted', () => ({ method: 'DELETE', path: getApplicationPath('app') })],
   ['consent.accepted', async () => ({ path: consentPath('careful'), body: { consent: await getForm(service, 'careful') } })],
   ['consent.withdrawn', () => ({ method: 'DELETE', path: consentPath('careful') })],
 ];

@@ -4,7 +4,7 @@ import { systemClock } from '#base/time/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+import { getApplicationPath, getProjectBucket, ownBucket, quickApp, remove, save, show } from './support.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
 let host: ScriptedUpstream;
@@ -26,10 +26,10 @@ beforeAll(async () => {
     },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   });
-  await save(service, pathOf('private'), quickApp());
+  await save(service, getApplicationPath('private'), quickApp());
   await save(
     service,
-    pathOf('shared'),
+    getApplicationPath('shared'),
     quickApp({ instructions: 'inner words' }, { displayName: 'Shared', userRoles: ['staff'] }),
   );
 });
@@ -45,23 +45,23 @@ describe('an application of another user', () => {
   it('returns 403, whether or not it exists', async () => {
     for (const name of ['private', 'shared', 'never']) {
       for (const answer of [
-        await show(service, pathOf(name), 'other'),
-        await save(service, pathOf(name), quickApp(), otherHeaders),
-        await remove(service, pathOf(name), otherHeaders),
+        await show(service, getApplicationPath(name), 'other'),
+        await save(service, getApplicationPath(name), quickApp(), otherHeaders),
+        await remove(service, getApplicationPath(name), otherHeaders),
       ]) {
         expect([answer.status, answer.error.code]).toEqual([403, 'access_denied']);
         expect(answer.error.message).not.toContain(name);
       }
     }
-    expect((await show(service, pathOf(''), 'other')).status).toBe(403);
+    expect((await show(service, getApplicationPath(''), 'other')).status).toBe(403);
   });
 
   it('is readable without its settings for the roles it names, and only its owner can change it', async () => {
-    const { status, json, text } = await show(service, pathOf('shared'), 'staff');
+    const { status, json, text } = await show(service, getApplicationPath('shared'), 'staff');
     expect([status, json]).toMatchObject([200, { id: getId('shared'), displayName: 'Shared' }]);
     expect(text).not.toMatch(/inner words|applicationProperties|userRoles/);
-    expect((await save(service, pathOf('shared'), quickApp(), staff)).status).toBe(403);
-    expect((await remove(service, pathOf('shared'), staff)).status).toBe(403);
+    expect((await save(service, getApplicationPath('shared'), quickApp(), staff)).status).toBe(403);
+    expect((await remove(service, getApplicationPath('shared'), staff)).status).toBe(403);
   });
 
   it('can be called only by these roles', async () => {
@@ -72,22 +72,22 @@ describe('an application of another user', () => {
 
   it('gives its users no access to a model that they cannot use', async () => {
     const closed = quickApp({ model: 'closed' }, { userRoles: ['default'] });
-    const rejected = await save(service, pathOf('closed'), closed);
+    const rejected = await save(service, getApplicationPath('closed'), closed);
     expect([rejected.status, rejected.error.param]).toEqual([400, 'applicationProperties.model']);
-    const created = await save(service, pathOf('open', bucketOfProject('staff')), closed, staff);
+    const created = await save(service, getApplicationPath('open', getProjectBucket('staff')), closed, staff);
     expect(created.status).toBe(201);
-    const callResponse = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, otherHeaders);
+    const callResponse = await service.chat(`applications/${getProjectBucket('staff')}/open`, { messages: hello }, otherHeaders);
     expect([callResponse.status, callResponse.error.code]).toEqual([403, 'access_denied']);
   });
 });
 
 describe('an owner', () => {
   it('can use every key of the project', async () => {
-    expect((await show(service, pathOf('private'), 'twin')).json).toMatchObject(quickApp());
+    expect((await show(service, getApplicationPath('private'), 'twin')).json).toMatchObject(quickApp());
   });
 
   it('lists only its own applications, in order', async () => {
-    const { json } = await show(service, pathOf(''));
+    const { json } = await show(service, getApplicationPath(''));
     expect(json).toMatchObject({ object: 'list', data: [{ id: getId('private') }, { id: getId('shared') }] });
     const bare = `/v1/applications/${ownBucket}`;
     expect((await show(service, bare)).json).toEqual(json);
@@ -95,7 +95,7 @@ describe('an owner', () => {
 
   it('must send a key', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      expect((await service.sendRequest({ method, path: pathOf('private') })).error.code).toBe('missing_credentials');
+      expect((await service.sendRequest({ method, path: getApplicationPath('private') })).error.code).toBe('missing_credentials');
     }
   });
 });
@@ -106,8 +106,9 @@ describe('a per-request key', () => {
     host.script(async (answering: Answering) => {
       const headers = withKey(String(answering.received.headers['api-key']));
       const sendRequest = (method: string, path: string) => service.sendRequest({ method, path, headers, body: quickApp() });
-      for (const method of ['GET', 'PUT', 'DELETE']) answers.push((await sendRequest(method, pathOf('private'))).status);
-      answers.push((await sendRequest('GET', pathOf(''))).status);
+      for (const method of ['GET', 'PUT', 'DELETE'])
+        answers.push((await sendRequest(method, getApplicationPath('private'))).status);
+      answers.push((await sendRequest('GET', getApplicationPath(''))).status);
       await jsonReply(plainCompletion('done'))(answering);
     });
     expect((await service.chat('outer', { messages: hello })).status).toBe(200);
@@ -118,7 +119,7 @@ describe('a per-request key', () => {
 describe('the endpoint of a saved application', () => {
   it('is called with a per-request key and the unchanged request', async () => {
     host.script(jsonReply(plainCompletion('from mine')));
-    await save(service, pathOf('mine'), { endpoint: `${host.url}/mine?x=1` });
+    await save(service, getApplicationPath('mine'), { endpoint: `${host.url}/mine?x=1` });
     const answer = await service.chat(getId('mine'), { messages: hello });
     expect(answer.completion.choices[0]?.message.content).toBe('from mine');
     const lastRequest = host.requests.at(-1);
@@ -136,7 +137,7 @@ describe('the endpoint of a saved application', () => {
     const { port } = server.address() as { port: number };
     await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
     // The host name does not reveal its address. The network guard blocks the address after the lookup.
-    expect((await save(ownService, pathOf('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
+    expect((await save(ownService, getApplicationPath('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
     const answer = await ownService.chat(getId('local'), { messages: hello });
     expect([answer.status, answer.error.type, reached]).toEqual([500, 'upstream_error', []]);
     server.close();
@@ -145,7 +146,7 @@ describe('the endpoint of a saved application', () => {
   it('is called again immediately after the configuration allows its address', async () => {
     await using ownService = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
     const before = host.requests.length;
-    await save(ownService, pathOf('local'), { endpoint: `${host.url}/local` });
+    await save(ownService, getApplicationPath('local'), { endpoint: `${host.url}/local` });
     ownService.reload({});
     expect((await ownService.chat(getId('local'), { messages: hello })).status).toBe(500);
     expect(host.requests).toHaveLength(before);
@@ -158,7 +159,7 @@ describe('the endpoint of a saved application', () => {
     const configuration = { keys, security: { allowPrivateNetworks: ['127.0.0.1'] } };
     await using ownService = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
     await using failing = await startScriptedUpstream(jsonReply({ error: { message: 'broken' } }, 500));
-    await save(ownService, pathOf('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
+    await save(ownService, getApplicationPath('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
     const call = async (key = callerKey): Promise<number> =>
       (await ownService.chat(getId('failing'), { messages: hello }, { 'api-key': key })).status;
     expect([await call(), await call('other-key'), await call()]).toEqual([500, 500, 503]);

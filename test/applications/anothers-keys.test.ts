@@ -10,11 +10,11 @@ import {
 import type { TestRequest } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getConsent } from '../consent/support.ts';
-import { bucketOfProject, pathOf, quickApp, save } from './support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save } from './support.ts';
 
 const canary = 'canary of what alice wrote';
-const aliceBucket = bucketOfProject('alice');
-const bobBucket = bucketOfProject('bob');
+const aliceBucket = getProjectBucket('alice');
+const bobBucket = getProjectBucket('bob');
 const notes = `applications/${aliceBucket}/notes`;
 const shared = `applications/${bobBucket}/shared`;
 const anyApplication = { conditions: [{ condition_type: 'eq', property_name: 'application', const: true }] };
@@ -44,7 +44,7 @@ beforeAll(async () => {
     ['finder', 'bob', quickApp({ applications_as_tools: [anyApplication] }, { ...openToAll, dependencies: ['careful'] })],
   ];
   for (const [name, owner, body] of applications) {
-    const { status, text } = await save(service, pathOf(name, bucketOfProject(owner)), body, { 'api-key': owner });
+    const { status, text } = await save(service, getApplicationPath(name, getProjectBucket(owner)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save } from './support.ts';
+import { getApplicationPath, getProjectBucket, ownBucket, quickApp, remove, save } from './support.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 interface Result {
   readonly outcome: string;
@@ -71,8 +71,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
   });
 
   beforeEach(async () => {
-    await remove(service, pathOf('team/app'));
-    await save(service, pathOf('team/app'), quickApp(weather));
+    await remove(service, getApplicationPath('team/app'));
+    await save(service, getApplicationPath('team/app'), quickApp(weather));
   });
 
   const toPath = (kind: string, name = 'team/app'): string => `/v1/${kind}/applications/${ownBucket}/${name}`;
@@ -129,7 +129,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
   });
 
   it('checks the arguments of tool calls, and the cost', async () => {
-    await save(service, pathOf('team/app'), quickApp({ ...weather, model: 'priced' }));
+    await save(service, getApplicationPath('team/app'), quickApp({ ...weather, model: 'priced' }));
     const { results, ...evaluation } = await evaluate(
       toCase(
         'What is the weather in Oslo?',
@@ -185,7 +185,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
       { name: 'talk', input: 'Hello', checks: [{ type: 'matches', pattern: '.' }] },
     ];
     expect((await send('POST', toPath('cases'), cases)).status).toBe(201);
-    await save(service, pathOf('team/app'), quickApp());
+    await save(service, getApplicationPath('team/app'), quickApp());
     const after = await evaluate();
     const before = await evaluate({ version: 1 });
     expect([before.version, before.passed, after.version, after.passed, after.failed]).toEqual([1, 2, 2, 1, 1]);
@@ -202,7 +202,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
   });
 
   it('waits for the limits of its user, and can be canceled while it waits', async () => {
-    await save(service, pathOf('team/app'), quickApp({ model: 'rare' }));
+    await save(service, getApplicationPath('team/app'), quickApp({ model: 'rare' }));
     await service.chat('rare', { messages: [{ role: 'user', content: 'Hello' }] });
     const limited = await send('POST', toPath('evaluations'), toCase('Hello'));
     const { id } = limited.json as Evaluated;
@@ -212,7 +212,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
   });
 
   it('counts a case without an answer as an error, not as failed', async () => {
-    await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
+    await save(service, getApplicationPath('team/app'), quickApp({ model: 'slow' }));
     upstream.script(jsonReply({ error: { message: 'no', type: 'x', code: 'bad' } }, 400));
     const { results, ...evaluation } = await evaluate(toCase('Hello', { type: 'contains', text: 'x' }));
     expect(evaluation).toMatchObject({ status: 'completed', errors: 1, failed: 0 });
@@ -220,7 +220,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
   });
 
   it('ends and disconnects its calls when it is canceled, also from another node', async () => {
-    await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
+    await save(service, getApplicationPath('team/app'), quickApp({ model: 'slow' }));
     for (const node of engine === 'PostgreSQL' ? [service, otherNode] : [service]) {
       upstream.script(() => undefined);
       const requestCount = upstream.requests.length;
@@ -250,7 +250,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
   });
 
   it('is rejected if three are in progress, and the list has the newest first', async () => {
-    await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
+    await save(service, getApplicationPath('team/app'), quickApp({ model: 'slow' }));
     upstream.script(() => undefined);
     const started = [];
     for (let index = 0; index < 3; index += 1)
@@ -280,7 +280,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     for (const [method, path, body, status] of requests)
       expect([method, path, (await send(method, path, body, { key: 'stranger' })).status]).toEqual([method, path, status]);
     expect(
-      (await send('GET', toPath('cases').replace(ownBucket, bucketOfProject('stranger')), undefined, { key: 'stranger' })).status,
+      (await send('GET', toPath('cases').replace(ownBucket, getProjectBucket('stranger')), undefined, { key: 'stranger' }))
+        .status,
     ).toBe(404);
   });
 
@@ -292,7 +293,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     expect(await applications.move({ from, to, replaces: true, nowMs: 1, etag: 'moved' })).toBe('moved');
     expect(((await send('GET', toPath('cases', 'moved'))).json as { data: unknown[] }).data).toHaveLength(1);
     expect((await send('GET', `/v1/evaluations/${id}`)).json).toMatchObject({ id, results: [{ outcome: 'passed' }] });
-    await remove(service, pathOf('moved'));
+    await remove(service, getApplicationPath('moved'));
     expect((await send('GET', `/v1/evaluations/${id}`)).status).toBe(404);
     expect(await evaluations.store.cases.list(to)).toEqual([]);
   });
@@ -335,7 +336,7 @@ describe('cases that are invalid', () => {
   beforeAll(async () => {
     database = await openResponses('SQLite');
     service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, database.evaluating());
-    await save(service, pathOf('app'), quickApp());
+    await save(service, getApplicationPath('app'), quickApp());
   });
 
   afterAll(async () => {
@@ -397,7 +398,7 @@ describe('cases that are invalid', () => {
   });
 
   it('prevent the start of an evaluation if they are missing, as do a missing version and invalid parameters', async () => {
-    await save(service, pathOf('empty'), quickApp());
+    await save(service, getApplicationPath('empty'), quickApp());
     const start = (body: unknown) =>
       service.sendRequest({
         path: `/v1/evaluations/applications/${ownBucket}/empty`,

@@ -5,7 +5,7 @@ import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { ownBucket, pathOf, quickApp, save } from './support.ts';
+import { getApplicationPath, ownBucket, quickApp, save } from './support.ts';
 
 let shop: FastifyInstance;
 let shopUrl: string;
@@ -71,9 +71,9 @@ describe('an imported document', () => {
     });
     const [toolset] = toolsets;
     const toolsetsWithKey = [{ ...toolset, authorization: { ...toolset?.authorization, key: 'sesame' } }];
-    expect((await save(ownService, pathOf('shop'), quickApp({ model: 'model', web_api_toolset: toolsetsWithKey }))).status).toBe(
-      201,
-    );
+    expect(
+      (await save(ownService, getApplicationPath('shop'), quickApp({ model: 'model', web_api_toolset: toolsetsWithKey }))).status,
+    ).toBe(201);
     const messages = [{ role: 'user', content: 'How many red shoes are there?' }];
     const { completion } = await ownService.chat(`applications/${ownBucket}/shop`, { messages });
     // Parley masks the key that the server echoes.

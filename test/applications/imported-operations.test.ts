@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { calls, says } from '../quick-apps/support.ts';
-import { ownBucket, pathOf, quickApp, save } from './support.ts';
+import { getApplicationPath, ownBucket, quickApp, save } from './support.ts';
 
 interface Toolset {
   readonly authorization: JsonObject;
@@ -50,7 +50,9 @@ async function callOperations(
   operations: readonly (readonly [string, unknown])[],
 ): Promise<Received[]> {
   const before = api.requests.length;
-  expect((await save(service, pathOf(name), quickApp({ model: 'model', web_api_toolset: toolsets }))).status).toBe(201);
+  expect((await save(service, getApplicationPath(name), quickApp({ model: 'model', web_api_toolset: toolsets }))).status).toBe(
+    201,
+  );
   for (const call of operations) {
     model.script(calls(call), says('Done.'));
     const { completion } = await service.chat(`applications/${ownBucket}/${name}`, {
@@ -213,7 +215,11 @@ describe('operations with form bodies', () => {
 it('an application with an invalid media type is rejected with the path of the error', async () => {
   const { toolsets } = await importFile('test/fixtures/openapi/telephony.json');
   const invalidToolsets = JSON.parse(JSON.stringify(toolsets).replace('application/x-www-form-urlencoded', 'a form')) as unknown;
-  const { status, error } = await save(service, pathOf('broken'), quickApp({ model: 'model', web_api_toolset: invalidToolsets }));
+  const { status, error } = await save(
+    service,
+    getApplicationPath('broken'),
+    quickApp({ model: 'model', web_api_toolset: invalidToolsets }),
+  );
   expect([status, error.param]).toEqual([
     400,
     'applicationProperties.web_api_toolset[0].tools[1].rest_api_method_info.content_type',

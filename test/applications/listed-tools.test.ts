@@ -4,7 +4,7 @@ import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless } from '../mcp/servers.ts';
 import { startWebServer } from '../mcp/support.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, save } from './support.ts';
+import { getApplicationPath, getProjectBucket, ownBucket, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
 const configuration = { models, security: { allowPrivateNetworks: ['127.0.0.1'] } };
@@ -177,7 +177,7 @@ describe('stored secrets in a tool list request', () => {
     const otherServer = await startStateless([echo]);
     await using service = await startService(configuration);
     const storedToolset = toToolset(server.url, { authorization: { type: 'bearer', token: 'canary-token' } });
-    await save(service, pathOf('kept'), quickApp({ mcp_toolset: [storedToolset] }));
+    await save(service, getApplicationPath('kept'), quickApp({ mcp_toolset: [storedToolset] }));
     const masked = toToolset(server.url, { authorization: maskedAuthorization });
     expect((await list(service, { toolset: masked, application })).json).toMatchObject({ count: 1, failure: null });
     expect(server.seen.at(-1)?.headers.authorization).toBe('Bearer canary-token');
@@ -198,7 +198,7 @@ describe('stored secrets in a tool list request', () => {
     const otherUserResponse = await list(service, { toolset, application }, { ...withKey(), 'api-key': 'other-key' });
     expect([otherUserResponse.status, otherUserResponse.error.code]).toEqual([403, 'access_denied']);
     const missing = await list(service, { toolset, application: `applications/${ownBucket}/none` });
-    const bucketOnly = await list(service, { toolset, application: `applications/${bucketOfProject('test')}` });
+    const bucketOnly = await list(service, { toolset, application: `applications/${getProjectBucket('test')}` });
     const model = await list(service, { toolset, application: 'demo' });
     expect([missing, bucketOnly, model].map(({ error }) => error.code)).toEqual(Array(3).fill('deployment_not_found'));
   });

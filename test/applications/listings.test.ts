@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { ownBucket, pathOf, quickApp, save, show } from './support.ts';
+import { getApplicationPath, ownBucket, quickApp, save, show } from './support.ts';
 
 let service: TestService;
 const store = new MemoryApplicationStore();
@@ -17,7 +17,7 @@ beforeAll(async () => {
     { applications: store },
   );
   const starters = ['Hello', 'Say hello'];
-  await save(service, pathOf('team/mine'), quickApp({ starters }, { displayName: 'Mine', userRoles: ['staff'] }));
+  await save(service, getApplicationPath('team/mine'), quickApp({ starters }, { displayName: 'Mine', userRoles: ['staff'] }));
   const storedApplication = await store.find(id);
   if (storedApplication !== undefined)
     await store.put({ ...storedApplication, updatedAtMs: storedApplication.createdAtMs + 60_000 }, undefined);

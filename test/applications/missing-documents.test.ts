@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { watchNode } from '#test/watch-node.ts';
-import { TestShelves } from '../retrieval/rig.ts';
-import { ownBucket, pathOf, quickApp, save } from './support.ts';
+import { TestFiles } from '../retrieval/rig.ts';
+import { getApplicationPath, ownBucket, quickApp, save } from './support.ts';
 
 const param = 'applicationProperties.document_relative_url';
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
-let documentStores: TestShelves;
+let documentStores: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
-  documentStores = await TestShelves.open();
+  documentStores = await TestFiles.open();
   service = await startService({ models }, documentStores.options);
 });
 
@@ -26,7 +26,7 @@ it('an application with a missing document is rejected, with the document in the
     [[presentReference, missingReference], `${param}[1]`],
     [missingReference, param],
   ]) {
-    const { status, error } = await save(service, pathOf('reader'), quickApp({ document_relative_url: references }));
+    const { status, error } = await save(service, getApplicationPath('reader'), quickApp({ document_relative_url: references }));
     expect([status, error.param, error.message]).toEqual([
       400,
       path,
@@ -35,14 +35,15 @@ it('an application with a missing document is rejected, with the document in the
   }
   await documentStores.put('not there.txt', 'Now I am.', ownBucket);
   expect(
-    (await save(service, pathOf('reader'), quickApp({ document_relative_url: [presentReference, missingReference] }))).status,
+    (await save(service, getApplicationPath('reader'), quickApp({ document_relative_url: [presentReference, missingReference] })))
+      .status,
   ).toBe(201);
 });
 
 it('a version with a deleted document cannot be restored', async () => {
   const reference = await documentStores.put('going.txt', 'Soon gone.', ownBucket);
   for (const references of [[reference], []])
-    await save(service, pathOf('former'), quickApp({ document_relative_url: references }));
+    await save(service, getApplicationPath('former'), quickApp({ document_relative_url: references }));
   await documentStores.files.delete(ownBucket, 'going.txt', undefined);
   const path = `/v1/versions/applications/${ownBucket}/former?version=1`;
   const { status, error } = await service.sendRequest({ method: 'POST', path, headers: withKey() });
@@ -89,7 +90,7 @@ it.each(['web_api_toolset', 'web_api_toolset_alternative'])('a key without a loc
   const authorization = { type: 'api_key', key: 'k', name: 'X-Key' };
   const { status, error } = await save(
     service,
-    pathOf('keyed'),
+    getApplicationPath('keyed'),
     quickApp({ [key]: [{ type: 'rest-api', name: 'a', authorization, tools: [] }] }),
   );
   expect([status, error.param]).toEqual([400, `applicationProperties.${key}[0].authorization.location`]);

@@ -3,19 +3,19 @@ import { hello } from '#test/chunks.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { watchNode } from '#test/watch-node.ts';
 import { echo, startSessions } from '../mcp/servers.ts';
-import { TestShelves } from '../retrieval/rig.ts';
-import { ownBucket, pathOf, quickApp, save, show } from './support.ts';
+import { TestFiles } from '../retrieval/rig.ts';
+import { getApplicationPath, ownBucket, quickApp, save, show } from './support.ts';
 
 const models = {
   demo: { upstreams: [{ protocol: 'demo' }] },
   closed: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] },
 };
 const security = { allowPrivateNetworks: ['127.0.0.1'] };
-let documentStores: TestShelves;
+let documentStores: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
-  documentStores = await TestShelves.open();
+  documentStores = await TestFiles.open();
   service = await startService({ models, security }, documentStores.options);
 });
 
@@ -29,7 +29,7 @@ function mcpToolset(url: string, allowed_tools: readonly string[]): object {
 }
 
 async function saveAndGetWarnings(name: string, properties: object, fields: object = {}): Promise<unknown> {
-  const { status, json } = await save(service, pathOf(name), quickApp(properties, fields));
+  const { status, json } = await save(service, getApplicationPath(name), quickApp(properties, fields));
   expect([200, 201]).toContain(status);
   return (json as { warnings?: unknown }).warnings;
 }
@@ -81,10 +81,10 @@ describe('the response to a saved application', () => {
 
   it('has no warnings if there are no issues, and can be saved again with its warnings', async () => {
     expect(await saveAndGetWarnings('fine', {}, { dependencies: ['demo'] })).toBeUndefined();
-    const response = await save(service, pathOf('again'), quickApp({}, { dependencies: ['lost'] }));
+    const response = await save(service, getApplicationPath('again'), quickApp({}, { dependencies: ['lost'] }));
     expect(response.json).toHaveProperty('warnings');
-    expect((await show(service, pathOf('again'))).json).not.toHaveProperty('warnings');
-    expect((await save(service, pathOf('again'), response.json)).status).toBe(200);
+    expect((await show(service, getApplicationPath('again'))).json).not.toHaveProperty('warnings');
+    expect((await save(service, getApplicationPath('again'), response.json)).status).toBe(200);
   });
 });
 

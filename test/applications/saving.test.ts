@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
-import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+import { getApplicationPath, ownBucket, quickApp, remove, save, show } from './support.ts';
 
 const audited: AuditEvent[] = [];
 let service: TestService;
@@ -27,11 +27,11 @@ interface StoredApplication {
 describe('a saved application', () => {
   it('is returned with its ID, ETag, and times, and can be called', async () => {
     const app = quickApp({ starters: ['Hi'] }, { displayName: 'Kind' });
-    const created = await save(service, pathOf('kind'), app);
+    const created = await save(service, getApplicationPath('kind'), app);
     const { id, etag, createdAt, updatedAt, ...rest } = created.json as StoredApplication;
     expect([created.status, created.headers.etag, rest]).toEqual([201, `"${etag}"`, app]);
     expect([id, createdAt]).toEqual([`applications/${ownBucket}/kind`, updatedAt]);
-    const loaded = await show(service, pathOf('kind'));
+    const loaded = await show(service, getApplicationPath('kind'));
     expect([loaded.status, loaded.headers.etag, loaded.json]).toEqual([200, `"${etag}"`, created.json]);
     const answer = await service.chat(id, { messages: hello });
     expect([answer.status, answer.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
@@ -41,11 +41,11 @@ describe('a saved application', () => {
     const { applicationTypeSchemaId, applicationProperties } = quickApp() as Record<string, unknown>;
     const common = { display_name: 'Kind', input_attachment_types: ['image/*'], features: { seed_supported: true } };
     const app = { ...common, application_type_schema_id: applicationTypeSchemaId, application_properties: applicationProperties };
-    const { status, json } = await save(service, pathOf('snake'), app);
+    const { status, json } = await save(service, getApplicationPath('snake'), app);
     expect(status).toBe(201);
     expect(json).toMatchObject({ displayName: 'Kind', inputAttachmentTypes: ['image/*'], applicationTypeSchemaId });
     expect((json as { features: object }).features).toMatchObject({ seedSupported: true });
-    const rejected = await save(service, pathOf('twice'), { ...quickApp(), display_name: 'a', displayName: 'b' });
+    const rejected = await save(service, getApplicationPath('twice'), { ...quickApp(), display_name: 'a', displayName: 'b' });
     expect([rejected.status, rejected.error.param]).toEqual([400, 'display_name']);
   });
 
@@ -62,17 +62,17 @@ describe('a saved application', () => {
     };
     const { applicationProperties: settings } = app as { applicationProperties: object };
     const body = { ...app, ...nullFields, applicationProperties: { ...settings, ...nullSettings } };
-    const { status, json } = await save(service, pathOf('nulls'), body);
+    const { status, json } = await save(service, getApplicationPath('nulls'), body);
     const { id, etag: _etag, createdAt: _created, updatedAt: _updated, ...storedFields } = json as StoredApplication;
     expect([status, storedFields]).toEqual([201, app]);
     expect((await service.chat(id, { messages: hello })).status).toBe(200);
     const invalid = quickApp({ instructions: null }, { defaults: { stop: null } });
-    expect((await save(service, pathOf('odd'), invalid)).error.param).toBe('applicationProperties.instructions');
+    expect((await save(service, getApplicationPath('odd'), invalid)).error.param).toBe('applicationProperties.instructions');
   });
 
   it('has another ETag after each change, and retains its creation time', async () => {
-    const first = (await save(service, pathOf('changed'), quickApp())).json as StoredApplication;
-    const changed = await save(service, pathOf('changed'), quickApp({ temperature: 1 }));
+    const first = (await save(service, getApplicationPath('changed'), quickApp())).json as StoredApplication;
+    const changed = await save(service, getApplicationPath('changed'), quickApp({ temperature: 1 }));
     const second = changed.json as StoredApplication;
     expect([changed.status, second.createdAt]).toEqual([200, first.createdAt]);
     expect(second.updatedAt).toBeGreaterThanOrEqual(first.updatedAt);
@@ -81,24 +81,24 @@ describe('a saved application', () => {
 
   it('can be saved again with the returned fields', async () => {
     const app = quickApp({}, { displayName: 'Again' });
-    const created = await save(service, pathOf('again'), app);
-    const repeated = await save(service, pathOf('again'), created.json);
+    const created = await save(service, getApplicationPath('again'), app);
+    const repeated = await save(service, getApplicationPath('again'), created.json);
     expect([repeated.status, repeated.json]).toMatchObject([200, app]);
   });
 
   it('does not exist after it is deleted', async () => {
-    await save(service, pathOf('gone'), quickApp());
-    expect((await remove(service, pathOf('gone'))).status).toBe(204);
-    expect((await remove(service, pathOf('gone'))).error.code).toBe('deployment_not_found');
-    expect((await show(service, pathOf('gone'))).error.code).toBe('deployment_not_found');
+    await save(service, getApplicationPath('gone'), quickApp());
+    expect((await remove(service, getApplicationPath('gone'))).status).toBe(204);
+    expect((await remove(service, getApplicationPath('gone'))).error.code).toBe('deployment_not_found');
+    expect((await show(service, getApplicationPath('gone'))).error.code).toBe('deployment_not_found');
     expect((await service.chat(`applications/${ownBucket}/gone`, { messages: hello })).status).toBe(404);
   });
 
   it('is recorded in the audit log when it is saved and deleted', async () => {
     audited.length = 0;
-    await save(service, pathOf('noted'), quickApp());
-    await save(service, pathOf('noted'), { ...quickApp(), nonsense: true });
-    await remove(service, pathOf('noted'));
+    await save(service, getApplicationPath('noted'), quickApp());
+    await save(service, getApplicationPath('noted'), { ...quickApp(), nonsense: true });
+    await remove(service, getApplicationPath('noted'));
     const common = { subject: 'key:test', object: `applications/${ownBucket}/noted`, requestId: expect.any(String) };
     expect(audited).toEqual([
       { action: 'application.saved', ...common },
@@ -107,8 +107,8 @@ describe('a saved application', () => {
   });
 
   it('can have a path of several segments, and its ID retains the encoding', async () => {
-    await save(service, pathOf('team%2Fa%20b/c%25'), quickApp());
-    const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as StoredApplication;
+    await save(service, getApplicationPath('team%2Fa%20b/c%25'), quickApp());
+    const { id } = (await show(service, getApplicationPath('team/a%20b/c%25'))).json as StoredApplication;
     expect(id).toBe(`applications/${ownBucket}/team%2Fa%20b/c%25`);
   });
 
@@ -117,18 +117,18 @@ describe('a saved application', () => {
     ['a path of too many characters', 'x'.repeat(1024)],
     ['a path of too many bytes', '%F0%9F%99%82'.repeat(400)],
   ])('cannot have the path: %s', async (_description, name) => {
-    const answer = await save(service, pathOf(name), quickApp());
+    const answer = await save(service, getApplicationPath(name), quickApp());
     expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
   });
 
   it('can be named __proto__', async () => {
-    expect((await save(service, pathOf('__proto__'), quickApp())).status).toBe(201);
-    expect((await show(service, pathOf('constructor'))).status).toBe(404);
+    expect((await save(service, getApplicationPath('__proto__'), quickApp())).status).toBe(201);
+    expect((await show(service, getApplicationPath('constructor'))).status).toBe(404);
   });
 
   it.each(['features', 'defaults', 'applicationProperties'])('cannot have the key __proto__ in its %s', async (field) => {
     const body = JSON.stringify({ ...quickApp(), [field]: { odd: 1 } }).replace('"odd"', '"__proto__"');
-    const { status, error } = await save(service, pathOf('odd'), body);
+    const { status, error } = await save(service, getApplicationPath('odd'), body);
     expect([status, error.code]).toEqual([400, 'invalid_json']);
   });
 });
@@ -136,34 +136,34 @@ describe('a saved application', () => {
 describe('a conditional request', () => {
   it('with If-None-Match: * creates and never changes an application', async () => {
     const ifAbsent = { 'if-none-match': '*' };
-    expect((await save(service, pathOf('once'), quickApp(), ifAbsent)).status).toBe(201);
-    const repeated = await save(service, pathOf('once'), quickApp({ temperature: 1 }), ifAbsent);
+    expect((await save(service, getApplicationPath('once'), quickApp(), ifAbsent)).status).toBe(201);
+    const repeated = await save(service, getApplicationPath('once'), quickApp({ temperature: 1 }), ifAbsent);
     expect([repeated.status, repeated.error.code]).toEqual([412, 'precondition_failed']);
-    expect((await show(service, pathOf('once'))).json).toMatchObject(quickApp());
+    expect((await show(service, getApplicationPath('once'))).json).toMatchObject(quickApp());
   });
 
   it('with If-Match changes and deletes only the version that it names', async () => {
-    const first = (await save(service, pathOf('matched'), quickApp())).headers.etag as string;
+    const first = (await save(service, getApplicationPath('matched'), quickApp())).headers.etag as string;
     const ifFirst = { 'if-match': first };
-    expect((await save(service, pathOf('matched'), quickApp({ temperature: 1 }), ifFirst)).status).toBe(200);
-    expect((await save(service, pathOf('matched'), quickApp(), ifFirst)).status).toBe(412);
-    expect((await remove(service, pathOf('matched'), ifFirst)).status).toBe(412);
-    expect((await save(service, pathOf('never'), quickApp(), ifFirst)).status).toBe(412);
-    expect((await remove(service, pathOf('matched'), { 'if-match': '*' })).status).toBe(204);
+    expect((await save(service, getApplicationPath('matched'), quickApp({ temperature: 1 }), ifFirst)).status).toBe(200);
+    expect((await save(service, getApplicationPath('matched'), quickApp(), ifFirst)).status).toBe(412);
+    expect((await remove(service, getApplicationPath('matched'), ifFirst)).status).toBe(412);
+    expect((await save(service, getApplicationPath('never'), quickApp(), ifFirst)).status).toBe(412);
+    expect((await remove(service, getApplicationPath('matched'), { 'if-match': '*' })).status).toBe(204);
   });
 
   it('with If-Match admits only the first of concurrent writers', async () => {
-    const { headers } = await save(service, pathOf('raced'), quickApp());
+    const { headers } = await save(service, getApplicationPath('raced'), quickApp());
     const ifMatch = { 'if-match': headers.etag as string };
     const responses = await Promise.all(
-      [0, 0.5, 1].map((temperature) => save(service, pathOf('raced'), quickApp({ temperature }), ifMatch)),
+      [0, 0.5, 1].map((temperature) => save(service, getApplicationPath('raced'), quickApp({ temperature }), ifMatch)),
     );
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
   });
 
   it('with If-None-Match returns 304 for an unchanged application', async () => {
-    const { headers } = await save(service, pathOf('known'), quickApp());
-    const notModified = await show(service, pathOf('known'), undefined, { 'if-none-match': headers.etag as string });
+    const { headers } = await save(service, getApplicationPath('known'), quickApp());
+    const notModified = await show(service, getApplicationPath('known'), undefined, { 'if-none-match': headers.etag as string });
     expect([notModified.status, notModified.text]).toEqual([304, '']);
   });
 });
@@ -181,10 +181,15 @@ describe('a secret', () => {
     });
 
   it('is never returned, and is retained if the client sends back its mask', async () => {
-    const created = await save(service, pathOf('secret'), createMcpApp('canary-1'));
+    const created = await save(service, getApplicationPath('secret'), createMcpApp('canary-1'));
     expect(created.json).toMatchObject(createMcpApp('***'));
-    const updated = await save(service, pathOf('secret'), { ...createMcpApp('***'), displayName: 'Kept' });
-    const responses = [created, updated, await show(service, pathOf('secret')), await show(service, pathOf(''))];
+    const updated = await save(service, getApplicationPath('secret'), { ...createMcpApp('***'), displayName: 'Kept' });
+    const responses = [
+      created,
+      updated,
+      await show(service, getApplicationPath('secret')),
+      await show(service, getApplicationPath('')),
+    ];
     for (const { status, text } of responses) {
       expect(status).toBeLessThan(300);
       expect(text).not.toContain('canary');
@@ -192,12 +197,12 @@ describe('a secret', () => {
   });
 
   it('is required if no secret is stored', async () => {
-    const { error, status } = await save(service, pathOf('unknown'), createMcpApp('***'));
+    const { error, status } = await save(service, getApplicationPath('unknown'), createMcpApp('***'));
     expect([status, error.param]).toEqual([400, 'applicationProperties.mcp_toolset[0].mcp_server_info.authorization.token']);
   });
 
   it('is not part of an error', async () => {
-    const { text } = await save(service, pathOf('secret'), { ...createMcpApp('canary-2\n'), nonsense: 'canary-3' });
+    const { text } = await save(service, getApplicationPath('secret'), { ...createMcpApp('canary-2\n'), nonsense: 'canary-3' });
     expect(text).not.toContain('canary');
   });
 });
@@ -244,13 +249,17 @@ const invalidBodies: readonly (readonly [description: string, body: unknown, par
 
 describe('an application that cannot be saved', () => {
   it.each(invalidBodies)('is rejected with the path of the error if it has %s', async (_description, body, param) => {
-    const { status, error } = await save(service, pathOf('faulty'), body);
+    const { status, error } = await save(service, getApplicationPath('faulty'), body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
-    expect((await show(service, pathOf('faulty'))).status).toBe(404);
+    expect((await show(service, getApplicationPath('faulty'))).status).toBe(404);
   });
 
   it('is rejected with all errors and suggestions', async () => {
-    const { error } = await save(service, pathOf('faulty'), quickApp({ model: 'demos', temperature: 2 }, { iconurl: 'x' }));
+    const { error } = await save(
+      service,
+      getApplicationPath('faulty'),
+      quickApp({ model: 'demos', temperature: 2 }, { iconurl: 'x' }),
+    );
     expect(error.message).toBe(
       'iconurl is not a known key (did you mean iconUrl?); applicationProperties.temperature must be 1 or less; ' +
         'applicationProperties.model names "demos", a deployment that is not configured (did you mean demo?).',
@@ -258,38 +267,47 @@ describe('an application that cannot be saved', () => {
   });
 
   it('is rejected with a suggestion for a misspelled feature', async () => {
-    const { error } = await save(service, pathOf('faulty'), quickApp({}, { features: { consentRequird: true, rate: true } }));
+    const { error } = await save(
+      service,
+      getApplicationPath('faulty'),
+      quickApp({}, { features: { consentRequird: true, rate: true } }),
+    );
     expect(error.message).toBe('features.consentRequird is not a known key (did you mean consentRequired?).');
   });
 
   it('is rejected with the first five of many errors', async () => {
     const unknownFields = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`key${index}`, 1]));
-    const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...unknownFields });
+    const { error } = await save(service, getApplicationPath('faulty'), { ...quickApp(), ...unknownFields });
     expect(error.message).toMatch(/^key0 .*key4 is not a known key; and 4 more\.$/);
   });
 
   it('is rejected with a short message for long keys', async () => {
-    const { status, text } = await save(service, pathOf('faulty'), { ...quickApp(), ['x'.repeat(100_000)]: 1 });
+    const { status, text } = await save(service, getApplicationPath('faulty'), { ...quickApp(), ['x'.repeat(100_000)]: 1 });
     expect([status, text.length < 1000]).toEqual([400, true]);
   });
 
   it('is rejected if it is not JSON, has another media type, or is too large', async () => {
-    expect((await save(service, pathOf('faulty'), '{')).error.code).toBe('invalid_json');
-    expect((await save(service, pathOf('faulty'), quickApp(), { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await save(service, getApplicationPath('faulty'), '{')).error.code).toBe('invalid_json');
+    expect((await save(service, getApplicationPath('faulty'), quickApp(), { 'content-type': 'text/plain' })).status).toBe(415);
     const large = quickApp({ instructions: 'x'.repeat(600_000) });
-    expect((await save(service, pathOf('faulty'), large)).error.code).toBe('payload_too_large');
+    expect((await save(service, getApplicationPath('faulty'), large)).error.code).toBe('payload_too_large');
   });
 
   it('is rejected if the user already has 200 applications', async () => {
     await using ownService = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
     for (let index = 0; index < 200; index += 1)
-      expect((await save(ownService, pathOf(`n${index}`), quickApp())).status).toBe(201);
-    expect((await save(ownService, pathOf('more'), quickApp())).error.code).toBe('payload_too_large');
-    expect((await save(ownService, pathOf('n0'), quickApp())).status).toBe(200);
+      expect((await save(ownService, getApplicationPath(`n${index}`), quickApp())).status).toBe(201);
+    expect((await save(ownService, getApplicationPath('more'), quickApp())).error.code).toBe('payload_too_large');
+    expect((await save(ownService, getApplicationPath('n0'), quickApp())).status).toBe(200);
   });
 
   it('is rejected with 405 if the method is POST', async () => {
-    const answer = await service.sendRequest({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
+    const answer = await service.sendRequest({
+      method: 'POST',
+      path: getApplicationPath('x'),
+      headers: withKey(),
+      body: quickApp(),
+    });
     expect([answer.status, answer.headers.allow]).toEqual([405, expect.stringContaining('PUT')]);
   });
 });

@@ -6,7 +6,7 @@ import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { type TestService, withKey } from '#test/start-service.ts';
 import { accept, deleteConsent, isAccepted } from '../consent/support.ts';
 import { openStore, startFiles } from '../files/support.ts';
-import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+import { getApplicationPath, ownBucket, quickApp, remove, save, show } from './support.ts';
 
 let service: TestService;
 const disposers: (() => PromiseLike<unknown>)[] = [];
@@ -62,7 +62,7 @@ describe.each(spellings)('an application saved at %s', (sentPath, otherPath, dec
   const id = `applications/${ownBucket}/${sentPath}`;
 
   it('has the ID that was sent in every response', async () => {
-    expect((await save(service, pathOf(sentPath), quickApp())).json).toMatchObject({ id });
+    expect((await save(service, getApplicationPath(sentPath), quickApp())).json).toMatchObject({ id });
     for (const path of ['/openai/applications', '/openai/deployments', '/v1/models', `/v1/applications/${ownBucket}/`]) {
       expect(await listIds(path)).toContain(id);
     }
@@ -77,9 +77,9 @@ describe.each(spellings)('an application saved at %s', (sentPath, otherPath, dec
   });
 
   it('is one application in every encoding, and retains its first ID', async () => {
-    const repeated = await save(service, pathOf(otherPath), quickApp({}, { displayName: 'Again' }));
+    const repeated = await save(service, getApplicationPath(otherPath), quickApp({}, { displayName: 'Again' }));
     expect([repeated.status, repeated.json]).toMatchObject([200, { id, displayName: 'Again' }]);
-    expect((await show(service, pathOf(sentPath))).json).toMatchObject({ id, displayName: 'Again' });
+    expect((await show(service, getApplicationPath(sentPath))).json).toMatchObject({ id, displayName: 'Again' });
     expect((await show(service, `/v1/versions/applications/${ownBucket}/${otherPath}?version=1`)).json).toMatchObject({ id });
   });
 
@@ -104,7 +104,7 @@ describe.each(spellings)('an application saved at %s', (sentPath, otherPath, dec
 
   it('can be the model of another application under its ID and its decoded name', async () => {
     for (const model of [id, `applications/${ownBucket}/${decoded}`]) {
-      expect((await save(service, pathOf('behind'), quickApp({ model }))).status).toBeLessThan(300);
+      expect((await save(service, getApplicationPath('behind'), quickApp({ model }))).status).toBeLessThan(300);
     }
     expect((await service.chat(`applications/${ownBucket}/behind`, { messages: hello })).status).toBe(200);
   });
@@ -113,19 +113,19 @@ describe.each(spellings)('an application saved at %s', (sentPath, otherPath, dec
     const toId = (name: string) => `applications/${ownBucket}/${name}/${sentPath}`;
     expect(await move('copy', otherPath, `copied/${sentPath}`)).toBe(200);
     expect(await move('move', `copied/${otherPath}`, `moved/${sentPath}`)).toBe(200);
-    expect((await show(service, pathOf(`moved/${otherPath}`))).json).toMatchObject({ id: toId('moved') });
+    expect((await show(service, getApplicationPath(`moved/${otherPath}`))).json).toMatchObject({ id: toId('moved') });
     expect(await listIds('/openai/applications')).not.toContain(toId('copied'));
-    expect((await remove(service, pathOf(`moved/${otherPath}`))).status).toBe(204);
+    expect((await remove(service, getApplicationPath(`moved/${otherPath}`))).status).toBe(204);
   });
 });
 
 it('an application with a percent sign in its name differs from the application with the decoded name', async () => {
   const literalApp = { ...quickApp(), displayName: 'literal' };
-  expect((await save(service, pathOf('in%2520name'), literalApp)).json).toMatchObject({
+  expect((await save(service, getApplicationPath('in%2520name'), literalApp)).json).toMatchObject({
     id: `applications/${ownBucket}/in%2520name`,
   });
-  expect((await save(service, pathOf('in%20name'), quickApp())).status).toBe(201);
-  expect((await show(service, pathOf('in%2520name'))).json).toMatchObject({ displayName: 'literal' });
+  expect((await save(service, getApplicationPath('in%20name'), quickApp())).status).toBe(201);
+  expect((await show(service, getApplicationPath('in%2520name'))).json).toMatchObject({ displayName: 'literal' });
   for (const name of ['in%2520name', 'in%20name']) {
     const body = { model: `applications/${ownBucket}/${name}`, messages: hello };
     const { json } = await service.sendRequest({ method: 'POST', path: '/v1/chat/completions', headers: withKey(), body });
@@ -135,7 +135,7 @@ it('an application with a percent sign in its name differs from the application 
 
 it('consent to an application can be given and withdrawn at the path of its ID', async () => {
   const id = `applications/${ownBucket}/needs%20consent`;
-  await save(service, pathOf('needs%20consent'), quickApp({}, { features: { consentRequired: true } }));
+  await save(service, getApplicationPath('needs%20consent'), quickApp({}, { features: { consentRequired: true } }));
   await accept(service, id);
   expect(await isAccepted(service, encodeURIComponent(id))).toBe(true);
   expect((await deleteConsent(service, id)).status).toBe(204);

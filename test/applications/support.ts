@@ -5,12 +5,12 @@ import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 export const schemaId = 'https://any.example/custom_application_schemas/quickapps';
 
 /** Returns the bucket of a key with this project. */
-export function bucketOfProject(project: string): string {
+export function getProjectBucket(project: string): string {
   return toBucket(`key:${project}`);
 }
 
 /** Bucket of the user of `callerKey`. */
-export const ownBucket = bucketOfProject('test');
+export const ownBucket = getProjectBucket('test');
 
 /** Returns an application that runs without code. */
 export function quickApp(properties: object = {}, fields: object = {}): Record<string, unknown> {
@@ -24,7 +24,7 @@ export function quickApp(properties: object = {}, fields: object = {}): Record<s
 type Service = Pick<TestService, 'sendRequest'>;
 type Headers = Readonly<Record<string, string>>;
 
-export function pathOf(name: string, bucket = ownBucket): string {
+export function getApplicationPath(name: string, bucket = ownBucket): string {
   return `/v1/applications/${bucket}/${name}`;
 }
 

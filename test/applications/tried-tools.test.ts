@@ -7,8 +7,8 @@ import { callerKey, startService, type TestService, withKey } from '#test/start-
 import { Validators } from '#test/validators.ts';
 import { echo, startSessions, startStateless } from '../mcp/servers.ts';
 import { startEverything, startWebServer } from '../mcp/support.ts';
-import { TestShelves } from '../retrieval/rig.ts';
-import { ownBucket, pathOf, quickApp, save } from './support.ts';
+import { TestFiles } from '../retrieval/rig.ts';
+import { getApplicationPath, ownBucket, quickApp, save } from './support.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
 const configuration = { models, security: { allowPrivateNetworks: ['127.0.0.1'] } };
@@ -119,7 +119,7 @@ describe('the trial run of a web API tool', () => {
     const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
     await using service = await startService({ ...configuration, keys });
     const storedToolset = webApi(url, { authorization: { type: 'bearer', token: 'canary-token' } });
-    await save(service, pathOf('kept'), quickApp({ web_api_toolset: [storedToolset] }));
+    await save(service, getApplicationPath('kept'), quickApp({ web_api_toolset: [storedToolset] }));
     const application = `applications/${ownBucket}/kept`;
     const toolset = webApi(url, { authorization: { type: 'bearer', token: '***' } });
     const body = { toolset, tool: 'find', arguments: { id: 1 }, application };
@@ -183,7 +183,7 @@ describe('a trial run is rejected', () => {
 
 describe('a trial run with documents', () => {
   it('searches them as an application of the caller does, without documents of other users', async () => {
-    await using documentStores = await TestShelves.open();
+    await using documentStores = await TestFiles.open();
     await using service = await startService({ models }, documentStores.options);
     const ownReference = await documentStores.put('rules.md', 'The library opens at nine.', ownBucket);
     const foreign = await documentStores.put('rules.md', 'The vault opens at ten.', 'another');

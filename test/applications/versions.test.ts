@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+import { getApplicationPath, getProjectBucket, ownBucket, quickApp, remove, save, show } from './support.ts';
 
 const audited: AuditEvent[] = [];
 const configuration = {
@@ -45,8 +45,8 @@ function createSecretApp(key: string, url = 'https://shop.example/items') {
 
 describe('the versions of an application', () => {
   it('list every saved state, newest first', async () => {
-    const first = await save(service, pathOf('team/a b'.replace(' ', '%20')), quickApp({ instructions: 'One.' }));
-    await save(service, pathOf('team/a%20b'), quickApp({ instructions: 'Two.' }));
+    const first = await save(service, getApplicationPath('team/a b'.replace(' ', '%20')), quickApp({ instructions: 'One.' }));
+    await save(service, getApplicationPath('team/a%20b'), quickApp({ instructions: 'Two.' }));
     const versions = await list('team/a%20b');
     expect(versions.map(({ version }) => version)).toEqual([2, 1]);
     const created = first.json as { etag: string; createdAt: number };
@@ -54,30 +54,33 @@ describe('the versions of an application', () => {
     const firstVersion = await show(service, getVersionsPath('team/a%20b', '?version=1'));
     expect(firstVersion.json).toEqual({ ...(first.json as object), version: 1 });
     const secondVersion = await show(service, getVersionsPath('team/a%20b', '?version=2'));
-    expect(secondVersion.json).toEqual({ ...((await show(service, pathOf('team/a%20b'))).json as object), version: 2 });
+    expect(secondVersion.json).toEqual({
+      ...((await show(service, getApplicationPath('team/a%20b'))).json as object),
+      version: 2,
+    });
   });
 
   it('are deleted with the application, and a new application starts with version 1', async () => {
-    await save(service, pathOf('short'), quickApp({ instructions: 'canary-of-the-deleted' }));
-    await save(service, pathOf('short'), quickApp());
-    await remove(service, pathOf('short'));
+    await save(service, getApplicationPath('short'), quickApp({ instructions: 'canary-of-the-deleted' }));
+    await save(service, getApplicationPath('short'), quickApp());
+    await remove(service, getApplicationPath('short'));
     for (const query of ['', '?version=1']) expect((await show(service, getVersionsPath('short', query))).status).toBe(404);
-    await save(service, pathOf('short'), quickApp());
+    await save(service, getApplicationPath('short'), quickApp());
     expect((await list('short')).map(({ version }) => version)).toEqual([1]);
   });
 
   it('are not created by rejected saves', async () => {
-    const { headers } = await save(service, pathOf('kept'), quickApp());
-    await save(service, pathOf('kept'), quickApp({ temperature: 9 }));
-    await save(service, pathOf('kept'), quickApp(), { 'if-match': '"another"' });
-    await save(service, pathOf('kept'), quickApp(), { 'if-none-match': headers.etag as string });
+    const { headers } = await save(service, getApplicationPath('kept'), quickApp());
+    await save(service, getApplicationPath('kept'), quickApp({ temperature: 9 }));
+    await save(service, getApplicationPath('kept'), quickApp(), { 'if-match': '"another"' });
+    await save(service, getApplicationPath('kept'), quickApp(), { 'if-none-match': headers.etag as string });
     expect(await list('kept')).toHaveLength(1);
   });
 
   it.each(['?version=0', '?version=-1', '?version=1.5', '?version=', '?version=x', '?version=99999999999', '?version=%00'])(
     'cannot be selected with %s',
     async (query) => {
-      await save(service, pathOf('numbered'), quickApp());
+      await save(service, getApplicationPath('numbered'), quickApp());
       for (const answer of [await show(service, getVersionsPath('numbered', query)), await restore('numbered', query)]) {
         expect([answer.status, answer.error.param]).toEqual([400, 'version']);
       }
@@ -94,27 +97,27 @@ describe('the versions of an application', () => {
   });
 
   it('can be read only by the owner', async () => {
-    await save(service, pathOf('shared'), { ...quickApp(), userRoles: ['staff'] });
+    await save(service, getApplicationPath('shared'), { ...quickApp(), userRoles: ['staff'] });
     const path = getVersionsPath('shared', '?version=1');
     for (const method of ['GET', 'POST']) {
       const denied = await service.sendRequest({ method, path, headers: { 'api-key': 'staff' } });
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
       expect((await service.sendRequest({ method, path })).status).toBe(401);
     }
-    const otherPath = `/v1/versions/applications/${bucketOfProject('staff')}/none`;
+    const otherPath = `/v1/versions/applications/${getProjectBucket('staff')}/none`;
     expect((await show(service, otherPath)).status).toBe(403);
   });
 });
 
 describe('a restored version', () => {
   it('is active as a new version', async () => {
-    await save(service, pathOf('back'), quickApp({ instructions: 'One.' }));
-    const second = await save(service, pathOf('back'), quickApp({ instructions: 'Two.' }, { userRoles: ['staff'] }));
+    await save(service, getApplicationPath('back'), quickApp({ instructions: 'One.' }));
+    const second = await save(service, getApplicationPath('back'), quickApp({ instructions: 'Two.' }, { userRoles: ['staff'] }));
     audited.length = 0;
     const response = await restore('back', '?version=1', { 'if-match': second.headers.etag as string });
     expect([response.status, response.headers.etag]).toEqual([200, `"${(response.json as ListedVersion).etag}"`]);
     expect(response.json).toMatchObject(quickApp({ instructions: 'One.' }));
-    expect((await show(service, pathOf('back'))).json).toEqual(response.json);
+    expect((await show(service, getApplicationPath('back'))).json).toEqual(response.json);
     expect((await list('back')).map(({ version }) => version)).toEqual([3, 2, 1]);
     const staffList = (await show(service, '/openai/applications', 'staff')).json as { data: { id: string }[] };
     expect(staffList.data.map(({ id }) => id)).not.toContain(`applications/${ownBucket}/back`);
@@ -128,20 +131,20 @@ describe('a restored version', () => {
   });
 
   it('does not overwrite a newer version, and does not restore a deleted application', async () => {
-    const { headers } = await save(service, pathOf('raced'), quickApp({ instructions: 'One.' }));
-    await save(service, pathOf('raced'), quickApp({ instructions: 'Two.' }));
+    const { headers } = await save(service, getApplicationPath('raced'), quickApp({ instructions: 'One.' }));
+    await save(service, getApplicationPath('raced'), quickApp({ instructions: 'Two.' }));
     expect((await restore('raced', '?version=1', { 'if-match': headers.etag as string })).status).toBe(412);
     expect((await restore('raced', '?version=7')).error.message).toMatch(/^Version 7 of the application does not exist/);
     expect(await list('raced')).toHaveLength(2);
-    await remove(service, pathOf('raced'));
+    await remove(service, getApplicationPath('raced'));
     expect((await restore('raced', '?version=1')).status).toBe(404);
-    expect((await show(service, pathOf('raced'))).status).toBe(404);
+    expect((await show(service, getApplicationPath('raced'))).status).toBe(404);
   });
 
   it('is rejected if it has become invalid', async () => {
     await using ownService = await startService(configuration);
-    await save(ownService, pathOf('aged'), quickApp({ model: 'other' }));
-    await save(ownService, pathOf('aged'), quickApp({ model: 'demo' }));
+    await save(ownService, getApplicationPath('aged'), quickApp({ model: 'other' }));
+    await save(ownService, getApplicationPath('aged'), quickApp({ model: 'demo' }));
     ownService.reload({ ...configuration, models: { demo: configuration.models.demo } });
     const answer = await ownService.sendRequest({
       method: 'POST',
@@ -156,14 +159,14 @@ describe('a restored version', () => {
     shop.script(({ response }) => void response.end('found'));
     await using ownService = await startService({ ...configuration, security: { allowPrivateNetworks: ['127.0.0.1'] } });
     const url = `${shop.url}/items`;
-    await save(ownService, pathOf('secret'), createSecretApp('canary-of-the-first', url));
-    await save(ownService, pathOf('secret'), createSecretApp('canary-of-the-second', url));
-    await save(ownService, pathOf('secret'), { ...quickApp(), displayName: 'Without' });
+    await save(ownService, getApplicationPath('secret'), createSecretApp('canary-of-the-first', url));
+    await save(ownService, getApplicationPath('secret'), createSecretApp('canary-of-the-second', url));
+    await save(ownService, getApplicationPath('secret'), { ...quickApp(), displayName: 'Without' });
     const responses = [
       await show(ownService, getVersionsPath('secret', '?version=1')),
       await ownService.sendRequest({ method: 'POST', path: getVersionsPath('secret', '?version=1'), headers: withKey() }),
       await show(ownService, getVersionsPath('secret')),
-      await show(ownService, pathOf('secret')),
+      await show(ownService, getApplicationPath('secret')),
     ];
     for (const { status, text } of responses) {
       expect(status).toBe(200);
@@ -180,8 +183,8 @@ it('an application may name at most 100 roles', async () => {
     ...quickApp(),
     userRoles: Array.from({ length: count }, (_, index) => `role${index}`),
   });
-  expect((await save(service, pathOf('wide'), createApp(100))).status).toBe(201);
-  const { status, error } = await save(service, pathOf('wide'), createApp(101));
+  expect((await save(service, getApplicationPath('wide'), createApp(100))).status).toBe(201);
+  const { status, error } = await save(service, getApplicationPath('wide'), createApp(101));
   expect([status, error.param]).toEqual([400, 'userRoles']);
   expect((await service.chat(`applications/${ownBucket}/wide`, { messages: hello })).status).toBe(200);
 });

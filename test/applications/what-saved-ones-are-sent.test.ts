@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, save } from './support.ts';
+import { getApplicationPath, getProjectBucket, save } from './support.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
-const alice = bucketOfProject('alice');
+const alice = getProjectBucket('alice');
 const featureKeys = ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint', 'truncatePromptEndpoint'];
 
 let host: ScriptedUpstream;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
   const features = Object.fromEntries(featureKeys.map((name) => [name, `${host.url}/${name}`]));
   const body = { endpoint: `${host.url}/app?own=1`, features, userRoles: ['default', 'limited'] };
-  const { status, text } = await save(service, pathOf('shared', alice), body, { 'api-key': 'alice' });
+  const { status, text } = await save(service, getApplicationPath('shared', alice), body, { 'api-key': 'alice' });
   if (status !== 201) throw new Error(text);
 });
 

@@ -129,9 +129,9 @@ describe('application with an endpoint', () => {
 });
 
 describe('statistics of an application', () => {
-  const createCountedReply = (prompt: number, completion: number) =>
+  const createReplyWithUsage = (prompt: number, completion: number) =>
     jsonReply(plainCompletion('inner', { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: 0 } }));
-  const item = (index: number, model: string, prompt: number, completion: number) => ({
+  const createUsageItem = (index: number, model: string, prompt: number, completion: number) => ({
     index,
     model,
     name: model,
@@ -142,24 +142,26 @@ describe('statistics of an application', () => {
 
   it('include its inner calls, summed by model', async () => {
     host.script(callInSequence('m', 'other', 'm'));
-    upstream.script(createCountedReply(1, 2), createCountedReply(10, 20), createCountedReply(100, 200));
+    upstream.script(createReplyWithUsage(1, 2), createReplyWithUsage(10, 20), createReplyWithUsage(100, 200));
     const { chunks, content, usages } = await (await service.stream('app', { messages: hello })).readRest();
     expect(content()).toBe('innerinnerinner');
-    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'm', 101, 202), item(1, 'other', 10, 20)] });
+    expect(chunks.at(-1)?.statistics).toEqual({
+      usage_per_model: [createUsageItem(0, 'm', 101, 202), createUsageItem(1, 'other', 10, 20)],
+    });
     expect(usages).toEqual([{ prompt_tokens: 111, completion_tokens: 222, total_tokens: 333 }]);
   });
 
   it('include the inner calls of applications that it calls', async () => {
     host.script(async (answering) => {
       const { completion } = await callBack(answering.received, 'second');
-      expect(completion.statistics?.usage_per_model).toEqual([item(0, 'm', 3, 4)]);
+      expect(completion.statistics?.usage_per_model).toEqual([createUsageItem(0, 'm', 3, 4)]);
       await callBack(answering.received, 'other');
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
     }, callInSequence('m'));
-    upstream.script(createCountedReply(3, 4), createCountedReply(5, 6));
+    upstream.script(createReplyWithUsage(3, 4), createReplyWithUsage(5, 6));
     const { completion } = await service.chat('app', { messages: hello });
-    expect(completion.statistics?.usage_per_model).toEqual([item(0, 'm', 3, 4), item(1, 'other', 5, 6)]);
+    expect(completion.statistics?.usage_per_model).toEqual([createUsageItem(0, 'm', 3, 4), createUsageItem(1, 'other', 5, 6)]);
     expect(completion.usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 10, total_tokens: 18 });
   });
 
@@ -171,12 +173,12 @@ describe('statistics of an application', () => {
       }),
     );
     const { chunks } = await (await service.stream('app', { messages: hello })).readRest();
-    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'theirs', 2, 3)] });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [createUsageItem(0, 'theirs', 2, 3)] });
     expect(chunks.filter(({ statistics }) => statistics !== undefined)).toHaveLength(1);
   });
 
   it('count the usage if the reply is aborted', async () => {
-    upstream.script(createCountedReply(1, 2));
+    upstream.script(createReplyWithUsage(1, 2));
     host.script(callInSequence('second', 'm'), async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'half' }));
@@ -185,26 +187,26 @@ describe('statistics of an application', () => {
     });
     const { chunks, content } = await (await service.stream('app', { messages: hello })).readRest();
     expect(content()).toBe('failedinner');
-    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([item(0, 'm', 2, 4)]);
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([createUsageItem(0, 'm', 2, 4)]);
   });
 });
 
 describe('chain of applications', () => {
   it('is rejected if it would contain one application a fifth time', async () => {
-    const refusals: TestResponse[] = [];
+    const rejections: TestResponse[] = [];
     host.script(async (answering) => {
       const inner = await callBack(answering.received, 'app');
-      if (inner.status === 400) refusals.push(inner);
+      if (inner.status === 400) rejections.push(inner);
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done')));
     });
     const before = host.requests.length;
     expect((await service.chat('app', { messages: hello })).status).toBe(200);
     expect(host.requests.length - before).toBe(4);
-    expect(refusals.map(({ error }) => error.code)).toEqual(['call_depth_exceeded']);
+    expect(rejections.map(({ error }) => error.code)).toEqual(['call_depth_exceeded']);
   });
 
-  it('is rejected if it is deeper than 16', async () => {
+  it('is rejected if it is deeper than 16 applications', async () => {
     const applications = Object.fromEntries(
       Array.from({ length: 20 }, (_, depth) => [`a${depth}`, { endpoint: `${host.url}/${depth}` }]),
     );
@@ -288,7 +290,7 @@ describe('reply of an application', () => {
     });
   });
 
-  it('determines the controls and values that the client may complete', async () => {
+  it('determines which controls the client may complete, and with which values', async () => {
     const controls = [{ index: 0, label: 'Book', schema: { type: 'object', properties: { nights: { type: 'integer' } } } }];
     const conversation = (custom: object, completed: object) => [
       { role: 'user', content: 'hi' },

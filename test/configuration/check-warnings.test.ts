@@ -14,7 +14,7 @@ async function listWarnings(fields: object): Promise<readonly string[]> {
 }
 
 describe('parley check', () => {
-  it('warns about a key that can be guessed, without its text', async () => {
+  it('warns about a key that can be guessed, without printing the key', async () => {
     const keys = { short: { project: 'p' }, named: { project: 'p', key: 'only-15-chars-x' }, [key]: { project: 'p' } };
     const message = 'is a key of fewer than 16 characters, which can be guessed. Create one with "openssl rand -hex 32"';
     expect(await listWarnings({ keys })).toEqual([`keys["***#1"]: ${message}`, `keys.named.key: ${message}`]);
@@ -24,7 +24,7 @@ describe('parley check', () => {
 
   it('warns about a key with characters that clients encode in different ways, and rejects one that no header can carry', async () => {
     expect(await listWarnings({ keys: { named: { project: 'p', key: 'schlüssel-der-abteilung' } } })).toEqual([
-      'keys.named.key: has characters other than ASCII, which clients encode in different ways. Use letters, digits, and - . _ ~',
+      'keys.named.key: contains non-ASCII characters, which clients encode in different ways. Use letters, digits, and - . _ ~',
     ]);
     const lines = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'key-with-a-line\nbreak' } } });
     expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: is not a valid key: /)]);
@@ -79,7 +79,7 @@ describe('parley check', () => {
     expect(await listWarnings(fields('http://localhost:3000/mcp', { security }))).toEqual([]);
   });
 
-  it('names the import command for a configuration of LiteLLM', async () => {
+  it('suggests the import command for a LiteLLM configuration', async () => {
     const yaml = 'model_list:\n  - model_name: gpt\n    litellm_params: {model: openai/gpt-4o}\n';
     expect(await checkFiles({ 'config.yaml': yaml })).toContain(
       'config.yaml: model_list: is not a known key. Convert a LiteLLM configuration with parley import litellm FILE',
@@ -93,7 +93,7 @@ describe('parley check --allow-missing-env', () => {
   const models = (upstream: object) => ({ m: { upstreams: [{ endpoint: `https://${reference('HOST')}/v1`, ...upstream }] } });
   const keys = { [reference('FIRST')]: { project: 'p' }, [reference('SECOND')]: { project: 'p' } };
 
-  it('accepts variables that are not set, and names each', async () => {
+  it('accepts unset variables and warns about each', async () => {
     const value = { keys, models: models({ key: reference('KEY'), weight: reference('WEIGHT') }) };
     expect(await check(value)).toEqual([
       0,

@@ -9,13 +9,13 @@ interface Page {
   readonly nextToken: string | null;
 }
 
-const cleanUps: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 async function openIndex(kind: string) {
   if (kind === 'memory') return new MemoryFileIndex();
   const sqlite = await freshSqlite();
   const { database, close } = await sqlite.open();
-  cleanUps.push(close, () => sqlite[Symbol.asyncDispose]());
+  cleanups.push(close, () => sqlite[Symbol.asyncDispose]());
   return createFileIndex(database);
 }
 
@@ -43,7 +43,7 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
 
   afterAll(async () => {
     await files[Symbol.asyncDispose]();
-    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+    for (const cleanup of cleanups.splice(0)) await cleanup();
   });
 
   async function readPage(path: string, query: Record<string, string> = {}): Promise<Page> {
@@ -98,8 +98,8 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
   });
 
   it('with recursive=true contains every file and no folders', async () => {
-    const inOrder = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    expect(await listAll('', { recursive: 'true', limit: '1000' })).toEqual(inOrder);
+    const sortedPaths = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(await listAll('', { recursive: 'true', limit: '1000' })).toEqual(sortedPaths);
     expect(await listAll('a/', { recursive: 'true' })).toEqual(['a/1', 'a/2', 'a/b/1', 'a/\u{10ffff}x']);
   });
 
@@ -122,9 +122,9 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
     expect(bucket).toEqual({ ...node, name: null, parentPath: null, url: `files/${files.bucket}/`, nextToken: null });
   });
 
-  it('of a folder is returned without the trailing slash, unless a file has that path', async () => {
+  it('of a folder can be requested without the trailing slash unless a file has that path', async () => {
     expect(await readPage('many/x')).toEqual(await readPage('many/x/'));
-    const file = await files.put('a', 'a file beside the folder');
+    const file = await files.put('a', 'a file next to the folder');
     expect(file.status).toBe(200);
     expect((await files.metadata('a')).json).toMatchObject({ nodeType: 'ITEM', name: 'a' });
     expect((await readPage('a/')).items.length).toBe(4);
@@ -156,12 +156,12 @@ describe.each(['memory', 'SQLite'])('a file listing from %s', (kind) => {
     'token=AA',
     'token=a&token=b',
     'limit=1&limit=2',
-  ])('is rejected with %s', async (query) => {
+  ])('is rejected for the invalid query %s', async (query) => {
     const { status, error } = await files.metadata(`?${query}`);
     expect([status, error.param]).toEqual([400, query.split('=')[0]]);
   });
 
-  it.each(['a//', '../', 'a/../', '%00/', 'a%2F%2F'])('does not exist at %s', async (path) => {
+  it.each(['a//', '../', 'a/../', '%00/', 'a%2F%2F'])('returns file_not_found for the invalid path %s', async (path) => {
     expect((await files.metadata(path)).error.code).toBe('file_not_found');
   });
 });
@@ -170,7 +170,7 @@ describe('a listing of large folders', () => {
   it('is split into pages that continue where the previous one ended', async () => {
     const index = new MemoryFileIndex();
     await using files = await startFilesOnDisk({ index });
-    const facts = {
+    const fields = {
       bucket: files.bucket,
       contentType: 'text/plain',
       contentLength: 0,
@@ -180,7 +180,7 @@ describe('a listing of large folders', () => {
       updatedAtMs: 0,
     };
     for (let folder = 0; folder < 60; folder += 1) {
-      for (let file = 0; file < 150; file += 1) await index.put({ ...facts, path: `${folder}/${file}` }, undefined, 1);
+      for (let file = 0; file < 150; file += 1) await index.put({ ...fields, path: `${folder}/${file}` }, undefined, 1);
     }
     const first = (await files.metadata('?limit=1000')).json as Page;
     expect(first.items).toHaveLength(50);

@@ -6,7 +6,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestRequest, TestResponse } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, quickApp, save } from '../applications/support.ts';
 
 const alice = getBucket('key:alice');
 const bob = getBucket('key:bob');
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ['quick', 'alice', quickApp({ applications_as_tools: [anyApplication] })],
   ];
   for (const [name, owner, body] of applications) {
-    const { status, text } = await save(service, pathOf(name, getBucket(`key:${owner}`)), body, { 'api-key': owner });
+    const { status, text } = await save(service, getApplicationPath(name, getBucket(`key:${owner}`)), body, { 'api-key': owner });
     if (status !== 201) throw new Error(text);
   }
   for (const file of [salary, givenFile]) await sendAs('alice', 'PUT', `/v1/${file}`, `content of ${file}`);

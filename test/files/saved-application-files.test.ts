@@ -3,10 +3,10 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
-import { bucketOfProject } from '../applications/support.ts';
+import { getProjectBucket } from '../applications/support.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
-const ownerBucket = bucketOfProject('maker');
+const ownerBucket = getProjectBucket('maker');
 const maxBucketBytes = 1000;
 let host: ScriptedUpstream;
 let files: FileService;

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clientKinds, createFactory, later, longTimeouts, post, Recording, Servers, toPost, until } from './support.ts';
+import { clientKinds, createFactory, longTimeouts, post, Recording, Servers, sleep, toPost, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
   const newClient = createFactory(Client);
@@ -17,7 +17,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it.each(['http', 'https'])('limits the time to connect over %s', async (protocol) => {
     await using servers = new Servers();
-    const silent = new URL(await servers.raw(() => undefined));
+    const silent = new URL(await servers.startRaw(() => undefined));
     const client = newClient(protocol === 'http' ? { lookup: () => undefined } : {});
     const recording = new Recording();
     const startMs = performance.now();
@@ -38,7 +38,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['only headers', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
   ])('limits the time to the first byte: %s', async (_what, part) => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', () => void socket.write(part));
     });
     const recording = new Recording();
@@ -51,11 +51,11 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('limits the time between two reads, not the total time', async () => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', async () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n');
         for (let nth = 0; nth < 8; nth++) {
-          await later(100);
+          await sleep(100);
           socket.write('x');
         }
       });
@@ -70,10 +70,10 @@ describe.each(clientKinds)('%s', (_name, Client) => {
   it('does not count paused time', async () => {
     await using servers = new Servers();
     const written = Promise.withResolvers<void>();
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', async () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na');
-        await later(500);
+        await sleep(500);
         socket.write('b', () => written.resolve());
       });
     });
@@ -94,7 +94,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
   ])('reports closed if the server ends %s', async (_where, part) => {
     await using servers = new Servers();
-    const recording = await post(newClient(), await servers.replying(part, true));
+    const recording = await post(newClient(), await servers.startReplying(part, true));
     expect(recording.error?.kind).toBe('closed');
     expect(recording.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
   });
@@ -108,7 +108,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['endless headers', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
   ])('reports malformed for %s', async (_what, reply) => {
     await using servers = new Servers();
-    const recording = await post(newClient(), await servers.replying(reply));
+    const recording = await post(newClient(), await servers.startReplying(reply));
     expect(recording.error?.kind).toBe('malformed');
     await until(() => servers.sockets[0]?.destroyed === true);
   });
@@ -117,7 +117,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await using servers = new Servers();
     const recording = await post(
       newClient(),
-      await servers.replying('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
+      await servers.startReplying('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
     );
     expect(recording.calls).toEqual(['head', 'bytes', 'fail']);
     expect(recording.body).toBe('abc');
@@ -125,7 +125,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('closes the connection on cancel without further events', async () => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
         setInterval(() => socket.write('1\r\nx\r\n'), 5).unref();
@@ -145,7 +145,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it.each(['head', 'bytes'])('can be canceled inside %s', async (where) => {
     await using servers = new Servers();
-    const url = await servers.replying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
+    const url = await servers.startReplying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
     const recording = new Recording();
     const exchange = newClient().send(toPost(url, ''), recording);
     if (where === 'head') recording.onHead = () => exchange.cancel();
@@ -156,12 +156,12 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it.each([0, 1, 5, 20])('can be canceled %i ms after the request was sent', async (afterMs) => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => void socket.resume());
+    const url = await servers.startRaw((socket) => void socket.resume());
     const recording = new Recording();
     const exchange = newClient().send(toPost(url, 'x'), recording);
-    if (afterMs > 0) await later(afterMs);
+    if (afterMs > 0) await sleep(afterMs);
     exchange.cancel();
-    await later(50);
+    await sleep(50);
     expect(recording.calls).toEqual([]);
     await until(() => servers.sockets.every((socket) => socket.destroyed));
   });
@@ -175,7 +175,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['another host', { HOST: 'b' }],
   ])('rejects requests with %s before it sends data', async (_what, headers) => {
     await using servers = new Servers();
-    const url = await servers.raw(() => undefined);
+    const url = await servers.startRaw(() => undefined);
     const recording = new Recording();
     newClient().send(toPost(url, 'x', { headers: headers as Record<string, string> }), recording);
     expect(recording.calls).toEqual([]);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Flood, readSlowly } from './slow-reader.ts';
-import { clientKinds, createFactory, later, post, Recording, Servers, toPost, toRequest, until } from './support.ts';
+import { clientKinds, createFactory, post, Recording, Servers, sleep, toPost, toRequest, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
   const newClient = createFactory(Client);
@@ -54,7 +54,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('returns headers with lower-case names, joined duplicates, latin1 values, and no prototype', async () => {
     await using servers = new Servers();
-    const url = await servers.replying(
+    const url = await servers.startReplying(
       'HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:\t2 \r\n__proto__: p\r\nEmpty:\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\nok',
     );
     const { status, headers } = await post(newClient(), url);
@@ -71,7 +71,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('skips interim responses', async () => {
     await using servers = new Servers();
-    const url = await servers.replying(
+    const url = await servers.startReplying(
       'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok',
     );
     const recording = await post(newClient(), url);
@@ -81,18 +81,18 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it.each(['204 No Content', '304 Not Modified'])('reads no body for %s', async (line) => {
     await using servers = new Servers();
-    const recording = await post(newClient(), await servers.replying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
+    const recording = await post(newClient(), await servers.startReplying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
     expect(recording.calls).toEqual(['head', 'end']);
   });
 
   it('reads a chunked reply byte by byte and drops its trailers', async () => {
     await using servers = new Servers();
     const reply = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, world...\r\n0\r\nX-T: 1\r\n\r\n';
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', async () => {
         for (const byte of reply) {
           socket.write(byte);
-          await later(0);
+          await sleep(0);
         }
       });
     });
@@ -104,7 +104,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('passes on the chunks of one read as one piece', async () => {
     await using servers = new Servers();
-    const url = await servers.replying(
+    const url = await servers.startReplying(
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n1\r\ng\r\n0\r\n\r\n',
     );
     expect((await post(newClient(), url)).pieces).toEqual(['abcdefg']);
@@ -120,7 +120,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('reads a body that ends with the connection', async () => {
     await using servers = new Servers();
-    const recording = await post(newClient(), await servers.replying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
+    const recording = await post(newClient(), await servers.startReplying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
     expect([recording.error, recording.body]).toEqual([null, 'all of it']);
   });
 
@@ -140,7 +140,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const client = newClient();
     for (let nth = 0; nth < 3; nth++) {
       expect((await post(client, url)).body).toBe('ok');
-      await later(5);
+      await sleep(5);
     }
     expect(servers.sockets.length).toBe(1);
   });
@@ -155,10 +155,10 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ],
   ])('does not reuse a connection after %s', async (_what, reply) => {
     await using servers = new Servers();
-    const url = await servers.replying(reply);
+    const url = await servers.startReplying(reply);
     const client = newClient();
     expect((await post(client, url)).body).toBe('ok');
-    await later(5);
+    await sleep(5);
     expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(2);
   });
@@ -194,7 +194,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('reads a reply that arrives before the request is sent completely', async () => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', () => {
         socket.pause();
         socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');

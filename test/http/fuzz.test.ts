@@ -113,7 +113,7 @@ it(`accepts only replies that Node's parser accepts, with the same content, in $
 }, async () => {
   await using servers = new Servers();
   let current: ScriptedReply = { pieces: [] };
-  const url = await servers.raw((socket) => {
+  const url = await servers.startRaw((socket) => {
     socket.once('data', () => void serve(socket, current));
     socket.once('close', () => servers.sockets.splice(servers.sockets.indexOf(socket), 1));
   });
@@ -125,7 +125,7 @@ it(`accepts only replies that Node's parser accepts, with the same content, in $
     if (lean.accepted) {
       counts.bothAccept++;
       expect(node.reason === '' || node.accepted, `Node: ${node.reason}`).toBe(true);
-      expect({ ...lean, why: '' }).toEqual({ ...node, why: '' });
+      expect({ ...lean, reason: '' }).toEqual({ ...node, reason: '' });
     } else if (node.accepted) {
       const reason = lean.reason.replace('the reply is not valid HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
       counts.stricter.set(reason, (counts.stricter.get(reason) ?? 0) + 1);

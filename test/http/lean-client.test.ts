@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { later, longTimeouts, post, Recording, Servers, toPost, until } from './support.ts';
+import { longTimeouts, post, Recording, Servers, sleep, toPost, until } from './support.ts';
 
 const okReply = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
@@ -17,14 +17,14 @@ function answering(onRequest: (socket: Socket, nthSocket: number, nthRequest: nu
 describe('LeanClient', () => {
   it('skips 100 Continue', async () => {
     await using servers = new Servers();
-    const url = await servers.replying(`HTTP/1.1 100 Continue\r\n\r\n${okReply}`);
+    const url = await servers.startReplying(`HTTP/1.1 100 Continue\r\n\r\n${okReply}`);
     expect((await post(new LeanClient(), url)).calls).toEqual(['head', 'bytes', 'end']);
   });
 
   it('reuses the most recently used connection first', async () => {
     await using servers = new Servers();
     const used: number[] = [];
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, nthSocket) => {
         used.push(nthSocket);
         setTimeout(() => socket.write(okReply), nthSocket * 40);
@@ -44,19 +44,19 @@ describe('LeanClient', () => {
   ])('keeps an idle connection for %s', async (what, field, maxIdleMs) => {
     await using servers = new Servers();
     const version = what.includes('1.0') ? '1.0' : '1.1';
-    const url = await servers.replying(`HTTP/${version} 200 OK\r\n${field}Content-Length: 2\r\n\r\nok`);
+    const url = await servers.startReplying(`HTTP/${version} 200 OK\r\n${field}Content-Length: 2\r\n\r\nok`);
     const client = new LeanClient();
     await post(client, url);
-    await later(maxIdleMs / 2);
+    await sleep(maxIdleMs / 2);
     await post(client, url);
     expect(servers.sockets.length).toBe(1);
-    await later(maxIdleMs + 200);
+    await sleep(maxIdleMs + 200);
     expect(servers.sockets[0]?.destroyed).toBe(true);
   });
 
   it.each(['end', 'reset'])('resends once if a reused connection closes by %s before the first byte', async (how) => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
         else if (how === 'end') socket.end();
@@ -72,7 +72,7 @@ describe('LeanClient', () => {
 
   it('does not resend a request with isNotRepeatable', async () => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
         else socket.end();
@@ -89,7 +89,7 @@ describe('LeanClient', () => {
 
   it('does not resend twice', async () => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, nthSocket, nthRequest) => {
         if (nthSocket === 0 && nthRequest === 0) socket.write(okReply);
         else socket.end();
@@ -106,7 +106,7 @@ describe('LeanClient', () => {
     ['after an interim reply', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
   ])('does not resend %s', async (_when, part) => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
         else socket.end(part);
@@ -120,7 +120,7 @@ describe('LeanClient', () => {
 
   it('does not resend after a time limit', async () => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, _nthSocket, nthRequest) => {
         if (nthRequest === 0) socket.write(okReply);
       }),
@@ -135,7 +135,7 @@ describe('LeanClient', () => {
 
   it('drops a connection with bytes after the reply, in the same or a later read', async () => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket, nthSocket) => {
         if (nthSocket === 0) socket.write(`${okReply}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`);
         else {
@@ -156,7 +156,7 @@ describe('LeanClient', () => {
 
   it('drops a connection that the server closed while it was idle', async () => {
     await using servers = new Servers();
-    const url = await servers.raw(
+    const url = await servers.startRaw(
       answering((socket) => {
         socket.write(okReply);
         setTimeout(() => socket.end(), 20);
@@ -165,21 +165,21 @@ describe('LeanClient', () => {
     const client = new LeanClient();
     await post(client, url);
     await until(() => servers.sockets[0]?.destroyed === true);
-    await later(10);
+    await sleep(10);
     expect((await post(client, url)).body).toBe('ok');
     expect(servers.sockets.length).toBe(2);
   });
 
   it('does not fail except as malformed if a reply arrives before the request', async () => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => void socket.write(okReply));
+    const url = await servers.startRaw((socket) => void socket.write(okReply));
     const recording = await post(new LeanClient(), url);
     expect(recording.error === null || recording.error.kind === 'malformed').toBe(true);
   });
 
   it('reuses a connection after a reply that ended while paused', async () => {
     await using servers = new Servers();
-    const url = await servers.replying(okReply);
+    const url = await servers.startReplying(okReply);
     const client = new LeanClient();
     const recording = new Recording();
     const exchange = client.send(toPost(url, 'x'), recording);
@@ -192,7 +192,7 @@ describe('LeanClient', () => {
 
   it('sends the next request from inside end on the same connection', async () => {
     await using servers = new Servers();
-    const url = await servers.replying(okReply);
+    const url = await servers.startReplying(okReply);
     const client = new LeanClient();
     const second = new Recording();
     await new Promise<void>((resolve) => {
@@ -229,7 +229,7 @@ describe('LeanClient', () => {
 
   it('does not time out because the event loop was blocked', async () => {
     await using servers = new Servers();
-    const url = await servers.raw((socket) => {
+    const url = await servers.startRaw((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na');
         setTimeout(() => socket.write('b'), 30);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpClient } from '#base/http/client.ts';
-import { later, Recording, toPost, until } from './support.ts';
+import { Recording, sleep, toPost, until } from './support.ts';
 
 const pauseMs = 200;
 const piece = 'x'.repeat(65_536);
@@ -41,7 +41,7 @@ export async function readSlowly(client: HttpClient, url: string, flood: Flood) 
     recording.pieces.length = 0;
   };
   await until(() => recording.calls.length > 0);
-  await later(pauseMs);
+  await sleep(pauseMs);
   const paused = { gotBytes: receivedBytes, sentBytes: flood.sentBytes };
   exchange.resume();
   const { error } = await recording.settled;

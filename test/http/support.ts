@@ -116,18 +116,18 @@ export class Servers implements AsyncDisposable {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Starts a server of plain sockets and returns its URL. */
-  async raw(onSocket: (socket: Socket, nth: number) => void): Promise<string> {
+  /** Starts a TCP server and returns its URL. */
+  async startRaw(onSocket: (socket: Socket, nth: number) => void): Promise<string> {
     let count = 0;
     const port = await this.listen(createServer({ noDelay: true }, (socket) => onSocket(socket, count++)));
     return `http://127.0.0.1:${port}/`;
   }
 
   /** Starts a server that answers each data event with `reply` and optionally closes the socket. Returns its URL. */
-  replying(reply: string, ends = false): Promise<string> {
-    return this.raw((socket) => {
+  startReplying(reply: string, closesSocket = false): Promise<string> {
+    return this.startRaw((socket) => {
       socket.on('data', () => {
-        if (ends) socket.end(reply, 'latin1');
+        if (closesSocket) socket.end(reply, 'latin1');
         else socket.write(reply, 'latin1');
       });
     });
@@ -139,14 +139,14 @@ export class Servers implements AsyncDisposable {
   }
 }
 
-export function later(ms: number): Promise<void> {
+export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-export async function until(isTrue: () => boolean, forMs = 30_000): Promise<void> {
-  const endMs = performance.now() + forMs;
+export async function until(isTrue: () => boolean, timeoutMs = 30_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs;
   while (!isTrue()) {
-    if (performance.now() > endMs) throw new Error(`never true: ${isTrue}`);
-    await later(5);
+    if (performance.now() > endMs) throw new Error(`not true within ${timeoutMs} ms: ${isTrue}`);
+    await sleep(5);
   }
 }

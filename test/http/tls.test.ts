@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
 import { Flood, readSlowly } from './slow-reader.ts';
-import { clientKinds, later, post, type Recording, Servers, serverCert, serverKey } from './support.ts';
+import { clientKinds, post, type Recording, Servers, serverCert, serverKey, sleep } from './support.ts';
 
 interface Handshake {
   name: string | false | null | undefined;
@@ -39,7 +39,7 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     for (let nth = 0; nth < 2; nth++) {
       const recording = await postLarge(client, url);
       expect([recording.error, recording.body.length]).toEqual([null, 200_001]);
-      await later(5);
+      await sleep(5);
     }
     expect(handshakes).toEqual([{ name: 'localhost', protocol: 'http/1.1', isReused: false }]);
     client.close();

@@ -2,7 +2,16 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TestService } from '#test/start-service.ts';
 import { getSigningKey } from './forge.ts';
-import { audience, entryOf, MovedClock, startIssuer, startServer, startWith, wellKnown, whoIs } from './support.ts';
+import {
+  AdjustableClock,
+  audience,
+  createProviderEntry,
+  requestUserInfo,
+  startIssuer,
+  startServer,
+  startWithProviders,
+  wellKnown,
+} from './support.ts';
 
 /**
  * Starts a signing issuer and a server at the address in its tokens. The server publishes keys as `answers` specifies, which
@@ -12,7 +21,7 @@ async function publishKeys(answers: (keys: string) => Readonly<Record<string, st
   const signer = await startIssuer();
   const server = await startServer(answers(JSON.stringify({ keys: signer.server.issuer.keys.toJSON() })));
   const reportedErrors: unknown[] = [];
-  const node = await startWith(
+  const node = await startWithProviders(
     { p: { issuer: server.url, audience, ...entry } },
     {},
     { reportError: (message, error) => message.startsWith('cannot fetch the keys') && reportedErrors.push(error) },
@@ -21,7 +30,7 @@ async function publishKeys(answers: (keys: string) => Readonly<Record<string, st
     await node.close();
     await signer.stop();
   });
-  const sendToken = async () => whoIs(node, await signer.token({ iss: server.url }));
+  const sendToken = async () => requestUserInfo(node, await signer.token({ iss: server.url }));
   return { ask: sendToken, asked: server.requestedPaths, faults: reportedErrors };
 }
 
@@ -111,8 +120,8 @@ describe('key set', () => {
     );
     const statuses: number[] = [];
     for (const name of Object.keys(keys)) {
-      await using node = await startWith({ p: { issuer: signer.url, jwksUrl: `${server.url}/${name}`, audience } });
-      statuses.push((await whoIs(node, await signer.token())).status);
+      await using node = await startWithProviders({ p: { issuer: signer.url, jwksUrl: `${server.url}/${name}`, audience } });
+      statuses.push((await requestUserInfo(node, await signer.token())).status);
     }
     expect(statuses).toEqual([200, 401, 401]);
   });
@@ -123,39 +132,39 @@ describe('key set', () => {
     expect(getSigningKey(signer).asymmetricKeyDetails?.modulusLength).toBe(2048);
     const [jwk] = signer.server.issuer.keys.toJSON();
     const server = await startServer({ '/weak': JSON.stringify({ keys: [{ ...jwk, n: String(jwk?.n).slice(0, 171) }] }) });
-    await using node = await startWith({ p: { issuer: signer.url, jwksUrl: `${server.url}/weak`, audience } });
-    expect((await whoIs(node, await signer.token())).error.code).toBe('invalid_token');
+    await using node = await startWithProviders({ p: { issuer: signer.url, jwksUrl: `${server.url}/weak`, audience } });
+    expect((await requestUserInfo(node, await signer.token())).error.code).toBe('invalid_token');
   });
 });
 
 describe('tokens with unknown keys', () => {
   const sendMany = async (node: TestService, token: string, times: number) => {
-    const answers = await Promise.all(Array.from({ length: times }, () => whoIs(node, token)));
+    const answers = await Promise.all(Array.from({ length: times }, () => requestUserInfo(node, token)));
     return new Set(answers.map(({ status }) => status));
   };
 
   it('cause at most one request to the provider in 30 s', async () => {
     await using issuer = await startIssuer();
-    const clock = new MovedClock();
-    await using node = await startWith({ p: entryOf(issuer) }, {}, { clock });
+    const clock = new AdjustableClock();
+    await using node = await startWithProviders({ p: createProviderEntry(issuer) }, {}, { clock });
     const unknown = await issuer.token({}, { kid: 'made-up' });
     expect(await sendMany(node, unknown, 20)).toEqual(new Set([401]));
     expect(await sendMany(node, unknown, 20)).toEqual(new Set([401]));
     expect(issuer.countKeyRequests()).toBe(2);
-    clock.pass(30_000);
+    clock.advance(30_000);
     await sendMany(node, unknown, 20);
     expect(issuer.countKeyRequests()).toBe(3);
-    expect((await whoIs(node, await issuer.token())).status).toBe(200);
+    expect((await requestUserInfo(node, await issuer.token())).status).toBe(200);
   });
 
   it('without a key ID are also tried with new keys', async () => {
     await using issuer = await startIssuer();
-    await using node = await startWith({ p: entryOf(issuer) });
-    expect((await whoIs(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
+    await using node = await startWithProviders({ p: createProviderEntry(issuer) });
+    expect((await requestUserInfo(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
     await using next = await startIssuer();
     const [key] = next.server.issuer.keys.toJSON(true);
     await issuer.server.issuer.keys.add({ ...key, kid: 'key-1' });
-    expect((await whoIs(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
+    expect((await requestUserInfo(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
   });
 });
 
@@ -163,9 +172,10 @@ describe('several matching keys', () => {
   it('are tried in sequence for a token without a key ID', async () => {
     await using issuer = await startIssuer();
     for (const kid of ['key-2', 'key-3']) await issuer.server.issuer.keys.generate('RS256', { kid });
-    await using node = await startWith({ p: entryOf(issuer) });
-    for (let key = 0; key < 3; key += 1) expect((await whoIs(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
-    const expired = await whoIs(node, await issuer.token({ exp: 1 }, { kid: undefined }));
+    await using node = await startWithProviders({ p: createProviderEntry(issuer) });
+    for (let key = 0; key < 3; key += 1)
+      expect((await requestUserInfo(node, await issuer.token({}, { kid: undefined }))).status).toBe(200);
+    const expired = await requestUserInfo(node, await issuer.token({ exp: 1 }, { kid: undefined }));
     expect(expired.error.message).toBe('The token has expired. Get a new one.');
   });
 });

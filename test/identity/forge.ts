@@ -3,7 +3,7 @@ import type { Issuer } from './support.ts';
 
 /** Creates a token with any header and payload, as strings or values, signed or unsigned. */
 export function forge(header: unknown, payload: unknown, signature: (input: string) => Buffer): string {
-  const input = `${toPart(header)}.${toPart(payload)}`;
+  const input = `${encodePart(header)}.${encodePart(payload)}`;
   return `${input}.${signature(input).toString('base64url')}`;
 }
 
@@ -31,6 +31,6 @@ export function decodeClaims(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(splitToken(token)[1], 'base64url').toString()) as Record<string, unknown>;
 }
 
-export function toPart(value: unknown): string {
+export function encodePart(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }

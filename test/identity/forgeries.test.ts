@@ -1,31 +1,39 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey, type TestService } from '#test/start-service.ts';
-import { decodeClaims, forge, generateForeignKey, getSigningKey, hmac, rsa, splitToken, toPart, unsigned } from './forge.ts';
-import { audience, entryOf, getRejection, type Issuer, startIssuer, startWith, whoIs } from './support.ts';
+import { decodeClaims, encodePart, forge, generateForeignKey, getSigningKey, hmac, rsa, splitToken, unsigned } from './forge.ts';
+import {
+  audience,
+  createProviderEntry,
+  getRejection,
+  type Issuer,
+  requestUserInfo,
+  startIssuer,
+  startWithProviders,
+} from './support.ts';
 
 let issuer: Issuer;
-let other: Issuer;
+let otherIssuer: Issuer;
 let service: TestService;
-let good: string;
+let validToken: string;
 let claims: Record<string, unknown>;
 const header = { alg: 'RS256', typ: 'JWT', kid: 'key-1' };
 const foreignKey = generateForeignKey();
 const now = (): number => Math.floor(Date.now() / 1000);
 
 beforeAll(async () => {
-  [issuer, other] = await Promise.all([startIssuer(), startIssuer()]);
-  service = await startWith({ first: entryOf(issuer), second: entryOf(other) });
-  good = await issuer.token();
-  claims = decodeClaims(good);
+  [issuer, otherIssuer] = await Promise.all([startIssuer(), startIssuer()]);
+  service = await startWithProviders({ first: createProviderEntry(issuer), second: createProviderEntry(otherIssuer) });
+  validToken = await issuer.token();
+  claims = decodeClaims(validToken);
 });
 
 afterAll(async () => {
   await service.close();
-  await Promise.all([issuer.stop(), other.stop()]);
+  await Promise.all([issuer.stop(), otherIssuer.stop()]);
 });
 
-type Forgery = readonly [what: string, token: () => string | Promise<string>, message: string | RegExp];
+type Forgery = readonly [title: string, token: () => string | Promise<string>, message: string | RegExp];
 const wrongSignature = 'The token has an invalid signature.';
 const unknownKey = 'The token is signed with a key that its issuer does not publish.';
 const unsupportedAlgorithm =
@@ -36,7 +44,7 @@ const wrongType = 'The token has a type that gives no access. Send an access tok
 const signatureForgeries: readonly Forgery[] = [
   ['is not signed', () => forge({ ...header, alg: 'none' }, claims, unsigned), unsupportedAlgorithm],
   [
-    'is not signed, with another spelling of none',
+    'is not signed and has another spelling of the algorithm none',
     () => forge({ ...header, alg: 'nOnE' }, claims, unsigned),
     unsupportedAlgorithm,
   ],
@@ -51,17 +59,21 @@ const signatureForgeries: readonly Forgery[] = [
     () => forge({ ...header, alg: ['RS256'] }, claims, rsa(getSigningKey(issuer))),
     unsupportedAlgorithm,
   ],
-  ['has no signature', () => good.slice(0, good.lastIndexOf('.') + 1), wrongSignature],
-  ['has a shorter signature', () => good.slice(0, -4), wrongSignature],
-  ['has a modified payload', () => withPayload(good, { ...claims, sub: 'root' }), wrongSignature],
-  ['has a modified header', async () => [toPart({ ...header, x: 1 }), ...splitToken(good).slice(1)].join('.'), wrongSignature],
+  ['has no signature', () => validToken.slice(0, validToken.lastIndexOf('.') + 1), wrongSignature],
+  ['has a shorter signature', () => validToken.slice(0, -4), wrongSignature],
+  ['has a modified payload', () => withPayload(validToken, { ...claims, sub: 'root' }), wrongSignature],
+  [
+    'has a modified header',
+    async () => [encodePart({ ...header, x: 1 }), ...splitToken(validToken).slice(1)].join('.'),
+    wrongSignature,
+  ],
   [
     'has the signature of another token',
-    async () => [...splitToken(good).slice(0, 2), splitToken(await issuer.token({ sub: 'bob' }))[2]].join('.'),
+    async () => [...splitToken(validToken).slice(0, 2), splitToken(await issuer.token({ sub: 'bob' }))[2]].join('.'),
     wrongSignature,
   ],
   ['is signed with a foreign key', () => forge(header, claims, rsa(foreignKey.key)), wrongSignature],
-  ['is signed with the key of another provider', () => forge(header, claims, rsa(getSigningKey(other))), wrongSignature],
+  ['is signed with the key of another provider', () => forge(header, claims, rsa(getSigningKey(otherIssuer))), wrongSignature],
   ['is signed with an unknown key', () => forge({ ...header, kid: 'key-2' }, claims, rsa(foreignKey.key)), unknownKey],
   ['is signed with a foreign key and has no key ID', () => forge({ alg: 'RS256' }, claims, rsa(foreignKey.key)), wrongSignature],
   [
@@ -94,24 +106,24 @@ const confusionForgeries: readonly Forgery[] = [
 
 const headerForgeries: readonly Forgery[] = [
   ['jwk', () => forge({ ...header, kid: 'mine', jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), unknownKey],
-  ['jwk next to a known key', () => forge({ ...header, jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), wrongSignature],
-  ['jku', () => forge({ ...header, kid: 'mine', jku: `${other.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
-  ['x5u', () => forge({ ...header, kid: 'mine', x5u: `${other.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
+  ['jwk and the ID of a known key', () => forge({ ...header, jwk: foreignKey.jwk }, claims, rsa(foreignKey.key)), wrongSignature],
+  ['jku', () => forge({ ...header, kid: 'mine', jku: `${otherIssuer.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
+  ['x5u', () => forge({ ...header, kid: 'mine', x5u: `${otherIssuer.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
   ['x5c', () => forge({ ...header, kid: 'mine', x5c: ['MIIB'] }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is a path', () => forge({ ...header, kid: '../../../dev/null' }, claims, rsa(foreignKey.key)), unknownKey],
-  ['kid that is a URL', () => forge({ ...header, kid: `${other.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
-  ['kid of a prototype', () => forge({ ...header, kid: '__proto__' }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid that is a URL', () => forge({ ...header, kid: `${otherIssuer.url}/mine` }, claims, rsa(foreignKey.key)), unknownKey],
+  ['kid __proto__', () => forge({ ...header, kid: '__proto__' }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is SQL', () => forge({ ...header, kid: "' OR 1=1 --" }, claims, rsa(foreignKey.key)), unknownKey],
   ['kid that is not a string', () => forge({ ...header, kid: { a: 1 } }, claims, rsa(getSigningKey(issuer))), /^The token /],
   [
-    'unknown crit',
+    'crit that names an unknown parameter',
     () => forge({ ...header, crit: ['exotic'], exotic: true }, claims, rsa(getSigningKey(issuer))),
     'The token cannot be verified with the keys of its issuer.',
   ],
   ['b64: false', () => forge({ ...header, b64: false, crit: ['b64'] }, claims, rsa(getSigningKey(issuer))), /^The token /],
   ['typ of a logout token', () => issuer.token({}, { typ: 'logout+jwt' }), wrongType],
-  ['typ of a security event', () => issuer.token({}, { typ: 'secevent+jwt' }), wrongType],
-  ['typ of a proof', () => issuer.token({}, { typ: 'dpop+jwt' }), wrongType],
+  ['typ of a security event token', () => issuer.token({}, { typ: 'secevent+jwt' }), wrongType],
+  ['typ of a DPoP proof', () => issuer.token({}, { typ: 'dpop+jwt' }), wrongType],
   ['typ that is not a string', () => forge({ ...header, typ: ['JWT'] }, claims, rsa(getSigningKey(issuer))), wrongType],
 ];
 
@@ -127,14 +139,14 @@ const claimForgeries: readonly Forgery[] = [
     /^The issuer of the token is not a configured /,
   ],
   [
-    'the issuer in another case',
+    'the issuer in uppercase',
     () => issuer.token({ iss: issuer.url.toUpperCase() }),
     /^The issuer of the token is not a configured /,
   ],
   ['the issuer __proto__', () => issuer.token({ iss: '__proto__' }), /^The issuer of the token is not a configured /],
-  ['several issuers', () => issuer.token({ iss: [issuer.url, other.url] }), 'The token has no issuer.'],
+  ['several issuers', () => issuer.token({ iss: [issuer.url, otherIssuer.url] }), 'The token has no issuer.'],
   ['no issuer', () => issuer.token({ iss: undefined }), 'The token has no issuer.'],
-  ['the issuer of another provider', () => issuer.token({ iss: other.url }), wrongSignature],
+  ['the issuer of another provider', () => issuer.token({ iss: otherIssuer.url }), wrongSignature],
   [
     'another audience',
     () => issuer.token({ aud: 'https://elsewhere.example' }),
@@ -173,13 +185,13 @@ const claimForgeries: readonly Forgery[] = [
 ];
 
 const malformedTokens: readonly Forgery[] = [
-  ['dots alone', () => 'a..', malformed],
+  ['empty parts', () => 'a..', malformed],
   ['a header that is not JSON', () => forge('{', claims, rsa(getSigningKey(issuer))), malformed],
   ['a header that is a list', () => forge([], claims, rsa(getSigningKey(issuer))), malformed],
   ['claims that are not JSON', () => forge(header, 'claims', rsa(getSigningKey(issuer))), malformed],
   ['claims that are a list', () => forge(header, [claims], rsa(getSigningKey(issuer))), malformed],
-  ['another token as its claims', () => forge({ ...header, cty: 'JWT' }, good, rsa(getSigningKey(issuer))), malformed],
-  ['five parts like an encrypted token', () => `${toPart({ alg: 'dir', enc: 'A256GCM' })}..aaaa.bbbb.cccc`, malformed],
+  ['another token as its claims', () => forge({ ...header, cty: 'JWT' }, validToken, rsa(getSigningKey(issuer))), malformed],
+  ['five parts like an encrypted token', () => `${encodePart({ alg: 'dir', enc: 'A256GCM' })}..aaaa.bbbb.cccc`, malformed],
 ];
 
 describe.each([
@@ -187,10 +199,10 @@ describe.each([
   ['token signed with HMAC by', confusionForgeries],
   ['token with the header', headerForgeries],
   ['token with', claimForgeries],
-  ['token that consists of', malformedTokens],
+  ['malformed token with', malformedTokens],
 ])('%s', (_group, forgeries) => {
-  it.each(forgeries)('%s is rejected', async (_what, make, message) => {
-    const token = await make();
+  it.each(forgeries)('%s is rejected', async (_what, createToken, message) => {
+    const token = await createToken();
     const [status, code, errorMessage] = await getRejection(service, token);
     expect([status, code]).toEqual([401, 'invalid_token']);
     if (typeof message === 'string') expect(errorMessage).toBe(message);
@@ -199,48 +211,56 @@ describe.each([
   });
 });
 
-describe('rejected token', () => {
-  it('returns a challenge and an error in the format of the API', async () => {
-    const answer = await service.chat('m', { messages: [] }, { 'api-key': '', authorization: `Bearer ${good.slice(0, -4)}` });
+describe('invalid token', () => {
+  it('causes a challenge and an error in the format of the API', async () => {
+    const answer = await service.chat(
+      'm',
+      { messages: [] },
+      { 'api-key': '', authorization: `Bearer ${validToken.slice(0, -4)}` },
+    );
     expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     expect(answer.error).toEqual({ type: 'authentication_error', code: 'invalid_token', param: null, message: wrongSignature });
   });
 
   it('causes no request to addresses in the token', async () => {
     const requestedUrls: string[] = [];
-    other.server.service.addRoute('GET', '/mine', ({ url }, response) => {
+    otherIssuer.server.service.addRoute('GET', '/mine', ({ url }, response) => {
       requestedUrls.push(url ?? '');
       response.end('{}');
     });
-    other.server.service.on('beforeWellKnownOpenIdConfiguration', (_response, { url }) => void requestedUrls.push(url));
+    otherIssuer.server.service.on('beforeWellKnownOpenIdConfiguration', (_response, { url }) => void requestedUrls.push(url));
     for (const name of ['jku', 'x5u', 'kid', 'iss'])
-      await whoIs(
+      await requestUserInfo(
         service,
-        forge({ ...header, [name]: `${other.url}/mine` }, { ...claims, iss: `${other.url}/mine` }, rsa(foreignKey.key)),
+        forge(
+          { ...header, [name]: `${otherIssuer.url}/mine` },
+          { ...claims, iss: `${otherIssuer.url}/mine` },
+          rsa(foreignKey.key),
+        ),
       );
     expect(requestedUrls).toEqual([]);
   });
 
   it('is rejected even if a similar token was accepted before', async () => {
-    expect((await whoIs(service, good)).status).toBe(200);
-    // Tokens with the longest possible common prefix.
-    for (const token of [`${good}A`, `${good.slice(0, -1)}`, withPayload(good, { ...claims, sub: 'root' })])
-      expect((await whoIs(service, token)).status).toBe(401);
+    expect((await requestUserInfo(service, validToken)).status).toBe(200);
+    // Each of these tokens shares a long prefix with the accepted one.
+    for (const token of [`${validToken}A`, `${validToken.slice(0, -1)}`, withPayload(validToken, { ...claims, sub: 'root' })])
+      expect((await requestUserInfo(service, token)).status).toBe(401);
   });
 
   it.each([
-    ['with a space', () => good.replace('.', '. ')],
-    ['with padding', () => good.replaceAll('.', '=.')],
-    ['in quotes', () => `"${good}"`],
-    ['repeated', () => `${good},${good}`],
-    ['in two parts', () => good.slice(0, good.lastIndexOf('.'))],
-    ['with a fourth part', () => `${good}.AAAA`],
-  ])('is treated as an unknown key %s', async (_form, write) => {
+    ['contains a space', () => validToken.replace('.', '. ')],
+    ['contains padding', () => validToken.replaceAll('.', '=.')],
+    ['is in quotes', () => `"${validToken}"`],
+    ['is repeated', () => `${validToken},${validToken}`],
+    ['has only two parts', () => validToken.slice(0, validToken.lastIndexOf('.'))],
+    ['has a fourth part', () => `${validToken}.AAAA`],
+  ])('is treated as an unknown API key if it %s', async (_form, write) => {
     expect((await getRejection(service, write())).slice(0, 2)).toEqual([401, 'invalid_api_key']);
   });
 
   it('is rejected if it is longer than 16384 characters', async () => {
-    const [head, , signature] = splitToken(good);
+    const [head, , signature] = splitToken(validToken);
     const [, code, message] = await service.app
       .inject({ url: '/v1/user/info', headers: { authorization: `Bearer ${head}.${'A'.repeat(16_384)}.${signature}` } })
       .then((answer) => ['', answer.json().error.code, answer.json().error.message]);
@@ -250,45 +270,50 @@ describe('rejected token', () => {
 
 describe('valid token', () => {
   it.each([
-    ['without changes', () => good],
-    ['with the type of RFC 9068', () => issuer.token({}, { typ: 'at+jwt' })],
-    ['with a full media type', () => issuer.token({}, { typ: 'application/at+JWT' })],
-    ['with a vendor type', () => issuer.token({}, { typ: 'application/okta-internal-at+jwt' })],
-    ['without a type', () => forge({ alg: 'RS256', kid: 'key-1' }, claims, rsa(getSigningKey(issuer)))],
-    ['without a key ID', () => forge({ alg: 'RS256' }, claims, rsa(getSigningKey(issuer)))],
-    ['for several audiences', () => issuer.token({ aud: ['https://elsewhere.example', audience] })],
-    ['that expired less than 30 s ago', () => issuer.token({ exp: now() - 20 })],
-    ['that becomes valid in less than 30 s', () => issuer.token({ nbf: now() + 20 })],
-  ])('is accepted %s', async (_what, make) => {
-    expect((await whoIs(service, await make())).json).toEqual({ user: 'ada', project: 'first', roles: ['default'] });
+    ['is unchanged', () => validToken],
+    ['has the type of RFC 9068', () => issuer.token({}, { typ: 'at+jwt' })],
+    ['has a full media type as its type', () => issuer.token({}, { typ: 'application/at+JWT' })],
+    ['has a vendor type', () => issuer.token({}, { typ: 'application/okta-internal-at+jwt' })],
+    ['has no type', () => forge({ alg: 'RS256', kid: 'key-1' }, claims, rsa(getSigningKey(issuer)))],
+    ['has no key ID', () => forge({ alg: 'RS256' }, claims, rsa(getSigningKey(issuer)))],
+    ['has several audiences', () => issuer.token({ aud: ['https://elsewhere.example', audience] })],
+    ['expired less than 30 s ago', () => issuer.token({ exp: now() - 20 })],
+    ['becomes valid in less than 30 s', () => issuer.token({ nbf: now() + 20 })],
+  ])('is accepted if it %s', async (_what, make) => {
+    expect((await requestUserInfo(service, await make())).json).toEqual({ user: 'ada', project: 'first', roles: ['default'] });
   });
 
   it('uses the last value of a duplicate claim', async () => {
     const payload = JSON.stringify(claims).replace('{', '{"sub":"root",');
-    expect((await whoIs(service, forge(header, payload, rsa(getSigningKey(issuer))))).json).toMatchObject({ user: 'ada' });
+    expect((await requestUserInfo(service, forge(header, payload, rsa(getSigningKey(issuer))))).json).toMatchObject({
+      user: 'ada',
+    });
   });
 
   it.each(['bearer', 'BEARER', 'Bearer  '])('is accepted with the scheme %j', async (scheme) => {
-    const headers = { authorization: `${scheme} ${good}` };
+    const headers = { authorization: `${scheme} ${validToken}` };
     expect((await service.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).status).toBe(200);
   });
 
   it.each(['RS384', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])('can be signed with %s', async (algorithm) => {
     await using own = await startIssuer(algorithm);
-    await using node = await startWith({ own: entryOf(own) });
-    expect((await whoIs(node, await own.token())).json).toMatchObject({ user: 'ada' });
+    await using node = await startWithProviders({ own: createProviderEntry(own) });
+    expect((await requestUserInfo(node, await own.token())).json).toMatchObject({ user: 'ada' });
   });
 
   it('does not affect the use of API keys', async () => {
-    expect((await whoIs(service, callerKey)).json).toEqual({ user: 'key:test', project: 'test', roles: ['default'] });
-    await using node = await startWith({ first: entryOf(issuer) }, { keys: { 'a.b.c': { project: 'dotted' } } });
-    expect((await whoIs(node, 'a.b.c')).json).toMatchObject({ user: 'key:dotted' });
+    expect((await requestUserInfo(service, callerKey)).json).toEqual({ user: 'key:test', project: 'test', roles: ['default'] });
+    await using node = await startWithProviders(
+      { first: createProviderEntry(issuer) },
+      { keys: { 'a.b.c': { project: 'dotted' } } },
+    );
+    expect((await requestUserInfo(node, 'a.b.c')).json).toMatchObject({ user: 'key:dotted' });
   });
 });
 
 function withPayload(token: string, payload: object): string {
   const [head, , signature] = splitToken(token);
-  return [head, toPart(payload), signature].join('.');
+  return [head, encodePart(payload), signature].join('.');
 }
 
 function publicPem(): string {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, type TestService } from '#test/start-service.ts';
-import { entryOf, type Issuer, startIssuer, startWith } from './support.ts';
+import { createProviderEntry, type Issuer, startIssuer, startWithProviders } from './support.ts';
 
 const oddKey = 'aaaa.bbbb.cccc';
 let issuer: Issuer;
@@ -11,8 +11,8 @@ let service: TestService;
 
 beforeAll(async () => {
   [issuer, host] = [await startIssuer(), await startScriptedUpstream(jsonReply(plainCompletion('hi')))];
-  service = await startWith(
-    { corporate: entryOf(issuer) },
+  service = await startWithProviders(
+    { corporate: createProviderEntry(issuer) },
     {
       keys: { 'team-key': { project: 'team' }, [oddKey]: { project: 'odd' } },
       applications: {

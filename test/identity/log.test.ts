@@ -3,7 +3,7 @@ import { hello } from '#test/chunks.ts';
 import { startProcess } from '#test/start-process.ts';
 import { chatPath } from '#test/start-service.ts';
 import { splitToken } from './forge.ts';
-import { entryOf, startIssuer } from './support.ts';
+import { createProviderEntry, startIssuer } from './support.ts';
 
 it.each(['info', 'debug'])('no token or claim appears in the log at the level %s', async (level) => {
   await using issuer = await startIssuer();
@@ -24,7 +24,7 @@ it.each(['info', 'debug'])('no token or claim appears in the log at the level %s
   await using node = await startProcess({
     configuration: {
       models: { m: { upstreams: [{ protocol: 'demo' }] } },
-      identityProviders: { issuer: entryOf(issuer), gone: entryOf(unavailableIssuer) },
+      identityProviders: { issuer: createProviderEntry(issuer), gone: createProviderEntry(unavailableIssuer) },
     },
     environment: { LOG_LEVEL: level },
   });

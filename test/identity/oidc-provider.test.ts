@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import type { TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from './oidc-server.ts';
-import { MovedClock, startWith, whoIs } from './support.ts';
+import { AdjustableClock, requestUserInfo, startWithProviders } from './support.ts';
 
 const roles = new Map<string, unknown>([
   ['ada', ['staff', 'researcher']],
@@ -13,7 +13,7 @@ let service: TestService;
 
 beforeAll(async () => {
   oidc = await startOidcServer((user) => roles.get(user));
-  service = await startWith(
+  service = await startWithProviders(
     { corporate: { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles' } },
     { roles: { default: { limits: { m: { requestDay: 1 } } }, staff: { limits: { m: { requestDay: 3 } } } } },
   );
@@ -28,17 +28,17 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('token of an OpenID provider', () => {
   it('identifies the user, the provider, and the roles', async () => {
-    const { json, status } = await whoIs(service, await oidc.userToken('ada'));
+    const { json, status } = await requestUserInfo(service, await oidc.userToken('ada'));
     expect([status, json]).toEqual([200, { user: 'ada', project: 'corporate', roles: ['staff', 'researcher'] }]);
   });
 
   it('of a client, or of a user without roles, has the role default', async () => {
-    expect((await whoIs(service, await oidc.robotToken())).json).toMatchObject({ user: 'robot', roles: ['default'] });
-    expect((await whoIs(service, await oidc.userToken('bob'))).json).toMatchObject({ user: 'bob', roles: ['default'] });
+    expect((await requestUserInfo(service, await oidc.robotToken())).json).toMatchObject({ user: 'robot', roles: ['default'] });
+    expect((await requestUserInfo(service, await oidc.userToken('bob'))).json).toMatchObject({ user: 'bob', roles: ['default'] });
   });
 
   it('is verified with keys from the OpenID configuration, which is fetched once for all tokens', async () => {
-    await Promise.all([oidc.robotToken(), oidc.userToken('ada')].map(async (token) => whoIs(service, await token)));
+    await Promise.all([oidc.robotToken(), oidc.userToken('ada')].map(async (token) => requestUserInfo(service, await token)));
     const keyRequests = oidc.asked.filter((path) => /well-known|jwks/.test(path));
     expect(keyRequests).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
@@ -102,13 +102,13 @@ describe('keys of an OpenID provider', () => {
 
   it('can change between two tokens', async () => {
     await using own = await startOidcServer();
-    await using node = await startWith(configured(own));
+    await using node = await startWithProviders(configured(own));
     const before = await own.robotToken();
-    expect((await whoIs(node, before)).status).toBe(200);
+    expect((await requestUserInfo(node, before)).status).toBe(200);
     await own.rotate();
-    expect((await whoIs(node, await own.robotToken())).status).toBe(200);
+    expect((await requestUserInfo(node, await own.robotToken())).status).toBe(200);
     node.reload({ ...node.snapshot.current().configuration });
-    const { error } = await whoIs(node, before);
+    const { error } = await requestUserInfo(node, before);
     expect(error).toMatchObject({
       code: 'invalid_token',
       message: 'The token is signed with a key that its issuer does not publish.',
@@ -116,15 +116,15 @@ describe('keys of an OpenID provider', () => {
   });
 
   it('are used while the provider is unavailable', async () => {
-    const clock = new MovedClock();
+    const clock = new AdjustableClock();
     const own = await startOidcServer();
-    await using node = await startWith(configured(own), {}, { clock });
+    await using node = await startWithProviders(configured(own), {}, { clock });
     const [first, second] = await Promise.all([own.robotToken(), own.robotToken()]);
-    expect((await whoIs(node, first)).status).toBe(200);
+    expect((await requestUserInfo(node, first)).status).toBe(200);
     await own.stop();
-    clock.pass(61_000);
-    expect((await whoIs(node, first)).status).toBe(200);
-    expect((await whoIs(node, second)).status).toBe(200);
+    clock.advance(61_000);
+    expect((await requestUserInfo(node, first)).status).toBe(200);
+    expect((await requestUserInfo(node, second)).status).toBe(200);
   });
 
   it('return 503 instead of 401 if they cannot be fetched, while other providers work', async () => {
@@ -132,15 +132,15 @@ describe('keys of an OpenID provider', () => {
     const token = await stoppedServer.robotToken();
     await stoppedServer.stop();
     const errorMessages: string[] = [];
-    await using node = await startWith(
+    await using node = await startWithProviders(
       { gone: { issuer: stoppedServer.issuer, audience }, corporate: { issuer: oidc.issuer, audience } },
       {},
       { reportError: (message) => errorMessages.push(message) },
     );
-    const answer = await whoIs(node, token);
+    const answer = await requestUserInfo(node, token);
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([503, 'server_overloaded', 'overloaded']);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(errorMessages).toContain('cannot fetch the keys of the identity provider gone');
-    expect((await whoIs(node, await oidc.robotToken())).status).toBe(200);
+    expect((await requestUserInfo(node, await oidc.robotToken())).status).toBe(200);
   });
 });

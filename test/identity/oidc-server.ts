@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type SignInContext } from 'oidc-provider';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 
 /** Audience of the tokens. */
 export const audience = 'https://parley.example/api';
@@ -41,7 +41,7 @@ export async function startOidcServer(getRoles: GetRoles = () => undefined, page
     asked.push(request.url ?? '');
     answer(request, response);
   }).listen(0, '127.0.0.1');
-  await listeningAt(server);
+  await waitUntilListening(server);
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const rotate = async (): Promise<void> => {
     answer = createHandler(

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, type TestService } from '#test/start-service.ts';
-import { entryOf, type Issuer, MovedClock, startIssuer, startWith, whoIs, withProviders } from './support.ts';
+import {
+  AdjustableClock,
+  createProviderEntry,
+  type Issuer,
+  requestUserInfo,
+  startIssuer,
+  startWithProviders,
+  withProviders,
+} from './support.ts';
 
 let first: Issuer;
 let second: Issuer;
@@ -10,8 +18,11 @@ let service: TestService;
 
 beforeAll(async () => {
   [first, second] = await Promise.all([startIssuer(), startIssuer('ES256')]);
-  service = await startWith(
-    { corporate: entryOf(first, { rolesClaim: 'roles' }), partner: entryOf(second, { userIdClaim: 'email' }) },
+  service = await startWithProviders(
+    {
+      corporate: createProviderEntry(first, { rolesClaim: 'roles' }),
+      partner: createProviderEntry(second, { userIdClaim: 'email' }),
+    },
     { keys: { 'team-key': { project: 'team' } }, roles: { default: { limits: { m: { requestDay: 1 } } } } },
   );
 });
@@ -24,21 +35,21 @@ afterAll(async () => {
 const bearer = (token: string) => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
 
 describe('users of two identity providers', () => {
-  it('are identified by the claims that their provider configures', async () => {
+  it('are identified by the claims that are configured for their provider', async () => {
     const claims = { sub: 'ada', email: 'ada@example.com', roles: ['staff'] };
-    expect((await whoIs(service, await first.token(claims))).json).toEqual({
+    expect((await requestUserInfo(service, await first.token(claims))).json).toEqual({
       user: 'ada',
       project: 'corporate',
       roles: ['staff'],
     });
-    expect((await whoIs(service, await second.token(claims))).json).toEqual({
+    expect((await requestUserInfo(service, await second.token(claims))).json).toEqual({
       user: 'jwt:partner:ada@example.com',
       project: 'partner',
       roles: ['default'],
     });
   });
 
-  it('are separate users with separate limits, also from key users', async () => {
+  it('have separate limits, even if their IDs equal those of other providers or API keys', async () => {
     const chat = async (headers: Record<string, string>) =>
       (
         await service.sendRequest({
@@ -70,8 +81,8 @@ describe('call of an application by a user', () => {
       userInfo = (await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).json;
       await jsonReply(plainCompletion('hi'))(answering);
     });
-    await using node = await startWith(
-      { corporate: entryOf(first, { rolesClaim: 'roles' }) },
+    await using node = await startWithProviders(
+      { corporate: createProviderEntry(first, { rolesClaim: 'roles' }) },
       { applications: { app: { endpoint: `${application.url}/app` } } },
     );
     const answer = await node.sendRequest({ path: chatPath('app'), headers: bearer(token), body: { messages: hello } });
@@ -84,30 +95,30 @@ describe('call of an application by a user', () => {
 
 describe('verified token', () => {
   it('is verified again after a minute', async () => {
-    const clock = new MovedClock();
+    const clock = new AdjustableClock();
     await using own = await startIssuer();
-    await using node = await startWith({ p: entryOf(own) }, {}, { clock });
+    await using node = await startWithProviders({ p: createProviderEntry(own) }, {}, { clock });
     const token = await own.token({ exp: Math.floor(clock.epochMs() / 1000) + 90 });
-    expect((await whoIs(node, token)).status).toBe(200);
+    expect((await requestUserInfo(node, token)).status).toBe(200);
     clock.moveCalendar(121_000);
-    expect((await whoIs(node, token)).status).toBe(200);
-    clock.pass(60_000);
-    expect((await whoIs(node, token)).error.message).toBe('The token has expired. Get a new one.');
+    expect((await requestUserInfo(node, token)).status).toBe(200);
+    clock.advance(60_000);
+    expect((await requestUserInfo(node, token)).error.message).toBe('The token has expired. Get a new one.');
   });
 
   it('is verified again after a configuration change, without fetching the keys again', async () => {
     await using own = await startIssuer();
-    await using node = await startWith({ p: entryOf(own) });
+    await using node = await startWithProviders({ p: createProviderEntry(own) });
     const token = await own.token();
-    expect((await whoIs(node, token)).status).toBe(200);
-    node.reload(withProviders({ p: entryOf(own, { audience: 'https://elsewhere.example' }) }));
-    expect((await whoIs(node, token)).error.code).toBe('invalid_token');
-    node.reload(withProviders({ p: entryOf(own, { userIdClaim: 'aud' }), q: entryOf(second) }));
-    expect((await whoIs(node, token)).json).toMatchObject({ user: 'https://parley.example/api' });
+    expect((await requestUserInfo(node, token)).status).toBe(200);
+    node.reload(withProviders({ p: createProviderEntry(own, { audience: 'https://elsewhere.example' }) }));
+    expect((await requestUserInfo(node, token)).error.code).toBe('invalid_token');
+    node.reload(withProviders({ p: createProviderEntry(own, { userIdClaim: 'aud' }), q: createProviderEntry(second) }));
+    expect((await requestUserInfo(node, token)).json).toMatchObject({ user: 'https://parley.example/api' });
     expect(own.countKeyRequests()).toBe(1);
-    node.reload(withProviders({ q: entryOf(second) }));
-    expect((await whoIs(node, token)).error.code).toBe('invalid_token');
+    node.reload(withProviders({ q: createProviderEntry(second) }));
+    expect((await requestUserInfo(node, token)).error.code).toBe('invalid_token');
     node.reload(withProviders({}));
-    expect((await whoIs(node, token)).error.code).toBe('invalid_token');
+    expect((await requestUserInfo(node, token)).error.code).toBe('invalid_token');
   });
 });

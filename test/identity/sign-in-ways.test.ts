@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { TestService } from '#test/start-service.ts';
 import { type OidcServer, startOidcServer } from './oidc-server.ts';
-import { audience, MovedClock, startServer, startWith, wellKnown } from './support.ts';
+import { AdjustableClock, audience, startServer, startWithProviders, wellKnown } from './support.ts';
 
 const signIn = { clientId: 'page' };
 let oidc: OidcServer;
@@ -31,7 +31,7 @@ const startProvider = (answer: string | RequestListener) => startServer({ [wellK
 
 describe('sign-in options', () => {
   it('are public, with only the fields that a public client needs', async () => {
-    await using node = await startWith({
+    await using node = await startWithProviders({
       corporate: { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', signIn },
       machines: { issuer: 'https://machines.example', audience },
     });
@@ -57,12 +57,12 @@ describe('sign-in options', () => {
   });
 
   it('are empty without a configured provider, and the page can send requests only to the service', async () => {
-    await using node = await startWith({ corporate: { issuer: oidc.issuer, audience } });
+    await using node = await startWithProviders({ corporate: { issuer: oidc.issuer, audience } });
     expect([await listSignInOptions(node), await getConnectSources(node)]).toEqual([[], '']);
   });
 
   it('follow the current configuration', async () => {
-    await using node = await startWith({});
+    await using node = await startWithProviders({});
     expect(await listSignInOptions(node)).toEqual([]);
     const entry = {
       issuer: oidc.issuer,
@@ -79,8 +79,8 @@ describe('sign-in options', () => {
 describe('endpoints of a provider', () => {
   it('are fetched once for all pages, and again after 10 minutes', async () => {
     const provider = await startProvider('{"issuer":"{self}","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"}');
-    const clock = new MovedClock();
-    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
+    const clock = new AdjustableClock();
+    await using node = await startWithProviders({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
     const results = await Promise.all(Array.from({ length: 20 }, () => listSignInOptions(node)));
     expect(new Set(results.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(results[0]).toEqual([
@@ -90,7 +90,7 @@ describe('endpoints of a provider', () => {
       }),
     ]);
     expect(provider.requestedPaths).toEqual([wellKnown]);
-    clock.pass(600_001);
+    clock.advance(600_001);
     await listSignInOptions(node);
     expect(provider.requestedPaths).toEqual([wellKnown, wellKnown]);
   });
@@ -102,7 +102,9 @@ describe('endpoints of a provider', () => {
       endSessionEndpoint: 'https://id.example/out',
       revocationEndpoint: 'https://id.example/revoke',
     };
-    await using node = await startWith({ p: { issuer: 'https://id.example', audience, signIn: { ...signIn, ...endpoints } } });
+    await using node = await startWithProviders({
+      p: { issuer: 'https://id.example', audience, signIn: { ...signIn, ...endpoints } },
+    });
     expect(await listSignInOptions(node)).toEqual([
       expect.objectContaining({
         endpoints: {
@@ -127,7 +129,7 @@ describe('endpoints of a provider', () => {
     ],
   ])('that %s are ignored', async (_what, fields) => {
     const provider = await startProvider(`{"issuer":"{self}",${fields}}`);
-    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+    await using node = await startWithProviders({ p: { issuer: provider.url, audience, signIn } });
     expect(await listSignInOptions(node)).toEqual([expect.objectContaining({ endpoints: null })]);
     expect(await getConnectSources(node)).toBe('');
   });
@@ -136,7 +138,7 @@ describe('endpoints of a provider', () => {
     const [end, revocation] = [`"end_session_endpoint":${JSON.stringify(url)}`, `"revocation_endpoint":${JSON.stringify(url)}`];
     const needed = '"authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"';
     const provider = await startProvider(`{"issuer":"{self}",${needed},${end},${revocation}}`);
-    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+    await using node = await startWithProviders({ p: { issuer: provider.url, audience, signIn } });
     const endpoints = { authorization: `${provider.url}/a`, token: `${provider.url}/t` };
     expect(await listSignInOptions(node)).toEqual([expect.objectContaining({ endpoints })]);
     expect(await getConnectSources(node)).toBe(provider.url);
@@ -148,7 +150,7 @@ describe('endpoints of a provider', () => {
       const token = JSON.stringify(`${host}/token`);
       const endpoints = `"authorization_endpoint":"{self}/a","token_endpoint":${token},"revocation_endpoint":${token}`;
       const provider = await startProvider(`{"issuer":"{self}",${endpoints}}`);
-      await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+      await using node = await startWithProviders({ p: { issuer: provider.url, audience, signIn } });
       await listSignInOptions(node);
       expect(await getConnectSources(node)).toBe('');
     },
@@ -161,19 +163,19 @@ describe('endpoints of a provider', () => {
       if (state.isDown) response.writeHead(500).end();
       else response.end(JSON.stringify({ issuer: self, authorization_endpoint: `${self}/a`, token_endpoint: `${self}/t` }));
     });
-    const [clock, errorMessages] = [new MovedClock(), [] as string[]];
+    const [clock, errorMessages] = [new AdjustableClock(), [] as string[]];
     const recordError = (message: string) => errorMessages.push(message);
-    await using node = await startWith(
+    await using node = await startWithProviders(
       { p: { issuer: provider.url, audience, signIn } },
       {},
       { clock, reportError: recordError },
     );
     const isOffered = async () => (await listSignInOptions(node))[0]?.endpoints !== null;
     expect([await isOffered(), await isOffered(), provider.requestedPaths.length]).toEqual([false, false, 1]);
-    clock.pass(10_001);
+    clock.advance(10_001);
     expect([await isOffered(), provider.requestedPaths.length]).toEqual([false, 2]);
     state.isDown = false;
-    clock.pass(10_001);
+    clock.advance(10_001);
     expect(await isOffered()).toBe(true);
     expect(errorMessages).toEqual(['sign-in with the identity provider p is unavailable']);
   });
@@ -182,7 +184,7 @@ describe('endpoints of a provider', () => {
     const fetched = Promise.withResolvers<void>();
     const provider = await startProvider(() => fetched.resolve());
     const clock: Clock = { ...systemClock, sleep: () => fetched.promise };
-    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
+    await using node = await startWithProviders({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
     expect(await listSignInOptions(node)).toEqual([expect.objectContaining({ endpoints: null })]);
     expect((await node.app.inject('/')).statusCode).not.toBe(500);
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
@@ -26,10 +26,10 @@ export interface Issuer extends AsyncDisposable {
 /** Starts a mock identity provider that signs any claims. Its keys are at `/keys`. */
 export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
   const server = new OAuth2Server();
-  let requestedPaths = 0;
+  let keyRequests = 0;
   await server.issuer.keys.generate(algorithm, { kid: 'key-1' });
   server.service.addRoute('GET', '/keys', (_request, response) => {
-    requestedPaths += 1;
+    keyRequests += 1;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ keys: server.issuer.keys.toJSON() }));
   });
@@ -42,7 +42,7 @@ export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
   return {
     url,
     server,
-    countKeyRequests: () => requestedPaths,
+    countKeyRequests: () => keyRequests,
     token: (claims = {}, header = {}) =>
       server.issuer.buildToken({
         scopesOrTransform(itsHeader, payload) {
@@ -67,7 +67,7 @@ export async function startServer(
     else if (answer === undefined) response.writeHead(404).end();
     else answer(request, response);
   });
-  await listeningAt(server.listen(0, '127.0.0.1'));
+  await waitUntilListening(server.listen(0, '127.0.0.1'));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   onTestFinished(() => {
     server.closeAllConnections();
@@ -77,12 +77,16 @@ export async function startServer(
 }
 
 /** Returns the configuration entry of an issuer. */
-export function entryOf({ url }: { readonly url: string }, more: object = {}): object {
+export function createProviderEntry({ url }: { readonly url: string }, more: object = {}): object {
   return { issuer: url, jwksUrl: `${url}/keys`, audience, ...more };
 }
 
 /** Starts a service with the identity providers, one model for all roles, and one for staff. */
-export function startWith(identityProviders: object, more: object = {}, options: ServiceOptions = {}): Promise<TestService> {
+export function startWithProviders(
+  identityProviders: object,
+  more: object = {},
+  options: ServiceOptions = {},
+): Promise<TestService> {
   return startService(withProviders(identityProviders, more), options);
 }
 
@@ -92,7 +96,7 @@ export function withProviders(identityProviders: object, more: object = {}): obj
 }
 
 /** Requests the user information of a token. */
-export function whoIs(service: TestService, token: string): Promise<TestResponse> {
+export function requestUserInfo(service: TestService, token: string): Promise<TestResponse> {
   return service.sendRequest({ method: 'GET', path: '/v1/user/info', headers: { authorization: `Bearer ${token}` } });
 }
 
@@ -101,12 +105,12 @@ export async function getRejection(
   service: TestService,
   token: string,
 ): Promise<readonly [status: number, code: string | null, message: string]> {
-  const { status, error } = await whoIs(service, token);
+  const { status, error } = await requestUserInfo(service, token);
   return [status, error.code, error.message];
 }
 
 /** The system clock with an offset that tests can increase. */
-export class MovedClock implements Clock {
+export class AdjustableClock implements Clock {
   #passedMs = 0;
   #calendarMs = 0;
 
@@ -114,7 +118,7 @@ export class MovedClock implements Clock {
   epochMs = (): number => systemClock.epochMs() + this.#passedMs + this.#calendarMs;
   sleep = systemClock.sleep;
 
-  pass(ms: number): void {
+  advance(ms: number): void {
     this.#passedMs += ms;
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
-import { askWith, chat, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-house.ts';
+import { chat, type KeysCluster, knows, makeKey, sendWithCredentials, startKeysCluster, talkOn } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -18,8 +18,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
   const getSecondNode = () => cluster.nodes[1];
   const createToken = (sub: string) => cluster.issuer.token({ sub, roles: 'maker' });
   const block = (user: string, options: object = {}) =>
-    askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'PUT', ...options });
-  const unblock = (user: string) => askWith(getFirstNode(), 'admin-key', blockPath(user), { method: 'DELETE' });
+    sendWithCredentials(getFirstNode(), 'admin-key', blockPath(user), { method: 'PUT', ...options });
+  const unblock = (user: string) => sendWithCredentials(getFirstNode(), 'admin-key', blockPath(user), { method: 'DELETE' });
   const waitForIdentity = (credentials: string, expected: string) =>
     vi.waitFor(async () => expect(await knows(getSecondNode(), credentials)).toBe(expected), withinSecond);
 
@@ -44,7 +44,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
       await makeKey(getFirstNode(), token, { deployments: ['m'] }),
     ];
     const otherKey = await makeKey(getFirstNode(), await createToken('bob'));
-    const { status, json, headers } = await askWith(getSecondNode(), 'admin-key', '/v1/admin/keys?user=ada');
+    const { status, json, headers } = await sendWithCredentials(getSecondNode(), 'admin-key', '/v1/admin/keys?user=ada');
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     const { data, nextToken } = json as { data: readonly Record<string, unknown>[]; nextToken: string | null };
     expect(nextToken).toBeNull();
@@ -55,7 +55,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     expect(JSON.stringify(json)).not.toContain(first.key);
     const ids: unknown[] = [];
     for (let next: string | null = ''; next !== null; ) {
-      const page = (await askWith(getFirstNode(), 'auditor-key', `/v1/admin/keys?limit=1&token=${next}`)).json as typeof json & {
+      const page = (await sendWithCredentials(getFirstNode(), 'auditor-key', `/v1/admin/keys?limit=1&token=${next}`))
+        .json as typeof json & {
         data: readonly { id: string }[];
         nextToken: string | null;
       };
@@ -63,9 +64,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
       next = page.nextToken;
     }
     expect(ids.toSorted()).toEqual([first.id, second.id, otherKey.id].sort());
-    expect((await askWith(getFirstNode(), 'admin-key', '/v1/admin/keys?owner=ada')).error.message).toContain('owner');
+    expect((await sendWithCredentials(getFirstNode(), 'admin-key', '/v1/admin/keys?owner=ada')).error.message).toContain('owner');
     for (const { id } of [first, second, otherKey])
-      await askWith(getFirstNode(), 'admin-key', `/v1/admin/keys/${id}`, { method: 'DELETE' });
+      await sendWithCredentials(getFirstNode(), 'admin-key', `/v1/admin/keys/${id}`, { method: 'DELETE' });
   });
 
   it('revokes the key of a user on all nodes within a second', async () => {
@@ -73,12 +74,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     await waitForIdentity(createdKey.key, 'ada');
     const path = `/v1/admin/keys/${createdKey.id}`;
     for (const key of ['auditor-key', 'plain-key']) {
-      const denied = await askWith(getFirstNode(), key, path, { method: 'DELETE' });
+      const denied = await sendWithCredentials(getFirstNode(), key, path, { method: 'DELETE' });
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
     }
-    expect((await askWith(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).status).toBe(204);
+    expect((await sendWithCredentials(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).status).toBe(204);
     await waitForIdentity(createdKey.key, '401 invalid_api_key');
-    expect((await askWith(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).error.code).toBe('key_not_found');
+    expect((await sendWithCredentials(getFirstNode(), 'admin-key', path, { method: 'DELETE' })).error.code).toBe('key_not_found');
     expect(cluster.audited).toContainEqual({ action: 'key.revoked', subject: 'key:office', object: createdKey.id });
   });
 
@@ -95,11 +96,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
       await waitForIdentity(credentials, blockedCode);
       expect(await chat(getFirstNode(), credentials)).toBe(blockedCode);
     }
-    const { error } = await askWith(getFirstNode(), token, '/v1/user/info');
+    const { error } = await sendWithCredentials(getFirstNode(), token, '/v1/user/info');
     expect(error.message).toMatch(/administrator/);
     expect(error.message).not.toContain('Left the company');
     expect(await knows(getSecondNode(), await createToken('bob'))).toBe('bob');
-    expect((await askWith(getFirstNode(), 'auditor-key', '/v1/admin/blocked-users')).json).toEqual({
+    expect((await sendWithCredentials(getFirstNode(), 'auditor-key', '/v1/admin/blocked-users')).json).toEqual({
       object: 'list',
       data: [blocked.json],
       nextToken: null,
@@ -136,8 +137,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     expect((await block('key:office')).error).toMatchObject({ code: 'invalid_request', param: 'user' });
     for (const key of ['auditor-key', 'plain-key'])
       for (const method of ['PUT', 'DELETE'])
-        expect((await askWith(getFirstNode(), key, blockPath('ada'), { method })).error.code).toBe('access_denied');
-    expect((await askWith(getFirstNode(), 'plain-key', '/v1/admin/blocked-users')).error.code).toBe('access_denied');
+        expect((await sendWithCredentials(getFirstNode(), key, blockPath('ada'), { method })).error.code).toBe('access_denied');
+    expect((await sendWithCredentials(getFirstNode(), 'plain-key', '/v1/admin/blocked-users')).error.code).toBe('access_denied');
     expect((await block('a\0b')).error).toMatchObject({ code: 'invalid_request', param: 'user' });
     expect((await block('a'.repeat(1281))).error).toMatchObject({ code: 'invalid_request', param: 'user' });
     expect((await block('ada', { body: { reason: 'x'.repeat(1001) } })).error).toMatchObject({ param: 'reason' });
@@ -157,7 +158,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     const streamResult = reading.readRest();
     const body = { model: 'm', messages: [{ role: 'user', content: 'Wait' }] };
     const waiting = sendRequest(getSecondNode().url, { path, headers, body });
-    const created = await askWith(getSecondNode(), token, '/v1/responses', {
+    const created = await sendWithCredentials(getSecondNode(), token, '/v1/responses', {
       method: 'POST',
       body: { model: 'm', input: 'Go on', background: true },
     });
@@ -170,7 +171,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('the administration of keys and
     await waitForIdentity(token, 'ada');
     const { id } = created.json as { id: string };
     const readStatus = async () =>
-      ((await askWith(getSecondNode(), token, `/v1/responses/${id}`)).json as { status: string }).status;
+      ((await sendWithCredentials(getSecondNode(), token, `/v1/responses/${id}`)).json as { status: string }).status;
     await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
   });
 

@@ -6,7 +6,7 @@ import { jsonReply } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
-import { askWith, chat, type KeysCluster, makeKey, startKeysCluster } from './keys-house.ts';
+import { chat, type KeysCluster, makeKey, sendWithCredentials, startKeysCluster } from './keys-cluster.ts';
 
 /** Routes that return identical responses to all clients and need no key. */
 const openRoutes = [
@@ -90,7 +90,7 @@ afterAll(async () => {
 });
 
 const sendWith = (credentials: string, method: string, path: string, body?: object): Promise<TestResponse> =>
-  askWith(cluster.nodes[0], credentials, path, { method, ...(body && { body }) });
+  sendWithCredentials(cluster.nodes[0], credentials, path, { method, ...(body && { body }) });
 const put = (path: string, body: object) => sendWith(token, 'PUT', path, body);
 const post = (credentials: string, path: string, body: object) => sendWith(credentials, 'POST', path, body);
 const toPath = (route: string): string =>
@@ -150,8 +150,12 @@ describe('a key that is bound to deployments', () => {
       post(credentials, '/v1/responses', { model: 'm', input: 'Hello', ...fields });
     const getId = ({ json }: TestResponse): string => (json as { id: string }).id;
     const sibling = (await makeKey(cluster.nodes[0], token, { deployments: ['m'] })).key;
-    const [users, siblings, ownId] = [getId(await respond(token)), getId(await respond(sibling)), getId(await respond(key))];
-    for (const id of [users, siblings]) {
+    const [userResponseId, siblingResponseId, ownResponseId] = [
+      getId(await respond(token)),
+      getId(await respond(sibling)),
+      getId(await respond(key)),
+    ];
+    for (const id of [userResponseId, siblingResponseId]) {
       for (const [method, path] of [
         ['GET', ''],
         ['GET', '/input_items'],
@@ -163,17 +167,22 @@ describe('a key that is bound to deployments', () => {
       }
       expect((await respond(key, { previous_response_id: id })).status).toBe(400);
     }
-    const items = (await sendWith(token, 'GET', `/v1/responses/${users}/input_items`)).json as { data: { id: string }[] };
+    const items = (await sendWith(token, 'GET', `/v1/responses/${userResponseId}/input_items`)).json as {
+      data: { id: string }[];
+    };
     expect((await respond(key, { input: [{ type: 'item_reference', id: items.data[0]?.id }] })).status).toBe(400);
-    expect((await sendWith(key, 'GET', `/v1/responses/${ownId}`)).status).toBe(200);
-    expect((await sendWith(token, 'GET', `/v1/responses/${ownId}`)).status).toBe(200);
-    expect((await respond(key, { previous_response_id: ownId })).status).toBe(200);
-    expect((await sendWith(key, 'DELETE', `/v1/responses/${ownId}`)).status).toBe(200);
+    expect((await sendWith(key, 'GET', `/v1/responses/${ownResponseId}`)).status).toBe(200);
+    expect((await sendWith(token, 'GET', `/v1/responses/${ownResponseId}`)).status).toBe(200);
+    expect((await respond(key, { previous_response_id: ownResponseId })).status).toBe(200);
+    expect((await sendWith(key, 'DELETE', `/v1/responses/${ownResponseId}`)).status).toBe(200);
   });
 
   it('reads, continues, and deletes only the conversations that it created', async () => {
     const getId = ({ json }: TestResponse): string => (json as { id: string }).id;
-    const [users, ownId] = [getId(await post(token, '/v1/conversations', {})), getId(await post(key, '/v1/conversations', {}))];
+    const [userConversationId, ownConversationId] = [
+      getId(await post(token, '/v1/conversations', {})),
+      getId(await post(key, '/v1/conversations', {})),
+    ];
     const item = { items: [{ role: 'user', content: 'Hello' }] };
     const readStatuses = async (id: string): Promise<number[]> => [
       (await sendWith(key, 'GET', `/v1/conversations/${id}`)).status,
@@ -183,8 +192,8 @@ describe('a key that is bound to deployments', () => {
       (await sendWith(key, 'DELETE', `/v1/conversations/${id}`)).status,
     ];
     cluster.upstream.script(jsonReply(plainCompletion('hi')));
-    expect(await readStatuses(users)).toEqual([404, 404, 404, 400, 404]);
-    expect(await readStatuses(ownId)).toEqual([200, 200, 200, 200, 200]);
+    expect(await readStatuses(userConversationId)).toEqual([404, 404, 404, 400, 404]);
+    expect(await readStatuses(ownConversationId)).toEqual([200, 200, 200, 200, 200]);
   });
 
   it('lists and calls only its deployments on each API', async () => {

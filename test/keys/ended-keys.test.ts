@@ -4,8 +4,16 @@ import { createKeyStores } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { quickApp } from '../applications/support.ts';
-import { entryOf } from '../identity/support.ts';
-import { askWith, type CreatedKey, type KeysCluster, knows, makeKey, startKeysCluster, talkOn } from './keys-house.ts';
+import { createProviderEntry } from '../identity/support.ts';
+import {
+  type CreatedKey,
+  type KeysCluster,
+  knows,
+  makeKey,
+  sendWithCredentials,
+  startKeysCluster,
+  talkOn,
+} from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -22,7 +30,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
       headers: { 'api-key': created.key, 'content-type': 'application/json' },
       body: { model, messages, stream: true },
     });
-  const remove = (created: CreatedKey) => askWith(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
+  const remove = (created: CreatedKey) =>
+    sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
   const waitUntilKnown = async (created: CreatedKey) =>
     void (await vi.waitFor(async () => expect(await knows(cluster.nodes[1], created.key)).toBe('ada'), soon));
   const waitForRequest = async (from: number) => {
@@ -60,7 +69,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   });
 
   const rotate = (created: CreatedKey) =>
-    askWith(cluster.nodes[0], token, `/v1/user/keys/${created.id}/rotate`, { method: 'POST', body: {} });
+    sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}/rotate`, { method: 'POST', body: {} });
 
   it('leaves other streams of the user open', async () => {
     const [deletedKey, otherKey] = [await makeKey(cluster.nodes[0], token), await makeKey(cluster.nodes[0], token)];
@@ -98,13 +107,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
   it('ends its background response', async () => {
     const created = await makeKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
-    const response = await askWith(cluster.nodes[1], created.key, '/v1/responses', {
+    const response = await sendWithCredentials(cluster.nodes[1], created.key, '/v1/responses', {
       method: 'POST',
       body: { model: 'm', input: 'Go on', background: true },
     });
     const { id } = response.json as { id: string };
     const path = `/v1/responses/${id}`;
-    const readStatus = async () => ((await askWith(cluster.nodes[0], token, path)).json as { status: string }).status;
+    const readStatus = async () => ((await sendWithCredentials(cluster.nodes[0], token, path)).json as { status: string }).status;
     await vi.waitFor(async () => expect(await readStatus()).toBe('in_progress'), soon);
     await remove(created);
     await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
@@ -114,7 +123,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     const created = await makeKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const body = { model: 'm', input: 'Go on', background: true };
-    const response = await askWith(cluster.nodes[1], token, '/v1/responses', { method: 'POST', body });
+    const response = await sendWithCredentials(cluster.nodes[1], token, '/v1/responses', { method: 'POST', body });
     const { id } = response.json as { id: string };
     const path = `/v1/responses/${id}`;
     const reading = await openStream(cluster.nodes[1].url, {
@@ -126,25 +135,27 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that ends during a call,
     const result = reading.readRest();
     await remove(created);
     await expect(result).rejects.toThrow();
-    expect(((await askWith(cluster.nodes[0], token, path)).json as { status: string }).status).toBe('in_progress');
-    await askWith(cluster.nodes[1], token, `${path}/cancel`, { method: 'POST' });
+    expect(((await sendWithCredentials(cluster.nodes[0], token, path)).json as { status: string }).status).toBe('in_progress');
+    await sendWithCredentials(cluster.nodes[1], token, `${path}/cancel`, { method: 'POST' });
   });
 
   it('ends its evaluation', async () => {
     const created = await makeKey(cluster.nodes[0], token);
     await waitUntilKnown(created);
     const [, node] = cluster.nodes;
-    const { bucket } = (await askWith(node, token, '/v1/bucket')).json as { bucket: string };
+    const { bucket } = (await sendWithCredentials(node, token, '/v1/bucket')).json as { bucket: string };
     const application = `applications/${bucket}/guide`;
     const app = quickApp({ model: 'm' });
-    expect((await askWith(node, token, `/v1/${application}`, { method: 'PUT', body: app })).status).toBe(201);
+    expect((await sendWithCredentials(node, token, `/v1/${application}`, { method: 'PUT', body: app })).status).toBe(201);
     const testCase = { input: 'Go on', checks: [] };
-    expect((await askWith(node, token, `/v1/cases/${application}`, { method: 'POST', body: testCase })).status).toBe(201);
-    const started = await askWith(node, created.key, `/v1/evaluations/${application}`, { method: 'POST', body: {} });
+    expect((await sendWithCredentials(node, token, `/v1/cases/${application}`, { method: 'POST', body: testCase })).status).toBe(
+      201,
+    );
+    const started = await sendWithCredentials(node, created.key, `/v1/evaluations/${application}`, { method: 'POST', body: {} });
     const { id } = started.json as { id: string };
     await remove(created);
     await vi.waitFor(async () => {
-      const { json } = await askWith(node, token, `/v1/evaluations/${id}`);
+      const { json } = await sendWithCredentials(node, token, `/v1/evaluations/${id}`);
       expect(json).toMatchObject({ status: 'failed', error: expect.stringContaining('The key of this call') });
     }, soon);
   });
@@ -207,7 +218,7 @@ describe('a node that cannot read the keys', () => {
     };
     await using node: TestService = await startService(
       {
-        identityProviders: { corporate: entryOf(cluster.issuer, { rolesClaim: 'roles' }) },
+        identityProviders: { corporate: createProviderEntry(cluster.issuer, { rolesClaim: 'roles' }) },
         roles: { maker: { selfService: { keys: 1, maxDays: 1 } } },
       },
       { keys: { store, blockedUsers, isShared: true }, clock: cluster.clock },
@@ -216,12 +227,12 @@ describe('a node that cannot read the keys', () => {
     const created = await makeKey(cluster.nodes[0], token);
     await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('ada'), soon);
     isUnavailable = true;
-    cluster.clock.pass(58_000);
+    cluster.clock.advance(58_000);
     expect(await knows(node, created.key)).toBe('ada');
-    cluster.clock.pass(3_000);
+    cluster.clock.advance(3_000);
     expect(await knows(node, created.key)).toBe('503 overloaded');
     expect(await knows(node, 'caller-key')).toBe('key:test');
-    await askWith(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
+    await sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
     isUnavailable = false;
     expect(await knows(node, created.key)).toBe('401 invalid_api_key');
   });
@@ -244,7 +255,7 @@ describe('a node that cannot read the blocked users', () => {
     isUnavailable = false;
     await vi.waitFor(async () => expect(await knows(node, 'caller-key')).toBe('403 user_blocked'), soon);
     isUnavailable = true;
-    cluster.clock.pass(120_000);
+    cluster.clock.advance(120_000);
     expect(await knows(node, 'caller-key')).toBe('403 user_blocked');
   });
 });

@@ -7,12 +7,12 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { openStream, sendRequest } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { MovedClock } from '../identity/support.ts';
-import { askWith, chat, knows, talkOn } from './keys-house.ts';
+import { AdjustableClock } from '../identity/support.ts';
+import { chat, knows, sendWithCredentials, talkOn } from './keys-cluster.ts';
 
 const minuteMs = 60_000;
 const soon = { timeout: 10_000 };
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 const audited: object[] = [];
 let upstream: ScriptedUpstream;
 let database: ResponseDatabase;
@@ -67,7 +67,7 @@ describe('a key of a configuration file with expiresAt', () => {
     expect([await knows(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);
     clock.moveCalendar(minuteMs + 1);
     expect([await knows(service, robot), await chat(service, robot)]).toEqual(['401 invalid_api_key', '401 invalid_api_key']);
-    const { error } = await askWith(service, robot, '/v1/models');
+    const { error } = await sendWithCredentials(service, robot, '/v1/models');
     expect(error.message).toContain(`expired at ${toTime(expiresAtMs)}`);
     expect(await knows(service, 'key-without-bounds')).toBe('key:team');
     expect(audited).toEqual(
@@ -111,9 +111,10 @@ describe('a key of a configuration file with expiresAt', () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     upstream.script(talkOn);
     const body = { model: 'm', input: 'Go on', background: true };
-    const { json } = await askWith(service, robot, '/v1/responses', { method: 'POST', body });
+    const { json } = await sendWithCredentials(service, robot, '/v1/responses', { method: 'POST', body });
     const path = `/v1/responses/${(json as { id: string }).id}`;
-    const readStatus = async () => ((await askWith(service, 'key-without-bounds', path)).json as { status: string }).status;
+    const readStatus = async () =>
+      ((await sendWithCredentials(service, 'key-without-bounds', path)).json as { status: string }).status;
     await vi.waitFor(async () => expect(await readStatus()).toBe('in_progress'), soon);
     clock.moveCalendar(minuteMs + 1);
     await vi.waitFor(async () => expect(await readStatus()).toBe('failed'), soon);
@@ -164,24 +165,24 @@ describe('a key of a configuration file with deployments', () => {
   it('calls and lists only these deployments', async () => {
     const outcomes = [await chat(service, robot, 'm'), await chat(service, robot, 'other'), await chat(service, robot, 'app')];
     expect(outcomes).toEqual(['200', '403 access_denied', '403 access_denied']);
-    const { json } = await askWith(service, robot, '/v1/models');
+    const { json } = await sendWithCredentials(service, robot, '/v1/models');
     expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['m']);
   });
 
   it('is rejected by routes that do not accept bound keys', async () => {
     for (const path of ['/v1/consent/m', '/v1/bucket', '/v1/files/public/a.txt', '/v1/metadata/files/public/'])
-      expect([path, (await askWith(service, robot, path)).status]).toEqual([path, 403]);
-    expect((await askWith(service, 'key-without-bounds', '/v1/bucket')).status).toBe(200);
+      expect([path, (await sendWithCredentials(service, robot, path)).status]).toEqual([path, 403]);
+    expect((await sendWithCredentials(service, 'key-without-bounds', '/v1/bucket')).status).toBe(200);
   });
 
   it('reads only the responses that it stored, also after its secret changes', async () => {
     const store = async (key: string) => {
       const body = { model: 'm', input: 'Hello', store: true };
-      const { json } = await askWith(service, key, '/v1/responses', { method: 'POST', body });
+      const { json } = await sendWithCredentials(service, key, '/v1/responses', { method: 'POST', body });
       return (json as { id: string }).id;
     };
     const [ownId, foreign] = [await store(robot), await store('key-without-bounds')];
-    const read = async (key: string, id: string) => (await askWith(service, key, `/v1/responses/${id}`)).status;
+    const read = async (key: string, id: string) => (await sendWithCredentials(service, key, `/v1/responses/${id}`)).status;
     expect([await read(robot, ownId), await read(robot, foreign)]).toEqual([200, 404]);
     expect(await read('key-without-bounds', ownId)).toBe(200);
     configure({ deployments: ['m'], key: 'the-next-key-of-the-robot' });

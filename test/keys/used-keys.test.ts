@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { entryOf, startIssuer } from '../identity/support.ts';
-import { askWith, chat, knows, makeKey, roles } from './keys-house.ts';
+import { createProviderEntry, startIssuer } from '../identity/support.ts';
+import { chat, knows, makeKey, roles, sendWithCredentials } from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -11,7 +11,7 @@ it('usage and call records identify a user key by its ID, for the user and for a
   await using node = await startProcess({
     configuration: {
       models: { m: { upstreams: [{ protocol: 'demo' }] } },
-      identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+      identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
       keys: { operator: { project: 'operators', role: 'admin' } },
       roles,
     },
@@ -21,16 +21,16 @@ it('usage and call records identify a user key by its ID, for the user and for a
   expect(await knows(node, created.key)).toBe('ada');
   expect([await chat(node, created.key), await chat(node, token)]).toEqual(['200', '200']);
   const listCalls = async (credentials: string, path: string) =>
-    ((await askWith(node, credentials, path)).json as { data: { user: string; project: string; key?: string }[] }).data.map(
-      ({ user, project, key }) => ({ user, project, key }),
-    );
+    (
+      (await sendWithCredentials(node, credentials, path)).json as { data: { user: string; project: string; key?: string }[] }
+    ).data.map(({ user, project, key }) => ({ user, project, key }));
   const expected = [
     { user: 'ada', project: 'corporate', key: undefined },
     { user: 'ada', project: 'corporate', key: created.id },
   ];
   await vi.waitFor(async () => expect(await listCalls(token, '/v1/user/calls')).toEqual(expected), { timeout: 10_000 });
   expect(await listCalls('operator', '/v1/admin/calls')).toEqual(expected);
-  const audit = await askWith(node, 'operator', '/v1/admin/audit?kind=key');
+  const audit = await sendWithCredentials(node, 'operator', '/v1/admin/audit?kind=key');
   expect(audit.json).toMatchObject({ data: [{ action: 'key.made', user: 'ada', object: created.id }] });
   expect(node.output.stdout + node.output.stderr).not.toContain(created.key.slice(9));
 });
@@ -38,7 +38,7 @@ it('usage and call records identify a user key by its ID, for the user and for a
 it('a user key remains valid after a restart', async () => {
   await using issuer = await startIssuer();
   await using folder = await openFolder();
-  const configuration = { identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) }, roles };
+  const configuration = { identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) }, roles };
   const flags = ['--data', folder.path];
   await using before = await startProcess({ configuration, flags });
   const { key } = await makeKey(before, await issuer.token({ sub: 'ada', roles: 'maker' }));

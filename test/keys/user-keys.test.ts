@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { callerKey } from '#test/start-service.ts';
-import { askWith, type CreatedKey, chat, type KeysCluster, knows, makeKey, startKeysCluster } from './keys-house.ts';
+import {
+  type CreatedKey,
+  chat,
+  type KeysCluster,
+  knows,
+  makeKey,
+  sendWithCredentials,
+  startKeysCluster,
+} from './keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -17,9 +25,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
   const signIn = (roles: string | readonly string[] = 'maker', claims: object = {}) =>
     cluster.issuer.token({ sub: user, roles, ...claims });
   const listKeys = async (credentials: string): Promise<CreatedKey[]> =>
-    ((await askWith(cluster.nodes[0], credentials, '/v1/user/keys')).json as { data: CreatedKey[] }).data;
+    ((await sendWithCredentials(cluster.nodes[0], credentials, '/v1/user/keys')).json as { data: CreatedKey[] }).data;
   const post = (credentials: string, body: object, path = '/v1/user/keys') =>
-    askWith(cluster.nodes[0], credentials, path, { method: 'POST', body });
+    sendWithCredentials(cluster.nodes[0], credentials, path, { method: 'POST', body });
 
   beforeAll(async () => {
     cluster = await startKeysCluster(engine);
@@ -43,7 +51,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     expect(created.prefix.length).toBeLessThan(20);
     expect(await knows(firstNode, created.key)).toBe(user);
     await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
-    const info = await askWith(secondNode, created.key, '/v1/user/info');
+    const info = await sendWithCredentials(secondNode, created.key, '/v1/user/info');
     expect(info.json).toEqual({ user, project: 'corporate', roles: ['maker'] });
     expect(await chat(secondNode, created.key)).toBe('200');
     const { key, ...listedKey } = created;
@@ -74,7 +82,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
       'access_denied',
       expect.stringContaining('Sign in, and send your token'),
     ]);
-    expect((await askWith(cluster.nodes[0], created.key, '/v1/user/keys')).status).toBe(403);
+    expect((await sendWithCredentials(cluster.nodes[0], created.key, '/v1/user/keys')).status).toBe(403);
     // From here on, the key has the roles of this token.
     expect(await getRejection(await signIn('plain'))).toEqual([403, 'access_denied', expect.stringContaining('selfService')]);
     expect(await listKeys(token)).toHaveLength(1);
@@ -82,7 +90,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
 
   it('is offered in the user info only to users who can create keys', async () => {
     const readSelfService = async (credentials: string) =>
-      ((await askWith(cluster.nodes[0], credentials, '/v1/user/info')).json as { selfService?: object }).selfService;
+      ((await sendWithCredentials(cluster.nodes[0], credentials, '/v1/user/info')).json as { selfService?: object }).selfService;
     expect(await readSelfService(token)).toEqual({ keys: 3, maxDays: 30 });
     expect(await readSelfService(await signIn('plain'))).toBeUndefined();
     expect(await readSelfService(callerKey)).toBeUndefined();
@@ -99,13 +107,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const rejected = await post(bothRoles, {});
     expect([rejected.status, rejected.error.code]).toEqual([409, 'too_many_keys']);
     expect(rejected.error.message).toContain('at most 2 keys');
-    expect((await askWith(firstNode, bothRoles, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await sendWithCredentials(firstNode, bothRoles, `/v1/user/keys/${first.id}`, { method: 'DELETE' })).status).toBe(204);
     await makeKey(firstNode, bothRoles);
   });
 
   it('never exceeds that number if requests arrive concurrently on two nodes', async () => {
     const requests = Array.from({ length: 8 }, (_, index) =>
-      askWith(cluster.nodes[index % 2] as { url: string }, token, '/v1/user/keys', { method: 'POST', body: {} }),
+      sendWithCredentials(cluster.nodes[index % 2] as { url: string }, token, '/v1/user/keys', { method: 'POST', body: {} }),
     );
     const statuses = (await Promise.all(requests)).map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 201, 201, 409, 409, 409, 409, 409]);
@@ -154,12 +162,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe(user), soon);
     const path = `/v1/user/keys/${created.id}`;
     const stranger = await cluster.issuer.token({ sub: 'stranger', roles: 'maker' });
-    const rejected = await askWith(firstNode, stranger, path, { method: 'DELETE' });
+    const rejected = await sendWithCredentials(firstNode, stranger, path, { method: 'DELETE' });
     expect([rejected.status, rejected.error.code]).toEqual([404, 'key_not_found']);
-    expect((await askWith(firstNode, token, path, { method: 'DELETE' })).status).toBe(204);
+    expect((await sendWithCredentials(firstNode, token, path, { method: 'DELETE' })).status).toBe(204);
     expect(await knows(firstNode, created.key)).toBe('401 invalid_api_key');
     await vi.waitFor(async () => expect(await knows(secondNode, created.key)).toBe('401 invalid_api_key'), soon);
-    expect((await askWith(firstNode, token, path, { method: 'DELETE' })).status).toBe(404);
+    expect((await sendWithCredentials(firstNode, token, path, { method: 'DELETE' })).status).toBe(404);
     expect(await listKeys(token)).toEqual([]);
   });
 
@@ -185,7 +193,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const [firstNode] = cluster.nodes;
     const bound = await makeKey(firstNode, token, { deployments: ['m'] });
     expect([await chat(firstNode, bound.key), await chat(firstNode, bound.key, 'other')]).toEqual(['200', '403 access_denied']);
-    const list = (await askWith(firstNode, bound.key, '/v1/models')).json as { data: { id: string }[] };
+    const list = (await sendWithCredentials(firstNode, bound.key, '/v1/models')).json as { data: { id: string }[] };
     expect(list.data.map(({ id }) => id)).toEqual(['m']);
     const empty = await makeKey(firstNode, token, { deployments: [] });
     expect(await chat(firstNode, empty.key)).toBe('403 access_denied');
@@ -201,9 +209,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const [firstNode] = cluster.nodes;
     const { key } = await makeKey(firstNode, token, { deployments: ['m'] });
     const paths = ['/v1/consent/app', '/v1/user/keys'];
-    for (const path of paths) expect([path, (await askWith(firstNode, key, path)).status]).toEqual([path, 403]);
+    for (const path of paths) expect([path, (await sendWithCredentials(firstNode, key, path)).status]).toEqual([path, 403]);
     const unbound = await makeKey(firstNode, token);
-    expect((await askWith(firstNode, unbound.key, '/v1/consent/app')).status).toBe(200);
+    expect((await sendWithCredentials(firstNode, unbound.key, '/v1/consent/app')).status).toBe(200);
   });
 
   it('is accepted only from its addresses, including those that a trusted proxy reports', async () => {
@@ -232,9 +240,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const [firstNode, secondNode] = cluster.nodes;
     const created = await makeKey(firstNode, token);
     const readRoles = async (node: { url: string }) =>
-      ((await askWith(node, created.key, '/v1/user/info')).json as { roles: string[] }).roles;
+      ((await sendWithCredentials(node, created.key, '/v1/user/info')).json as { roles: string[] }).roles;
     const later = Math.floor(cluster.clock.epochMs() / 1000);
-    cluster.clock.pass(5_000);
+    cluster.clock.advance(5_000);
     const newer = await signIn(['maker', 'staff'], { iat: later + 4 });
     expect(await knows(secondNode, newer)).toBe(user);
     for (const node of cluster.nodes)
@@ -263,7 +271,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     ];
     expect(outcomes).toEqual(['200', '200', '429 request_limit_exceeded']);
     expect(await chat(cluster.nodes[0], key)).toBe('429 request_limit_exceeded');
-    const readBucket = async (credentials: string) => (await askWith(cluster.nodes[0], credentials, '/v1/bucket')).text;
+    const readBucket = async (credentials: string) =>
+      (await sendWithCredentials(cluster.nodes[0], credentials, '/v1/bucket')).text;
     expect(await readBucket(key)).toBe(await readBucket(token));
   });
 
@@ -280,16 +289,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
     const otherPath = `/v1/user/keys/${otherKey.id}`;
     expect((await listKeys(token)).map(({ id }) => id)).toContain(otherKey.id);
     expect((await post(token, {}, `${otherPath}/rotate`)).status).toBe(403);
-    expect((await askWith(firstNode, token, otherPath, { method: 'DELETE' })).status).toBe(204);
+    expect((await sendWithCredentials(firstNode, token, otherPath, { method: 'DELETE' })).status).toBe(204);
     cluster.configure();
     for (const node of cluster.nodes) expect(await knows(node, created.key)).toBe(user);
     expect(await knows(firstNode, otherKey.key)).toBe('401 invalid_api_key');
-    cluster.clock.pass(2_000);
+    cluster.clock.advance(2_000);
     const seconds = Math.floor(cluster.clock.epochMs() / 1000);
     expect(await knows(firstNode, await signIn('plain', { iat: seconds }))).toBe(user);
     for (const node of cluster.nodes)
       await vi.waitFor(async () => expect(await knows(node, created.key)).toBe('401 invalid_api_key'), soon);
-    cluster.clock.pass(2_000);
+    cluster.clock.advance(2_000);
     expect(await knows(secondNode, await signIn('maker', { iat: seconds + 2 }))).toBe(user);
     for (const node of cluster.nodes) await vi.waitFor(async () => expect(await knows(node, created.key)).toBe(user), soon);
     cluster.configure({ identityProviders: {} });
@@ -306,7 +315,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
   it('is recorded in the audit log when it is created, rotated, and deleted', async () => {
     const created = await makeKey(cluster.nodes[0], token);
     await post(token, {}, `/v1/user/keys/${created.id}/rotate`);
-    await askWith(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
+    await sendWithCredentials(cluster.nodes[0], token, `/v1/user/keys/${created.id}`, { method: 'DELETE' });
     const records = cluster.audited.filter(({ object }) => object === created.id);
     expect(records.map(({ action, subject }) => [action, subject])).toEqual([
       ['key.made', user],

@@ -3,11 +3,11 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import { sendRequest } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save } from '../applications/support.ts';
 import { chat, type LimitedService, readUsed, replyWithUsage, startLimited } from './support.ts';
 
-const greedy = `applications/${bucketOfProject('another')}/greedy`;
-const runsGreedy = `applications/${bucketOfProject('another')}/runs-greedy`;
+const greedy = `applications/${getProjectBucket('another')}/greedy`;
+const runsGreedy = `applications/${getProjectBucket('another')}/runs-greedy`;
 const million = 1_000_000;
 const declaredUsage = { prompt_tokens: 200 * million, completion_tokens: 200 * million, total_tokens: 400 * million };
 const roles = { default: { limits: { '*': { day: million, requestDay: 100 } } } };
@@ -22,7 +22,9 @@ async function startWithSaved(): Promise<LimitedService> {
   ] as const;
   for (const [id, body] of applications) {
     const name = id.slice(id.lastIndexOf('/') + 1);
-    const { status, text } = await save(service, pathOf(name, bucketOfProject('another')), body, { 'api-key': 'another' });
+    const { status, text } = await save(service, getApplicationPath(name, getProjectBucket('another')), body, {
+      'api-key': 'another',
+    });
     if (status !== 201) throw new Error(text);
   }
   return limited;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { freePort } from '#test/listening.ts';
 import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 let host: ScriptedUpstream;
 let service: TestService;

@@ -40,7 +40,7 @@ describe('createGuardedFetch', () => {
     },
   );
 
-  it('does not follow a redirect even if the options ask for it', async () => {
+  it('does not follow a redirect even if the options request it', async () => {
     const other = await startWebServer(() => new Response());
     const server = await startWebServer(() => Response.redirect(other.url, 302));
     const { fetch } = fetchWith(['127.0.0.1']);
@@ -66,7 +66,7 @@ describe('limitBytes', () => {
     return { text, errors };
   };
 
-  it('passes a body of at most the limit and fails a longer body', async () => {
+  it('passes a body up to the limit and fails for a longer one', async () => {
     expect(await read('application/json', ['12345', '67890'])).toEqual({ text: '1234567890', errors: [] });
     expect(await read('application/json', ['12345', '678901'])).toEqual({
       text: 'too_large',
@@ -85,8 +85,8 @@ describe('limitBytes', () => {
   );
 
   it('applies the limit to the decompressed body', async () => {
-    const packed = gzipSync('x'.repeat(1_000_000));
-    const server = await startWebServer(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } }));
+    const compressed = gzipSync('x'.repeat(1_000_000));
+    const server = await startWebServer(() => new Response(compressed, { headers: { 'content-encoding': 'gzip' } }));
     const response = await createGuardedFetch(new NetGuard(['127.0.0.1']), 1000)(server.url);
     await expect(limitBytes(response, 100_000, () => undefined).text()).rejects.toMatchObject({ kind: 'too_large' });
   });

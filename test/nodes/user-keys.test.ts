@@ -5,8 +5,8 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { openStream } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
-import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
-import { askWith, chat, knows, makeKey, roles, talkOn } from '../keys/keys-house.ts';
+import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
+import { chat, knows, makeKey, roles, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const configuration = {
     models: { demo: { upstreams: [{ protocol: 'demo' }] }, m: { upstreams: [{ endpoint: `${host.url}/v1` }] } },
     applications: { app: { endpoint: `${host.url}/app` } },
-    identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+    identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
     roles,
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
   };
@@ -49,7 +49,7 @@ afterAll(async () => {
 it('a key that a user creates on one node is accepted by the other, and rejected there after its deletion', async () => {
   const createdKey = await makeKey(one, token);
   await vi.waitFor(async () => expect(await chat(two, createdKey.key, 'demo')).toBe('200'), soon);
-  await askWith(one, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
+  await sendWithCredentials(one, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
   await vi.waitFor(async () => expect(await knows(two, createdKey.key)).toBe('401 invalid_api_key'), soon);
 });
 
@@ -72,7 +72,7 @@ it('a call that an application makes on another node ends when the user key of i
   ).readRest();
   await vi.waitFor(() => expect(inner).toBeDefined(), soon);
   expect(await knows(two, perRequestKey)).toBe('ada');
-  await askWith(two, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
+  await sendWithCredentials(two, token, `/v1/user/keys/${createdKey.id}`, { method: 'DELETE' });
   expect((await outer).error?.code).toBe('invalid_api_key');
   expect(await inner).toBe('invalid_api_key');
   await vi.waitFor(async () => expect(await knows(two, perRequestKey)).toBe('401 invalid_api_key'), soon);

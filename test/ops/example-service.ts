@@ -3,7 +3,7 @@ import { defaultConfiguration } from '#app/first-configuration.ts';
 import type { EvaluationStores, ResponseStores } from '#app/node/stores.ts';
 import { storeSampleDocuments } from '#app/sample/sample-applications.ts';
 import { apiOperations } from '#app/service/features.ts';
-import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
@@ -33,7 +33,7 @@ import { freshSqlite } from '#test/sql-engines.ts';
 import { type ServiceOptions, startService } from '#test/start-service.ts';
 import { audit, report, usage } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
-import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 
 type Parts = ServiceOptions & Pick<ServiceDeps, 'prepare'>;
 
@@ -239,8 +239,8 @@ const application = {
 const opsDeps = {
   version: '0',
   uptimeSeconds: () => 1,
-  troubles: () => [{ code: 'store_away', message: 'The store is out of reach.' }],
-  hindrances: () => [],
+  listIssues: () => [{ code: 'store_away', message: 'The store is out of reach.' }],
+  listObstacles: () => [],
   metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', read: () => 'up 1\n' },
   operations: apiOperations({ aliases }),
 };
@@ -269,7 +269,12 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
   };
   const company = { issuer: 'https://sso.example', signIn };
   const roles = { ...configuration.roles, maker: { selfService: { keys: 100, maxDays: 365 } } };
-  return { ...configuration, models, roles, identityProviders: { company, own: entryOf(issuer, { rolesClaim: 'roles' }) } };
+  return {
+    ...configuration,
+    models,
+    roles,
+    identityProviders: { company, own: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
+  };
 }
 
 const configurationError = { file: 'parley.json', path: 'models.gpt', message: 'is not known', hint: 'models' };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 
 const boundary = 'of-the-caller';
 
@@ -43,7 +43,7 @@ export async function startRawUpstream(
     void answer(request, response, requestCount++);
   });
   server.listen(0, '127.0.0.1');
-  await listeningAt(server);
+  await waitUntilListening(server);
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     get requestCount() {

@@ -7,7 +7,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { runCommand } from '#test/start-process.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf } from '../applications/support.ts';
+import { getApplicationPath } from '../applications/support.ts';
 
 const examples = join(import.meta.dirname, '../../examples/evaluation');
 const cases = join(examples, 'cases.yaml');
@@ -33,7 +33,7 @@ const evaluate = (...args: string[]) =>
 
 async function save(name: string, example: string): Promise<void> {
   const body = await readFile(join(examples, example), 'utf8');
-  const { status } = await service.sendRequest({ method: 'PUT', path: pathOf(name), headers: withKey(), body });
+  const { status } = await service.sendRequest({ method: 'PUT', path: getApplicationPath(name), headers: withKey(), body });
   expect(status).toBeLessThan(300);
 }
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { freePort, listeningAt } from '#test/listening.ts';
+import { freePort, waitUntilListening } from '#test/listening.ts';
 import { runCommand } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
@@ -23,7 +23,7 @@ async function startWith(environment: Readonly<Record<string, string>>, port = '
 describe('the error for an unusable setting', () => {
   it('names a metrics port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
-    await listeningAt(server);
+    await waitUntilListening(server);
     const { port } = server.address() as AddressInfo;
     const { code, lines } = await startWith({ PARLEY_METRICS_PORT: String(port) });
     server.close();

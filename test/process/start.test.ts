@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, plainReply } from '#test/chunks.ts';
-import { freePort, listeningAt } from '#test/listening.ts';
+import { freePort, waitUntilListening } from '#test/listening.ts';
 import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
@@ -73,7 +73,7 @@ describe('a node that cannot start', () => {
 
   it('names its port if the port is in use', async () => {
     const occupant = createServer().listen(0, '127.0.0.1');
-    await listeningAt(occupant);
+    await waitUntilListening(occupant);
     const address = occupant.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
     const file = await write('demo.json', JSON.stringify(demo));

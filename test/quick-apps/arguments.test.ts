@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, says, stagesOf, startRigWith, toldTo } from './support.ts';
+import { calls, getStages, says, startRigWith, toldTo } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -45,7 +45,7 @@ describe('arguments of a tool', () => {
     const before = api.requests.length;
     const response = await rig.chat('Book.');
     expect(toldTo(rig)).toEqual([`The tool was not run: ${problem}. Call it again with arguments that follow its schema.`]);
-    expect(stagesOf(response).map(({ status }) => status)).toEqual(['failed']);
+    expect(getStages(response).map(({ status }) => status)).toEqual(['failed']);
     expect(api.requests.length).toBe(before);
   });
 

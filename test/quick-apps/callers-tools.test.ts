@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { calls, messageOf, operationsOf, says, stagesOf, startRigWith, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, says, startRigWith, user } from './support.ts';
 
 const tool = (name: string): object => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
 const tools = [tool('look_up'), tool('book')];
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => api.close());
 
-const getOwnTools = (): object => operationsOf(api, 'own');
+const getOwnTools = (): object => buildOperations(api, 'own');
 const getCallNames = (message: object): string[] | undefined =>
   (message as { tool_calls?: { function: { name: string } }[] }).tool_calls?.map((call) => call.function.name);
 
@@ -35,11 +35,11 @@ describe('tools of the client', () => {
     const question = [user('Book a seat.')];
     const stopped = await rig.chat(question, { tools });
     expect(stopped.completion.choices[0]?.finish_reason).toBe('tool_calls');
-    expect(messageOf(stopped).content).toBe('Let me see.');
-    expect(messageOf(stopped)).not.toHaveProperty('function_call');
-    expect(getCallNames(messageOf(stopped))).toEqual(['look_up', 'book']);
-    const messages = [...question, messageOf(stopped), result('call_1', 'Done.'), result('call_0', 'Free.')];
-    expect(messageOf(await rig.chat(messages, { tools })).content).toBe('Booked.');
+    expect(getMessage(stopped).content).toBe('Let me see.');
+    expect(getMessage(stopped)).not.toHaveProperty('function_call');
+    expect(getCallNames(getMessage(stopped))).toEqual(['look_up', 'book']);
+    const messages = [...question, getMessage(stopped), result('call_1', 'Done.'), result('call_0', 'Free.')];
+    expect(getMessage(await rig.chat(messages, { tools })).content).toBe('Booked.');
     expect(rig.sent().slice(-2)).toEqual([result('call_0', 'Free.'), result('call_1', 'Done.')]);
   });
 
@@ -47,18 +47,18 @@ describe('tools of the client', () => {
     await using rig = await startRigWith(getOwnTools(), calls(['own', {}], ['book', {}]), says('Booked.'));
     const question = [user('Book a seat.')];
     const stopped = await rig.chat(question, { tools });
-    expect(stagesOf(stopped).map(({ name, status }) => [name, status])).toEqual([['own', 'completed']]);
-    expect(getCallNames(messageOf(stopped))).toEqual(['book']);
-    await rig.chat([...question, messageOf(stopped), result('call_1', 'Done.')], { tools });
+    expect(getStages(stopped).map(({ name, status }) => [name, status])).toEqual([['own', 'completed']]);
+    expect(getCallNames(getMessage(stopped))).toEqual(['book']);
+    await rig.chat([...question, getMessage(stopped), result('call_1', 'Done.')], { tools });
     expect(rig.sent().slice(-2)).toEqual([result('call_0', 'from /own'), result('call_1', 'Done.')]);
   });
 
   it('work for a client that sends back the calls without the state', async () => {
     await using rig = await startRigWith(getOwnTools(), calls(['book', {}]), says('Booked.'));
     const question = [user('Book a seat.')];
-    const { custom_content: _custom, ...message } = messageOf(await rig.chat(question, { tools }));
+    const { custom_content: _custom, ...message } = getMessage(await rig.chat(question, { tools }));
     const response = await rig.chat([...question, message, result('call_0', 'Done.')], { tools });
-    expect(messageOf(response).content).toBe('Booked.');
+    expect(getMessage(response).content).toBe('Booked.');
     expect(rig.sent().slice(-2)).toMatchObject([
       { role: 'assistant', tool_calls: [{ id: 'call_0' }] },
       result('call_0', 'Done.'),
@@ -77,7 +77,7 @@ describe('tools of the client', () => {
   it('are returned as tool calls together with client tools of the application', async () => {
     await using rig = await startRigWith(clientTool, calls(['ring', {}], ['book', {}]));
     const stopped = await rig.chat('Ring, and book.', { tools: [...tools, tool('ring')] });
-    expect(getCallNames(messageOf(stopped))).toEqual(['ring', 'book']);
+    expect(getCallNames(getMessage(stopped))).toEqual(['ring', 'book']);
     expect(rig.offered().map(({ function: { name } }) => name)).toEqual(['ring', 'look_up', 'book']);
   });
 
@@ -102,7 +102,7 @@ describe('results of tools of the client', () => {
   it('are rejected with their path if no call requested them', async () => {
     await using rig = await startRigWith({}, calls(['book', {}]));
     const question = [user('Book a seat.')];
-    const stopped = messageOf(await rig.chat(question, { tools }));
+    const stopped = getMessage(await rig.chat(question, { tools }));
     for (const results of [[result('call_9', '')], [result('call_0', 'Done.'), result('call_0', 'Again.')]]) {
       const rejected = await rig.service.sendRequest({
         path: '/openai/deployments/app/chat/completions',
@@ -116,8 +116,8 @@ describe('results of tools of the client', () => {
   it('are requested again if some are missing, without another model call', async () => {
     await using rig = await startRigWith({}, calls(['look_up', {}], ['book', {}]), says('Booked.'));
     const question = [user('Book a seat.')];
-    const stopped = messageOf(await rig.chat(question, { tools }));
-    const repeated = messageOf(await rig.chat([...question, stopped, result('call_0', 'Free.')], { tools }));
+    const stopped = getMessage(await rig.chat(question, { tools }));
+    const repeated = getMessage(await rig.chat([...question, stopped, result('call_0', 'Free.')], { tools }));
     expect([getCallNames(repeated), rig.model.requests.length]).toEqual([['book'], 1]);
   });
 });

@@ -11,14 +11,14 @@ import {
   toEvent,
 } from '#test/scripted-upstream.ts';
 import {
+  buildOperations,
   calls,
+  getMessage,
+  getStages,
   getTrace,
-  messageOf,
-  operationsOf,
   type Rig,
   type SentMessage,
   says,
-  stagesOf,
   startRig,
   user,
 } from './support.ts';
@@ -47,7 +47,7 @@ interface Settings {
 
 function start(replies: readonly Reply[], { app = {}, limits, configuration = {} }: Settings): Promise<Rig> {
   return startRig({
-    app: { ...operationsOf(api, ...names), ...app },
+    app: { ...buildOperations(api, ...names), ...app },
     replies,
     model: (endpoint) => ({ upstreams: [{ endpoint }], ...(limits && { limits }) }),
     configuration: { keys: { 'caller-key': { project: 'test', role: 'admin' } }, ...configuration },
@@ -69,7 +69,7 @@ describe('a run with long results', () => {
   it('does not exceed the context window of its model', async () => {
     await using rig = await start(createSixCalls(), { limits: smallModel });
     const response = await rig.chat('Read all.');
-    expect(messageOf(response).content).toBe('Done.');
+    expect(getMessage(response).content).toBe('Done.');
     expect(Math.max(...getRequestSizes(rig))).toBeLessThan(6_000 * 3.5);
     expect(listCleared(rig.sent()).slice(0, 2)).toEqual([true, true]);
     expect(listCleared(rig.sent()).at(-1)).toBe(false);
@@ -97,7 +97,7 @@ describe('a run with long results', () => {
       {},
     ]) {
       await using rig = await start(createSixCalls(), settings);
-      expect(stagesOf(await rig.chat('Read all.'))).toHaveLength(6);
+      expect(getStages(await rig.chat('Read all.'))).toHaveLength(6);
       expect(listCleared(rig.sent())).toEqual(names.map(() => false));
       expect(getRequestSizes(rig).at(-1)).toBeGreaterThan(230_000);
       expect(rig.offered()).toHaveLength(6);
@@ -107,7 +107,7 @@ describe('a run with long results', () => {
   it('reports it in a stage, and in the trace for users who may edit the application', async () => {
     await using rig = await start(createSixCalls(), { limits: smallModel });
     const response = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
-    const stages = stagesOf(response).filter(({ name }) => name === 'Conversation shortened');
+    const stages = getStages(response).filter(({ name }) => name === 'Conversation shortened');
     expect(stages[0]).toMatchObject({
       status: 'completed',
       content: expect.stringContaining('The maximum is 5400.'),
@@ -127,7 +127,7 @@ describe('a run with long results', () => {
     await using rig = await start([...createSixCalls().slice(0, 6), readAgain(), says('Done.'), readAgain(), says('Read.')], {
       limits: smallModel,
     });
-    const reply = messageOf(await rig.chat('Read all.'));
+    const reply = getMessage(await rig.chat('Read all.'));
     expect(rig.sent().at(-1)?.content).toMatch(/^Offset 0: …\/one tells of many things/);
     const before = api.requests.length;
     await rig.chat([user('Read all.'), reply, user('Once more.')]);
@@ -143,7 +143,7 @@ describe('a conversation with long results', () => {
     const messages: object[] = [];
     for (const name of names) {
       messages.push(user(`Read ${name}.`));
-      messages.push(messageOf(await rig.chat(messages)));
+      messages.push(getMessage(await rig.chat(messages)));
     }
     const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
     const changedTurns = turns
@@ -178,9 +178,9 @@ describe('a conversation that exceeds the context window', () => {
       '[Summary of the earlier conversation, which was too long to be sent whole:]\n\nFruit was told of.',
     );
     expect(rig.sent(1).at(-1)?.content).toBe('And now?');
-    expect(stagesOf(response)[0]?.content).toContain('A summary replaces the oldest messages: ');
+    expect(getStages(response)[0]?.content).toContain('A summary replaces the oldest messages: ');
     expect(response.completion.usage?.prompt_tokens).toBe(20);
-    await rig.chat([...conversation, messageOf(response), user('More.')]);
+    await rig.chat([...conversation, getMessage(response), user('More.')]);
     expect(rig.model.requests).toHaveLength(3);
     expect(rig.sent(2).slice(0, rig.sent(1).length)).toEqual(rig.sent(1));
   });
@@ -190,7 +190,7 @@ describe('a conversation that exceeds the context window', () => {
       limits: smallModel,
     });
     const response = await rig.chat(conversation);
-    await rig.chat([user(repeatText('Grapes')), ...conversation.slice(1), messageOf(response), user('More.')]);
+    await rig.chat([user(repeatText('Grapes')), ...conversation.slice(1), getMessage(response), user('More.')]);
     expect(rig.sent()[1]?.content).toContain('Of other fruit.');
   });
 
@@ -203,8 +203,8 @@ describe('a conversation that exceeds the context window', () => {
   it('continues without a summary if the model returns none, and reports it in a stage', async () => {
     await using rig = await start([says(''), says('Well.')], { limits: smallModel });
     const response = await rig.chat(conversation);
-    expect(messageOf(response).content).toBe('Well.');
-    expect(stagesOf(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
+    expect(getMessage(response).content).toBe('Well.');
+    expect(getStages(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
   });
 });
 
@@ -240,7 +240,7 @@ describe('a model that rejects a conversation as too long', () => {
   it('receives a shorter request once', async () => {
     await using rig = await start([...names.slice(0, 3).map((name) => calls([name, {}])), tooLong(), says('Done.')], {});
     const response = await rig.chat('Read.');
-    expect(messageOf(response).content).toBe('Done.');
+    expect(getMessage(response).content).toBe('Done.');
     expect(listCleared(rig.sent(3))).toEqual([false, false, false]);
     expect(listCleared(rig.sent(4))).toEqual([true, true, false]);
     expect(rig.offered(4).at(-1)?.function.name).toBe('read_result');
@@ -251,7 +251,7 @@ describe('a model that rejects a conversation as too long', () => {
     'The input token count (50000) exceeds the maximum number of tokens allowed (32768).',
   ])('is recognized by the error message %s', async (message) => {
     await using rig = await start([calls(['one', {}]), calls(['two', {}]), refusal(400, {}, { message }), says('Done.')], {});
-    expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
+    expect(getMessage(await rig.chat('Read.')).content).toBe('Done.');
   });
 
   it('receives a shorter request once if it reports the error with response.failed', async () => {
@@ -270,11 +270,11 @@ describe('a model that rejects a conversation as too long', () => {
     const doneReply = inResponse({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content });
     const failed = responseEvents('response.failed', { status: 'failed', error, output: [] });
     await using rig = await startRig({
-      app: operationsOf(api, ...names),
+      app: buildOperations(api, ...names),
       replies: [...names.slice(0, 3).map(callTool), failed, doneReply],
       model: (endpoint) => ({ upstreams: [{ endpoint, api: 'responses' }] }),
     });
-    expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
+    expect(getMessage(await rig.chat('Read.')).content).toBe('Done.');
     const outputs = rig.model.requests
       .slice(3)
       .map(({ body }) =>

@@ -4,7 +4,7 @@ import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { watchNode } from '#test/watch-node.ts';
-import { calls, messageOf, quickApp, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
+import { calls, getMessage, getStages, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 let host: ScriptedUpstream;
 
@@ -41,7 +41,7 @@ describe('a deployment as a tool', () => {
     expect(request?.body).toEqual({ messages: [user('What is new?')], stream: true, stream_options: { include_usage: true } });
     expect(request?.headers['api-key']).not.toBe('caller-key');
     expect(toldTo(rig)).toEqual(['from the other']);
-    expect(stagesOf(response)).toMatchObject([{ name: 'other', status: 'completed' }]);
+    expect(getStages(response)).toMatchObject([{ name: 'other', status: 'completed' }]);
   });
 
   it('has its open stage closed if its reply ends successfully', async () => {
@@ -49,7 +49,7 @@ describe('a deployment as a tool', () => {
     host.script(eventsReply(delta({ custom_content: { stages: [openStage] } }), text('Found it.'), finish()));
     const replies = [calls(['other', { query: 'a' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() } });
-    expect(stagesOf(await rig.chat('Ask.')).map(({ name, status }) => [name, status])).toEqual([
+    expect(getStages(await rig.chat('Ask.')).map(({ name, status }) => [name, status])).toEqual([
       ['other', 'completed'],
       ['Looking', 'completed'],
     ]);
@@ -70,11 +70,11 @@ describe('a deployment as a tool', () => {
     const replies = [calls(['other', { query: 'a' }], ['second', { query: 'b' }]), says('Done.')];
     await using rig = await buildRig(usesTools('other', 'second'), replies, { applications });
     const response = await rig.chat('Ask both.');
-    const stages = stagesOf(response);
+    const stages = getStages(response);
     expect(stages.map(({ name }) => name).sort()).toEqual(['Looking', 'Looking', 'other', 'second']);
     expect(new Set(stages.map(({ index }) => index)).size).toBe(4);
     expect(stages.filter(({ name }) => name === 'Looking')).toMatchObject([{ content: 'here' }, { content: 'here' }]);
-    expect(messageOf(response).custom_content?.attachments).toEqual([
+    expect(getMessage(response).custom_content?.attachments).toEqual([
       { index: 0, title: 'Found', data: 'x' },
       { index: 1, title: 'Found', data: 'x' },
     ]);
@@ -101,11 +101,11 @@ describe('a deployment as a tool', () => {
     const response = await rig.chat('Ask.');
     expect(rig.sent(1)[0]?.content).toBe('You are the inner one.');
     expect(toldTo(rig)).toEqual(['From within.']);
-    expect(stagesOf(response).map(({ name, status }) => [name, status])).toEqual([
+    expect(getStages(response).map(({ name, status }) => [name, status])).toEqual([
       ['inner', 'completed'],
       ['second', 'completed'],
     ]);
-    expect(messageOf(response).content).toBe('Done.');
+    expect(getMessage(response).content).toBe('Done.');
   });
 
   it('requires a question, and reports that it is missing', async () => {
@@ -135,7 +135,7 @@ describe('a deployment as a tool', () => {
       expect.stringContaining('no more today'),
       'The tool failed: other asked for a function of its caller, which a tool does not have.',
     ]);
-    expect([messageOf(response).content, ...stagesOf(response).map(({ status }) => status)]).toEqual([
+    expect([getMessage(response).content, ...getStages(response).map(({ status }) => status)]).toEqual([
       'Done.',
       'failed',
       'failed',
@@ -297,7 +297,7 @@ describe('the usage of inner calls', () => {
     await using rig = await buildRig(usesTools('other'), replies, { applications: { other: createOther() }, roles });
     const response = await rig.chat('Ask twice.');
     expect(toldTo(rig)).toEqual(['from the other', expect.stringMatching(/limit of 1 requests per day on other is used up/)]);
-    expect(messageOf(response).content).toBe('Done.');
+    expect(getMessage(response).content).toBe('Done.');
   });
 });
 
@@ -329,7 +329,7 @@ describe('a chain of inner calls', () => {
     expect(toldTo(rig)).toEqual([
       expect.stringMatching(/: The mailbox needs your consent before app may use it\. GET \/v1\/consent\/app/),
     ]);
-    expect([stagesOf(response)[0]?.status, host.requests.length]).toEqual(['failed', before]);
+    expect([getStages(response)[0]?.status, host.requests.length]).toEqual(['failed', before]);
   });
 });
 

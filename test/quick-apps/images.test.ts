@@ -10,7 +10,7 @@ import {
   toEvent,
 } from '#test/scripted-upstream.ts';
 import { startService } from '#test/start-service.ts';
-import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, quickApp, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const createBytes = (start: string, length = 90): Buffer => Buffer.from(start.padEnd(length, '.'), 'latin1');
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const names = Object.keys(contents).map((path) => path.slice(1));
-const app = () => operationsOf(api, ...names);
+const app = () => buildOperations(api, ...names);
 const callTools = (...tools: string[]): Reply => calls(...tools.map((name) => [name, {}] as const));
 
 /** Starts a quick app whose model accepts attachments of these types. */
@@ -74,7 +74,7 @@ function getShownTypes(rig: Rig): string[] {
 describe('an image that a tool returns', () => {
   it('is sent to a model that accepts images, in a separate message after the results', async () => {
     await using rig = await start(['image/*'], [callTools('draw', 'text'), says('Nice.')]);
-    const reply = messageOf(await rig.chat('Draw.'));
+    const reply = getMessage(await rig.chat('Draw.'));
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'user']);
     expect(toldTo(rig)).toEqual(['The reply is image/png, 70 bytes. The user was shown it.', 'words']);
     expect(getShownParts(rig)).toEqual([
@@ -118,7 +118,7 @@ describe('an image that a tool returns', () => {
       ['image/*'],
       [callTools('draw'), refusal(400), callTools('draw'), refusal(413), says('Without.')],
     );
-    expect(messageOf(await rig.chat('Draw.')).content).toBe('Without.');
+    expect(getMessage(await rig.chat('Draw.')).content).toBe('Without.');
     expect(rig.model.requests.map(({ text }) => text.includes(png))).toEqual([false, true, false, true, false]);
   });
 
@@ -141,12 +141,12 @@ describe('an image in the next request', () => {
     const upstream = (endpoint: string) => ({ upstreams: [{ endpoint }], inputAttachmentTypes: ['image/png'] });
     const replies = [callTools('draw'), says('Nice.'), says('Red.'), says('Gone.')];
     await using rig = await startRig({
-      app: operationsOf(api, 'draw'),
+      app: buildOperations(api, 'draw'),
       replies,
       model: upstream,
       options: { files: { blobs, index } },
     });
-    const reply = messageOf(await rig.chat('Draw.'));
+    const reply = getMessage(await rig.chat('Draw.'));
     expect(JSON.stringify((reply.custom_content as { state?: object }).state).length).toBeLessThan(10_000);
     const nextMessages = [user('Draw.'), reply, user('What colour is it?')];
     await rig.chat(nextMessages);
@@ -164,11 +164,11 @@ describe('an image in the next request', () => {
     );
     const upstream = (endpoint: string) => ({ upstreams: [{ endpoint }], inputAttachmentTypes: ['image/png'] });
     await using rig = await startRig({
-      app: operationsOf(api, 'draw'),
+      app: buildOperations(api, 'draw'),
       replies: [callTools('draw'), says('Nice.'), says('Red.')],
       model: upstream,
     });
-    const reply = messageOf(await rig.chat('Draw.'));
+    const reply = getMessage(await rig.chat('Draw.'));
     await rig.chat([user('Draw.'), reply, user('What colour is it?')]);
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'user']);
   });

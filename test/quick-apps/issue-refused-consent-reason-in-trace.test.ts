@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { calls, getTrace, quickApp, says, stagesOf, startRig, toldTo, user } from './support.ts';
+import { calls, getStages, getTrace, quickApp, says, startRig, toldTo, user } from './support.ts';
 
 it("the trace contains the same reason as the tool message and the stage if a tool lacks the user's consent", async () => {
   await using rig = await startRig({
@@ -15,6 +15,6 @@ it("the trace contains the same reason as the tool message and the stage if a to
     /^The tool failed: leaf needs your consent before app may use it\. GET \/v1\/consent\/app returns the form to accept\.$/;
   const [toolMessage] = toldTo(rig);
   expect(toolMessage).toMatch(reason);
-  expect(stagesOf(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(toolMessage)) }]);
+  expect(getStages(response)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(toolMessage)) }]);
   expect(getTrace(response).find(({ kind }) => kind === 'tool')?.error).toBe(toolMessage);
 });

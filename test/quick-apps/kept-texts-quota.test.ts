@@ -9,7 +9,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 import { createStoreError } from '#test/store-error.ts';
-import { calls, messageOf, operationsOf, says, startRig } from './support.ts';
+import { buildOperations, calls, getMessage, says, startRig } from './support.ts';
 
 const ann = { subject: 'ann', application: 'app' };
 const kibibyte = 1024;
@@ -87,11 +87,11 @@ it('results are truncated if the user has no quota left, and the run continues',
   const index = new MemoryFileIndex();
   const names = ['one', 'two', 'three', 'four'];
   await using rig = await startRig({
-    app: operationsOf(api, ...names),
+    app: buildOperations(api, ...names),
     replies: [calls(...names.map((name) => [name, {}] as const)), says('Done.')],
     options: { files: { index, blobs, maxStoredTextBytes: 1000 }, reportError: reportError },
   });
-  const reply = messageOf(await rig.chat('Read.'));
+  const reply = getMessage(await rig.chat('Read.'));
   const { state } = (reply as { custom_content: { state: object } }).custom_content;
   expect([reply.content, JSON.stringify(state).length < 88_000]).toEqual(['Done.', true]);
   expect([index.all, blobs.contents.size, errors.length]).toEqual([[], 0, 1]);

@@ -3,7 +3,7 @@ import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { createStoreError } from '#test/store-error.ts';
-import { calls, messageOf, operationsOf, type Rig, says, startRig, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -32,14 +32,14 @@ const names = ['one', 'two', 'three', 'four'];
 const callAll = (): Reply => calls(...names.map((name) => [name, {}] as const));
 const reportError = (message: string): number => errors.push(message);
 const start = (...replies: readonly Reply[]): Promise<Rig> =>
-  startRig({ app: operationsOf(api, ...names), replies, options: { files: { index, blobs }, reportError: reportError } });
+  startRig({ app: buildOperations(api, ...names), replies, options: { files: { index, blobs }, reportError: reportError } });
 const getState = (message: object): object => (message as { custom_content: { state: object } }).custom_content.state;
 const getStateSize = (message: object): number => JSON.stringify(getState(message)).length;
 const lostResult = '{"lost":"What stood here was too long to be sent to and fro, and is not kept any more."}';
 
 /** Returns a reply whose run read four long texts. */
 async function readAll(rig: Rig): Promise<object> {
-  return messageOf(await rig.chat('Read.'));
+  return getMessage(await rig.chat('Read.'));
 }
 
 function continueChat(rig: Rig, reply: object) {
@@ -86,7 +86,7 @@ describe('long tool results', () => {
     await using rig = await start(callAll(), says('Done.'), says('Welcome.'));
     const reply = await readAll(rig);
     blobs.contents.clear();
-    expect(messageOf(await continueChat(rig, reply)).content).toBe('Welcome.');
+    expect(getMessage(await continueChat(rig, reply)).content).toBe('Welcome.');
     const toolMessages = toldTo(rig);
     expect(toolMessages.filter((text) => text === lostResult).length).toBeGreaterThanOrEqual(3);
     expect(toolMessages.filter((text) => text !== lostResult)).toEqual(
@@ -130,7 +130,7 @@ describe('long tool results', () => {
     const messages: object[] = [];
     for (let turn = 0; turn < 3; turn += 1) {
       messages.push(user('Read.'));
-      messages.push(messageOf(await rig.chat(messages)));
+      messages.push(getMessage(await rig.chat(messages)));
     }
     await rig.chat([...messages, user('Thanks.')]);
     expect([toldTo(rig), index.all.length]).toEqual([[...names, ...names, ...names].map(createContent), 3]);
@@ -171,7 +171,7 @@ describe('a run that waits for its client', () => {
   const ring = { client_toolset: [{ name: 'ring', description: 'Rings.', parameters: [] }] };
   const startRinging = (...replies: readonly Reply[]): Promise<Rig> =>
     startRig({
-      app: { ...operationsOf(api, ...names), ...ring },
+      app: { ...buildOperations(api, ...names), ...ring },
       replies,
       options: { files: { index, blobs }, reportError: reportError },
     });
@@ -183,12 +183,12 @@ describe('a run that waits for its client', () => {
     await using rig = await startRinging(calls(...allCalls), says('Done.'));
     const messages = [user('Read and ring.')];
     for (const content of [createContent('first'), createContent('second')]) {
-      const waiting = messageOf(await rig.chat(messages));
+      const waiting = getMessage(await rig.chat(messages));
       expect(waiting).toMatchObject({ function_call: { name: 'ring' } });
       expect(getStateSize(waiting)).toBeLessThan(400_000);
       messages.push(waiting, createResult(content));
     }
-    expect(messageOf(await rig.chat(messages)).content).toBe('Done.');
+    expect(getMessage(await rig.chat(messages)).content).toBe('Done.');
     expect(toldTo(rig)).toEqual([...names, 'first', 'second'].map(createContent));
     const [call] =
       rig
@@ -200,10 +200,10 @@ describe('a run that waits for its client', () => {
 
   it('continues without lost results, but retains the pending calls', async () => {
     await using rig = await startRinging(calls(...names.map((name) => [name, {}] as const), ['ring', { text }]), says('Done.'));
-    const waiting = messageOf(await rig.chat('Read and ring.'));
+    const waiting = getMessage(await rig.chat('Read and ring.'));
     expect(waiting.function_call).toEqual({ name: 'ring', arguments: JSON.stringify({ text }) });
     blobs.contents.clear();
-    expect(messageOf(await rig.chat([user('Read and ring.'), waiting, createResult('Rang.')])).content).toBe('Done.');
+    expect(getMessage(await rig.chat([user('Read and ring.'), waiting, createResult('Rang.')])).content).toBe('Done.');
     expect(toldTo(rig)).toEqual([lostResult, lostResult, lostResult, lostResult, 'Rang.']);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, type Rig, says, startRig, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -26,7 +26,7 @@ function start(
   replies: readonly Reply[],
   options = { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
 ): Promise<Rig> {
-  return startRig({ app: operationsOf(api, 'json', 'lines', 'ten'), replies, options });
+  return startRig({ app: buildOperations(api, 'json', 'lines', 'ten'), replies, options });
 }
 
 const findResultId = (text: string | null | undefined): string => /read_result with id "(r_\w+)"/.exec(text ?? '')?.[1] ?? '';
@@ -50,7 +50,7 @@ describe('the reply of a web API', () => {
     ];
     await using web = await startScriptedUpstream(...replies);
     await using rig = await startRig({
-      app: operationsOf(web, 'items'),
+      app: buildOperations(web, 'items'),
       replies: [calls(['items', {}]), calls(['items', {}]), says('Done.')],
     });
     await rig.chat('Read.');
@@ -68,7 +68,7 @@ describe('the reply of a web API', () => {
     await using web = await startScriptedUpstream(
       ({ response }) => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html),
     );
-    await using rig = await startRig({ app: operationsOf(web, 'page'), replies: [calls(['page', {}]), says('Done.')] });
+    await using rig = await startRig({ app: buildOperations(web, 'page'), replies: [calls(['page', {}]), says('Done.')] });
     await rig.chat('Read.');
     expect(toldTo(rig)).toEqual(['# Hours\n\n# Open\n\nNine – five']);
   });
@@ -95,7 +95,7 @@ describe('a result that is too long', () => {
     const page = toldTo(rig).at(-1) ?? '';
     expect(contents['/json']?.slice(offset)).toContain(page.split('\n\n[Characters')[0]);
     expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+; go on with offset \d+\.\]$/);
-    expect(stagesOf(response)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
+    expect(getStages(response)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
     expect(rig.offered(0).map(({ function: { name } }) => name)).not.toContain('read_result');
   });
 
@@ -117,7 +117,7 @@ describe('a result that is too long', () => {
   it('can be read in later runs of the conversation on any node, without another tool call', async () => {
     const options = { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } };
     await using first = await start([calls(['ten', {}]), says('Done.')], options);
-    const reply = messageOf(await first.chat('Read.'));
+    const reply = getMessage(await first.chat('Read.'));
     await using second = await start([readResult({ offset: 100_000 }), says('Read.')], options);
     const before = api.requests.length;
     await second.chat([user('Read.'), reply, user('And further on?')]);
@@ -127,10 +127,10 @@ describe('a result that is too long', () => {
 
   it('is unavailable in later runs if no store is configured, and the model receives an error', async () => {
     await using rig = await startRig({
-      app: operationsOf(api, 'ten'),
+      app: buildOperations(api, 'ten'),
       replies: [calls(['ten', {}]), says('Done.'), readResult({}), says('Sorry.')],
     });
-    const reply = messageOf(await rig.chat('Read.'));
+    const reply = getMessage(await rig.chat('Read.'));
     await rig.chat([user('Read.'), reply, user('And further on?')]);
     expect(toldTo(rig).at(-1)).toMatch(/^The tool failed: no result with the id "r_\w+" is kept; call its own tool again$/);
   });

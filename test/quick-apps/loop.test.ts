@@ -4,7 +4,7 @@ import type { StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, operationsOf, says, stagesOf, startRig, startRigWith, toldTo, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, says, startRig, startRigWith, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -16,7 +16,7 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-const tools = (...names: string[]) => operationsOf(api, ...names);
+const tools = (...names: string[]) => buildOperations(api, ...names);
 
 describe('calls of one reply', () => {
   it('run concurrently, and their results have the order of the calls', async () => {
@@ -33,7 +33,7 @@ describe('calls of one reply', () => {
       { role: 'tool', tool_call_id: 'call_0', content: 'from /one' },
       { role: 'tool', tool_call_id: 'call_1', content: 'from /two' },
     ]);
-    expect(stagesOf(answer).map(({ index, name, status }) => [index, name, status])).toEqual([
+    expect(getStages(answer).map(({ index, name, status }) => [index, name, status])).toEqual([
       [0, 'one', 'completed'],
       [1, 'two', 'completed'],
     ]);
@@ -44,8 +44,8 @@ describe('calls of one reply', () => {
     await using rig = await startRigWith(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
     const answer = await rig.chat('Do both.');
     expect(toldTo(rig)).toEqual(['HTTP 500: said', 'said']);
-    expect(stagesOf(answer).map(({ status }) => status)).toEqual(['failed', 'completed']);
-    expect(messageOf(answer).content).toBe('Done.');
+    expect(getStages(answer).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(getMessage(answer).content).toBe('Done.');
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('calls of one reply', () => {
     const response = await rig.chat('Do it.');
     expect(toldTo(rig)).toEqual([expect.stringContaining(message), 'from /one']);
     expect(api.requests).toHaveLength(before + 1);
-    expect(stagesOf(response).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(getStages(response).map(({ status }) => status)).toEqual(['failed', 'completed']);
   });
 
   it('of an unknown tool return an error to the model', async () => {
@@ -86,8 +86,8 @@ describe('a run', () => {
     expect(rig.model.requests.map(({ body }) => Array.isArray(body.tools))).toEqual([...Array(14).fill(true), false]);
     expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[No more tools can be called in this run/);
     expect(toldTo(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));
-    expect([messageOf(response).content, response.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
-    expect(stagesOf(response)).toHaveLength(14);
+    expect([getMessage(response).content, response.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
+    expect(getStages(response)).toHaveLength(14);
   });
 
   it('ends with an answer even if its model requests tools that are no longer offered', async () => {
@@ -97,7 +97,7 @@ describe('a run', () => {
       configuration: { tools: { maxTurns: 3 } },
     });
     const response = await rig.chat('Go on.');
-    expect(messageOf(response).content).toBe('The run ended after 3 calls of the model without an answer.');
+    expect(getMessage(response).content).toBe('The run ended after 3 calls of the model without an answer.');
     expect([rig.model.requests.length, response.completion.choices[0]?.finish_reason]).toEqual([3, 'stop']);
   });
 
@@ -216,11 +216,11 @@ describe('an unavailable toolset', () => {
     ];
     await using rig = await startRigWith({ ...tools('one'), mcp_toolset }, calls(['one', {}]), says('Done.'));
     const response = await rig.chat('Do it.');
-    expect(stagesOf(response).map(({ name, status }) => [name, status])).toEqual([
+    expect(getStages(response).map(({ name, status }) => [name, status])).toEqual([
       ['Far away', 'failed'],
       ['one', 'completed'],
     ]);
-    expect(messageOf(response).content).toBe('Done.');
+    expect(getMessage(response).content).toBe('Done.');
   });
 });
 
@@ -232,7 +232,7 @@ describe('the next request', () => {
       says('Done.'),
       says('You are welcome.'),
     );
-    const first = messageOf(await rig.chat('Do it.'));
+    const first = getMessage(await rig.chat('Do it.'));
     await rig.chat([user('Do it.'), first, user('Thanks.')]);
     expect(rig.sent().slice(1)).toEqual([
       { role: 'user', content: 'Do it.' },
@@ -254,14 +254,14 @@ describe('the next request', () => {
       says('Done.'),
       says('You are welcome.'),
     );
-    const { content } = messageOf(await rig.chat('Do it.'));
+    const { content } = getMessage(await rig.chat('Do it.'));
     await rig.chat([user('Do it.'), { role: 'assistant', content }, user('Thanks.')]);
     expect(rig.sent()[2]).toEqual({ role: 'assistant', content: 'Let me see.\n\nDone.' });
   });
 
   it('requires no state if no tool was called', async () => {
     await using rig = await startRigWith(tools('one'), says('Hello.'));
-    expect(messageOf(await rig.chat('Hello'))).toEqual({ role: 'assistant', content: 'Hello.' });
+    expect(getMessage(await rig.chat('Hello'))).toEqual({ role: 'assistant', content: 'Hello.' });
   });
 });
 
@@ -277,9 +277,9 @@ it('every chunk of a reply and the complete reply name the called application as
   expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(['app']));
   rig.model.script(calls(['ring', {}], ['knock', {}]));
   const first = await rig.chat('Do it.');
-  const second = await rig.chat([user('Do it.'), messageOf(first), { role: 'function', name: 'ring', content: 'rung' }]);
+  const second = await rig.chat([user('Do it.'), getMessage(first), { role: 'function', name: 'ring', content: 'rung' }]);
   expect([first, second].map(({ completion }) => completion.model)).toEqual(['app', 'app']);
-  expect(messageOf(second)).toMatchObject({ function_call: { name: 'knock' } });
+  expect(getMessage(second)).toMatchObject({ function_call: { name: 'knock' } });
 });
 
 it('a run accepts model replies that are not streamed', async () => {
@@ -295,7 +295,7 @@ it('a run accepts model replies that are not streamed', async () => {
     replyWith({ content: 'Done.' }, 'stop'),
   );
   const response = await rig.chat('Do it.');
-  expect([messageOf(response).content, toldTo(rig)]).toEqual(['Done.', ['from /one']]);
+  expect([getMessage(response).content, toldTo(rig)]).toEqual(['Done.', ['from /one']]);
   expect(response.completion.usage?.total_tokens).toBe(4);
 });
 
@@ -311,9 +311,9 @@ it('stages, attachments, and controls of the model are relayed under new indices
     );
   await using rig = await startRigWith(tools('one'), calls(['one', {}]), replyWithStage('inner'));
   const response = await rig.chat('Do it.');
-  expect(stagesOf(response).map(({ index, name, status }) => [index, name, status])).toEqual([
+  expect(getStages(response).map(({ index, name, status }) => [index, name, status])).toEqual([
     [0, 'one', 'completed'],
     [1, 'inner', 'completed'],
   ]);
-  expect(messageOf(response).custom_content?.controls).toEqual([{ index: 0, label: 'inner' }]);
+  expect(getMessage(response).custom_content?.controls).toEqual([{ index: 0, label: 'inner' }]);
 });

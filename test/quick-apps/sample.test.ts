@@ -116,7 +116,7 @@ describe('the sample application of the default configuration', () => {
     expect(accepted.custom_content?.stages?.map((stage) => stage.status)).not.toContain('failed');
   });
 
-  it('requires no consent if it calls no such application, and appears in the listing', async () => {
+  it('requires no consent if it calls no application that requires consent, and is listed with the other samples', async () => {
     expect((await sendJson({ method: 'GET', path: '/v1/consent/sample' })).json).toEqual({ accepted: true });
     const { json } = await sendJson({ method: 'GET', path: '/v1/models' });
     expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(

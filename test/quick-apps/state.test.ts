@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, user } from './support.ts';
+import { buildOperations, calls, getMessage, quickApp, type Rig, says, startRig, user } from './support.ts';
 
 const keys = { 'caller-key': { project: 'test' }, twin: { project: 'test' }, stranger: { project: 'other' } };
 const app = { client_toolset: [{ name: 'ring', description: 'Rings.', parameters: [] }] };
@@ -16,7 +16,7 @@ let signed: string;
 beforeAll(async () => {
   const configuration = { keys, applications: { other: quickApp(app) } };
   rig = await startRig({ app, replies: [calls(['ring', {}]), says('Done.')], configuration });
-  stopped = messageOf(await rig.chat([question])) as unknown as typeof stopped;
+  stopped = getMessage(await rig.chat([question])) as unknown as typeof stopped;
   signed = stopped.custom_content.state.parley_run;
 });
 
@@ -89,8 +89,8 @@ describe('the maximum size of a state', () => {
 
   it('applies to long results: the oldest are truncated first, which their text shows', async () => {
     const replies = [...Array.from({ length: 12 }, () => calls(['read', {}])), says('Done.'), says('Welcome.')];
-    await using ownRig = await startRig({ app: operationsOf(api, 'read'), replies });
-    const response = messageOf(await ownRig.chat('Read.'));
+    await using ownRig = await startRig({ app: buildOperations(api, 'read'), replies });
+    const response = getMessage(await ownRig.chat('Read.'));
     expect(getStateLength(response)).toBeLessThan(90_000);
     await ownRig.chat([user('Read.'), response, user('Thanks.')]);
     const results = ownRig.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
@@ -101,8 +101,8 @@ describe('the maximum size of a state', () => {
   it('applies to content that cannot be truncated: the state then contains only the answer', async () => {
     const longArguments = { text: 'y'.repeat(100_000) };
     const replies = [...Array.from({ length: 6 }, () => calls(['read', longArguments])), says('Done.'), says('Welcome.')];
-    await using ownRig = await startRig({ app: operationsOf(api, 'read'), replies });
-    const response = messageOf(await ownRig.chat('Read.'));
+    await using ownRig = await startRig({ app: buildOperations(api, 'read'), replies });
+    const response = getMessage(await ownRig.chat('Read.'));
     expect(getStateLength(response)).toBeLessThan(1000);
     await ownRig.chat([user('Read.'), response, user('Thanks.')]);
     expect(
@@ -116,9 +116,9 @@ describe('the maximum size of a state', () => {
   it('does not apply to a run that waits for its client and must continue', async () => {
     const batch = calls(['ring', { text: 'y'.repeat(400_000) }]);
     await using ownRig = await startRig({ app, replies: [batch, says('Done.')] });
-    const waiting = messageOf(await ownRig.chat([question]));
+    const waiting = getMessage(await ownRig.chat([question]));
     expect(getStateLength(waiting)).toBeGreaterThan(400_000);
-    expect(messageOf(await ownRig.chat([question, waiting, result])).content).toBe('Done.');
+    expect(getMessage(await ownRig.chat([question, waiting, result])).content).toBe('Done.');
   });
 });
 
@@ -137,12 +137,12 @@ describe('a control of the model', () => {
 
   it('is relayed, and the choice of the user is checked against its schema', async () => {
     await using ownRig = await startRig({ app: {}, replies: [offerReply, says('Ordered.')] });
-    const offer = messageOf(await ownRig.chat('A shirt.'));
+    const offer = getMessage(await ownRig.chat('A shirt.'));
     expect(offer.custom_content).toMatchObject({ controls: [{ index: 0, label: 'Size', schema }] });
     const send = (last: object) => ownRig.chat([user('A shirt.'), offer, last]);
     expect((await send(createChoice('Colour', {}))).error).toMatchObject({ code: 'control_not_offered' });
     expect((await send(createChoice('Size', { size: 'XL' }))).error).toMatchObject({ code: 'control_not_offered' });
-    expect(messageOf(await send(createChoice('Size', { size: 'L' }))).content).toBe('Ordered.');
+    expect(getMessage(await send(createChoice('Size', { size: 'L' }))).content).toBe('Ordered.');
     expect(ownRig.sent()[2]).toMatchObject({ role: 'assistant', content: 'Which size?' });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRig, startRigWith, toldTo } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, type Rig, says, startRig, startRigWith, toldTo } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -17,14 +17,14 @@ const schema = {
   additionalProperties: false,
 };
 const response_format = { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema } };
-const start = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(operationsOf(api, 'weather'), ...replies);
+const start = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(buildOperations(api, 'weather'), ...replies);
 
 describe('a run with tools and a response_format', () => {
   it('returns only the structured answer, with earlier text in a stage', async () => {
     await using rig = await start(calls('I look it up.', ['weather', {}]), says('{"deg', 'rees":7}'));
     const response = await rig.chat('How warm?', { response_format });
-    expect(messageOf(response).content).toBe('{"degrees":7}');
-    expect(stagesOf(response)).toMatchObject([
+    expect(getMessage(response).content).toBe('{"degrees":7}');
+    expect(getStages(response)).toMatchObject([
       { name: 'Text before tool calls', content: 'I look it up.', status: 'completed' },
       { name: 'weather', status: 'completed' },
     ]);
@@ -34,7 +34,7 @@ describe('a run with tools and a response_format', () => {
   it('calls its model once more without tools if the answer has another format', async () => {
     await using rig = await start(calls(['weather', {}]), says('It has 7 degrees.'), says('```json\n{"degrees":7}\n```'));
     const response = await rig.chat('How warm?', { response_format });
-    expect(messageOf(response).content).toBe('{"degrees":7}');
+    expect(getMessage(response).content).toBe('{"degrees":7}');
     expect(response.completion.usage).toMatchObject({ prompt_tokens: 30 });
     expect(rig.offered()).toEqual([]);
     expect(rig.sent().slice(-2)).toEqual([
@@ -63,12 +63,12 @@ describe('a run with tools and a response_format', () => {
 
   it('returns any JSON object if no schema is configured', async () => {
     await using rig = await start(calls(['weather', {}]), says('[1]'), says('{"a":1}'));
-    expect(messageOf(await rig.chat('How warm?', { response_format: { type: 'json_object' } })).content).toBe('{"a":1}');
+    expect(getMessage(await rig.chat('How warm?', { response_format: { type: 'json_object' } })).content).toBe('{"a":1}');
   });
 
   it('returns the unchecked answer of the model if it has no tools', async () => {
     await using rig = await startRigWith({}, says('As it ', 'came.'));
-    expect(messageOf(await rig.chat('How warm?', { response_format })).content).toBe('As it came.');
+    expect(getMessage(await rig.chat('How warm?', { response_format })).content).toBe('As it came.');
     expect(rig.model.requests).toHaveLength(1);
   });
 });
@@ -81,7 +81,7 @@ it('a vendor that cannot combine a schema with tools receives it in a last reque
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${JSON.stringify(body)}\r\n\r\n`);
     };
   await using rig = await startRig({
-    app: operationsOf(api, 'weather'),
+    app: buildOperations(api, 'weather'),
     replies: [
       gemini([{ functionCall: { name: 'weather', args: {} } }]),
       gemini([{ text: '7 degrees' }]),
@@ -89,7 +89,7 @@ it('a vendor that cannot combine a schema with tools receives it in a last reque
     ],
     model: (endpoint) => ({ upstreams: [{ protocol: 'gemini', endpoint, key: 'k' }] }),
   });
-  expect(messageOf(await rig.chat('How warm?', { response_format })).content).toBe('{"degrees":7}');
+  expect(getMessage(await rig.chat('How warm?', { response_format })).content).toBe('{"degrees":7}');
   const bodies = rig.model.requests.map(
     ({ body }) => body as { tools?: unknown; generationConfig?: { responseMimeType?: string } },
   );

@@ -18,7 +18,7 @@ export function quickApp(properties: object = {}, fields: object = {}): Record<s
 }
 
 /** Returns settings with a web API that has one operation per name, at the path of that name. */
-export function operationsOf(api: Pick<ScriptedUpstream, 'url'>, ...names: readonly string[]): { web_api_toolset: object[] } {
+export function buildOperations(api: Pick<ScriptedUpstream, 'url'>, ...names: readonly string[]): { web_api_toolset: object[] } {
   const toTool = (name: string): object => ({
     rest_api_method_info: { method_url: `${api.url}/${name}`, method_type: 'get' },
     open_ai_tool: { type: 'function', function: { name, description: `Does ${name}.`, parameters: { type: 'object' } } },
@@ -128,7 +128,7 @@ function toCall([name, args]: RequestedCall, index: number): object {
   return { index, id: `call_${index}`, type: 'function', function: { name, arguments: json } };
 }
 
-export function messageOf({ completion }: TestResponse): Completion['choices'][number]['message'] {
+export function getMessage({ completion }: TestResponse): Completion['choices'][number]['message'] {
   const message = completion.choices[0]?.message;
   if (message === undefined) throw new Error('there is no message');
   return message;
@@ -136,15 +136,15 @@ export function messageOf({ completion }: TestResponse): Completion['choices'][n
 
 /** Returns the trace of a run that was requested with `X-Parley-Trace`. It is empty if the reply has none. */
 export function getTrace(response: TestResponse): readonly TraceItem[] {
-  return readTrace(messageOf(response).custom_content);
+  return readTrace(getMessage(response).custom_content);
 }
 
 export function readTrace(custom: unknown): readonly TraceItem[] {
   return isJsonObject(custom) && Array.isArray(custom.trace) ? (custom.trace as TraceItem[]) : [];
 }
 
-export function stagesOf(response: TestResponse): StageDelta[] {
-  return messageOf(response).custom_content?.stages ?? [];
+export function getStages(response: TestResponse): StageDelta[] {
+  return getMessage(response).custom_content?.stages ?? [];
 }
 
 /** Returns the tool messages of the last request to the model, in order. */

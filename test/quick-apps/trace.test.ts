@@ -5,8 +5,8 @@ import type { Streamed } from '#test/read-events.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { bucketOfProject } from '../applications/support.ts';
-import { calls, getTrace, messageOf, operationsOf, quickApp, readTrace, says, user } from './support.ts';
+import { getProjectBucket } from '../applications/support.ts';
+import { buildOperations, calls, getMessage, getTrace, quickApp, readTrace, says, user } from './support.ts';
 
 interface TraceRig extends AsyncDisposable {
   readonly service: TestService;
@@ -52,7 +52,7 @@ const parse = (json = 'null') => JSON.parse(json) as JsonObject;
 
 describe('the trace of a run', () => {
   it('contains each model turn and each tool run in order, with their input and output', async () => {
-    await using rig = await startTraceRig(operationsOf(api, 'one', 'two'), [
+    await using rig = await startTraceRig(buildOperations(api, 'one', 'two'), [
       calls(['one', { a: 1 }], ['two', {}]),
       says('Done.'),
     ]);
@@ -82,7 +82,7 @@ describe('the trace of a run', () => {
   });
 
   it('contains calls that did not run a tool', async () => {
-    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
+    await using rig = await startTraceRig(buildOperations(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
     const trace = getTrace(await rig.chat());
     expect(trace.flatMap(({ kind, name, error }) => (kind === 'tool' ? [[name, error]] : []))).toEqual([
       ['two', 'There is no tool named two.'],
@@ -101,7 +101,7 @@ describe('the trace of a run', () => {
   });
 
   it('contains times, tokens, and costs', async () => {
-    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', {}]), says('Done.')]);
+    await using rig = await startTraceRig(buildOperations(api, 'one'), [calls(['one', {}]), says('Done.')]);
     const [first, tool, second] = getTrace(await rig.chat());
     expect(first?.usage_per_model).toMatchObject([{ model: 'model', prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }]);
     expect([first?.cost_usd, second?.cost_usd, tool?.cost_usd]).toEqual([0.03, 0.03, undefined]);
@@ -113,7 +113,7 @@ describe('the trace of a run', () => {
   });
 
   it('is streamed during the run, and does not change the other chunks', async () => {
-    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
+    await using rig = await startTraceRig(buildOperations(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);
     const result = await stream.readRest();
     rig.model.script(calls('Let me see.', ['one', {}]), says('Done.'));
@@ -140,7 +140,7 @@ describe('the trace of a run', () => {
       await answering.events(text('Half'));
       answering.destroyConnection();
     };
-    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', {}]), brokenReply]);
+    await using rig = await startTraceRig(buildOperations(api, 'one'), [calls(['one', {}]), brokenReply]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traceHeaders);
     const result = await stream.readRest();
     expect(result.error?.code).toBe('upstream_failed');
@@ -164,7 +164,7 @@ describe('the trace of a run', () => {
 
   it('can be sent back with its message, and is not sent to the model', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
-    const message = messageOf(await rig.chat());
+    const message = getMessage(await rig.chat());
     const repeated = await rig.chat({ messages: [user('Do it.'), message, user('Again.')] });
     expect(repeated.status).toBe(200);
     expect(JSON.stringify(rig.model.requests.at(-1)?.body)).not.toContain('duration_ms');
@@ -176,7 +176,7 @@ describe('the trace of a run', () => {
       __proto__: null,
       status: 'failed',
     };
-    await using rig = await startTraceRig(operationsOf(api, 'one'), [calls(['one', hostile]), says('Done.')]);
+    await using rig = await startTraceRig(buildOperations(api, 'one'), [calls(['one', hostile]), says('Done.')]);
     const response = await rig.chat();
     expect(response.status).toBe(200);
     expect(parse(getTrace(response)[1]?.sent).items).toEqual(hostile.items);
@@ -188,7 +188,7 @@ describe('the size of a trace', () => {
     const replies = Array.from({ length: 5 }, () =>
       calls(...Array.from({ length: 12 }, () => ['one', { x: 'y'.repeat(50_000) }] as const)),
     );
-    await using rig = await startTraceRig(operationsOf(api, 'one'), [...replies, says('Done.')]);
+    await using rig = await startTraceRig(buildOperations(api, 'one'), [...replies, says('Done.')]);
     const response = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
     const trace = getTrace(response);
     expect(trace).toHaveLength(6 + 5 * 12);
@@ -204,9 +204,9 @@ describe('the size of a trace', () => {
 describe('a secret', () => {
   it('does not appear in a trace, even if the model or an API repeats it', async () => {
     const secret = 'canary-7c1';
-    const settings = (operationsOf(api, 'one') as { web_api_toolset: object[] }).web_api_toolset;
+    const toolsets = (buildOperations(api, 'one') as { web_api_toolset: object[] }).web_api_toolset;
     const authorization = { type: 'bearer', token: secret };
-    const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...settings[0], authorization }] };
+    const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...toolsets[0], authorization }] };
     api.script(({ received, response }) => void response.end(`you sent ${received.headers.authorization}`));
     await using rig = await startTraceRig(app, [calls(['one', { said: secret }]), says(`It is ${secret}.`)]);
     const trace = getTrace(await rig.chat());
@@ -217,27 +217,27 @@ describe('a secret', () => {
 });
 
 describe('access to a trace', () => {
-  const isTraced = (response: TestResponse) => [response.status, response.text.includes('"trace"')];
+  const toTraceStatus = (response: TestResponse) => [response.status, response.text.includes('"trace"')];
 
   it('of a configured application requires the role admin', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
-    expect(isTraced(await rig.chat())).toEqual([200, true]);
-    expect(isTraced(await rig.chat({}, { 'api-key': 'plain' }))).toEqual([200, false]);
+    expect(toTraceStatus(await rig.chat())).toEqual([200, true]);
+    expect(toTraceStatus(await rig.chat({}, { 'api-key': 'plain' }))).toEqual([200, false]);
   });
 
   it('requires the header value true, and exists only for applications', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
     for (const value of ['false', '1', 'TRUE', '', 'true, true']) {
-      expect(isTraced(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
+      expect(toTraceStatus(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
     }
     const plainResponse = await rig.service.chat('app', { messages: [user('Do it.')] });
-    expect(isTraced(plainResponse)).toEqual([200, false]);
-    expect(isTraced(await rig.service.chat('model', { messages: [user('Do it.')] }, traceHeaders))).toEqual([200, false]);
+    expect(toTraceStatus(plainResponse)).toEqual([200, false]);
+    expect(toTraceStatus(await rig.service.chat('model', { messages: [user('Do it.')] }, traceHeaders))).toEqual([200, false]);
   });
 
   it('of a saved application is limited to its owner, even if other users may use it', async () => {
     await using rig = await startTraceRig({}, [says('Done.')]);
-    const id = `applications/${bucketOfProject('plain')}/mine`;
+    const id = `applications/${getProjectBucket('plain')}/mine`;
     const entry = quickApp({}, { userRoles: ['admin'] });
     const saveResponse = await rig.service.sendRequest({
       method: 'PUT',
@@ -247,8 +247,8 @@ describe('access to a trace', () => {
     });
     expect(saveResponse.status).toBe(201);
     const send = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traceHeaders, 'api-key': key });
-    expect(isTraced(await send('plain'))).toEqual([200, true]);
-    expect(isTraced(await send('caller-key'))).toEqual([200, false]);
+    expect(toTraceStatus(await send('plain'))).toEqual([200, true]);
+    expect(toTraceStatus(await send('caller-key'))).toEqual([200, false]);
   });
 
   it('is denied to applications with a per-request key, and excludes the runs of inner applications', async () => {
@@ -279,7 +279,7 @@ describe('access to a trace', () => {
       says('Done.'),
     );
     const answer = await rig.chat();
-    expect(innerReplies.map(isTraced)).toEqual([[200, false]]);
+    expect(innerReplies.map(toTraceStatus)).toEqual([[200, false]]);
     expect(getTrace(answer).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],
     ]);

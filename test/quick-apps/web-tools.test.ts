@@ -1,7 +1,7 @@
 import { OAuth2Server } from 'oauth2-mock-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { jsonReply, type Received, type Reply } from '#test/scripted-upstream.ts';
-import { calls, messageOf, says, stagesOf, startRig, toldTo } from './support.ts';
+import { calls, getMessage, getStages, says, startRig, toldTo } from './support.ts';
 import { type CallResult, createParameter, type Operation, startApi, toolset } from './web-support.ts';
 
 const { api, operation, call } = await startApi();
@@ -35,7 +35,7 @@ describe('a tool of a web API', () => {
       },
       { role: 'tool', tool_call_id: 'call_0', content: '{"ok":true}' },
     ]);
-    expect(stagesOf(response)).toMatchObject([
+    expect(getStages(response)).toMatchObject([
       {
         index: 0,
         name: 'find',
@@ -43,7 +43,7 @@ describe('a tool of a web API', () => {
         content: expect.stringMatching(/"q": "x".*\{"ok":true\}.*_\d+\.\d\d s_/s),
       },
     ]);
-    expect(messageOf(response).content).toBe('Done.');
+    expect(getMessage(response).content).toBe('Done.');
   });
 });
 
@@ -264,7 +264,7 @@ describe('an authorization', () => {
       token_url: 'http://127.0.0.1:9/token',
     };
     const { rig, request, response } = await call(toolset(operation(), authorization), {});
-    expect([request, messageOf(response).content, stagesOf(response)[0]?.status]).toEqual([undefined, 'Done.', 'failed']);
+    expect([request, getMessage(response).content, getStages(response)[0]?.status]).toEqual([undefined, 'Done.', 'failed']);
     expect(toldTo(rig)).toEqual([expect.stringContaining('no token was given')]);
     expect(response.text).not.toContain('canary');
   });
@@ -293,14 +293,14 @@ describe('the reply of an API', () => {
     api.script(reply);
     const { rig, response } = await call(toolset(operation()), {});
     expect(toldTo(rig)).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)]);
-    expect([stagesOf(response)[0]?.status, messageOf(response).content]).toEqual([status, 'Done.']);
+    expect([getStages(response)[0]?.status, getMessage(response).content]).toEqual([status, 'Done.']);
   });
 
   it('is awaited no longer than the configured timeout', async () => {
     api.script(() => undefined);
     const { rig, response } = await call(toolset(operation()), {}, { tools: { timeoutMs: 300 } });
     expect(toldTo(rig)).toEqual([expect.stringMatching(/0\.3 s|in time/)]);
-    expect(stagesOf(response)[0]?.status).toBe('failed');
+    expect(getStages(response)[0]?.status).toBe('failed');
   });
 
   it('is attached for the user if it is not text', async () => {
@@ -309,8 +309,8 @@ describe('the reply of an API', () => {
     const { rig, response } = await call(toolset(operation()), {});
     expect(toldTo(rig)).toEqual(['The reply is image/png, 6 bytes. The user was shown it.']);
     const attachment = { index: 0, type: 'image/png', title: 'Reply (image/png)', data: bytes.toString('base64') };
-    expect(stagesOf(response)[0]?.attachments).toEqual([attachment]);
-    expect(messageOf(response).custom_content?.attachments).toEqual([attachment]);
+    expect(getStages(response)[0]?.attachments).toEqual([attachment]);
+    expect(getMessage(response).custom_content?.attachments).toEqual([attachment]);
   });
 
   it('is truncated for the model at 40 kB, and complete in the stage', async () => {
@@ -324,6 +324,6 @@ describe('the reply of an API', () => {
       `[Cut here: the result has 50002 bytes, of which these are the first ${end + 1}. read_result with id`,
     );
     expect(Buffer.byteLength(toolMessage ?? '')).toBeGreaterThan(39_900);
-    expect(stagesOf(response)[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: content }]);
+    expect(getStages(response)[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: content }]);
   });
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { createClient } from './support.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 const head = { id: 'resp_up', object: 'response', created_at: 1, model: 'up', status: 'in_progress', output: [], error: null };
 const message = {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TestResponse } from '#test/send-request.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { calls, messageOf, type Rig, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
-import { getAttachments, startWith, TestShelves } from './rig.ts';
+import { calls, getMessage, getStages, type Rig, says, toldTo, user } from '../quick-apps/support.ts';
+import { getAttachments, startWith, TestFiles } from './rig.ts';
 
 const pages = [
   'The mill was built by monks in 1283.',
@@ -11,22 +11,22 @@ const pages = [
 ].map((text) => [{ text, size: 11 }]);
 const searchReply = (query: string) => calls(['query_document', { query }]);
 
-let shelves: TestShelves;
+let testFiles: TestFiles;
 let reference: string;
 
 beforeEach(async () => {
-  shelves = await TestShelves.open();
-  reference = await shelves.put('history.pdf', makePdf(pages));
+  testFiles = await TestFiles.open();
+  reference = await testFiles.put('history.pdf', makePdf(pages));
 });
 
-afterEach(() => shelves[Symbol.asyncDispose]());
+afterEach(() => testFiles[Symbol.asyncDispose]());
 
 function getTitles(response: TestResponse): (string | undefined)[] {
   return getAttachments(response).map(({ title }) => title);
 }
 
 function startAnswering(...replies: ReturnType<typeof says>[]): Promise<Rig> {
-  return startWith(shelves, [reference], {}, { replies });
+  return startWith(testFiles, [reference], {}, { replies });
 }
 
 describe('an answer of an application with documents', () => {
@@ -41,22 +41,22 @@ describe('an answer of an application with documents', () => {
     const reply = await rig.chat('Who?');
     expect(getTitles(reply)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
     expect(getAttachments(reply).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
-    expect(messageOf(reply).content).toBe(text);
-    expect(stagesOf(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
+    expect(getMessage(reply).content).toBe(text);
+    expect(getStages(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
       [1, 2, 3].map((page) => `history.pdf, p. ${page}`),
     );
   });
 
   it('contains passages but no prompt text if the demo model answers', async () => {
     await using rig = await startWith(
-      shelves,
+      testFiles,
       [reference],
       {},
       {
         configuration: { models: { model: { upstreams: [{ protocol: 'demo' }] } } },
       },
     );
-    const { content } = messageOf(
+    const { content } = getMessage(
       await rig.chat('Search the documents: behind what I take from a passage, which number do I put?'),
     );
     expect(content).toContain('The mill was built by monks in 1283.');
@@ -81,13 +81,13 @@ describe('an answer of an application with documents', () => {
   });
 
   it('cites a passage by one number in all searches', async () => {
-    const other = await shelves.put('notes.txt', 'Bring AB-12 along.');
+    const other = await testFiles.put('notes.txt', 'Bring AB-12 along.');
     const replies = [
       calls(['query_document', { query: 'AB-12', files: ['notes.txt'] }]),
       calls(['query_document', { query: 'mill' }]),
       says('Bring it [1], says [3] not.'),
     ];
-    await using rig = await startWith(shelves, [reference, other], {}, { replies });
+    await using rig = await startWith(testFiles, [reference, other], {}, { replies });
     const reply = await rig.chat('What?');
     const [first, second] = toldTo(rig);
     expect(first).toMatch(/^\[1\] notes\.txt\n/);
@@ -100,7 +100,7 @@ describe('an answer of an application with documents', () => {
     const replies = [looksAndAsks, says('Monks [1].')];
     const configuration = { models: { drawer: { upstreams: [{ protocol: 'demo' }] } } };
     const app = { applications_as_tools: ['drawer'] };
-    await using rig = await startWith(shelves, [reference], {}, { replies, app, configuration });
+    await using rig = await startWith(testFiles, [reference], {}, { replies, app, configuration });
     const reply = await rig.chat('Who?');
     expect(getAttachments(reply).map(({ index, title }) => [index, title])).toEqual([
       [0, 'What I saw'],
@@ -124,19 +124,19 @@ describe('a conversation about documents', () => {
     for (const question of ['And then?', 'And?']) {
       const reply = await rig.chat(messages);
       cited.push(getTitles(reply) as string[]);
-      messages.push(messageOf(reply), user(question));
+      messages.push(getMessage(reply), user(question));
     }
     cited.push(getTitles(await rig.chat(messages)) as string[]);
     expect(cited).toEqual([['history.pdf, p. 1'], ['history.pdf, p. 1', 'history.pdf, p. 3'], ['history.pdf, p. 2']]);
   });
 
   it('gives new passages new numbers', async () => {
-    const other = await shelves.put('notes.txt', 'Bring AB-12 along.');
+    const other = await testFiles.put('notes.txt', 'Bring AB-12 along.');
     const search = (file: string) => calls(['query_document', { query: 'what', files: [file] }]);
     const replies = [search('history.pdf'), says('So [2].'), search('notes.txt'), says('And [4].')];
-    await using rig = await startWith(shelves, [reference, other], {}, { replies });
+    await using rig = await startWith(testFiles, [reference, other], {}, { replies });
     const first = await rig.chat([user('a')]);
-    const second = await rig.chat([user('a'), messageOf(first), user('b')]);
+    const second = await rig.chat([user('a'), getMessage(first), user('b')]);
     expect(toldTo(rig).at(-1)).toMatch(/^\[4\] notes\.txt/);
     expect(getTitles(second)).toEqual(['notes.txt']);
   });
@@ -144,12 +144,12 @@ describe('a conversation about documents', () => {
   it('cites passages from before a client tool call', async () => {
     const clientTool = { name: 'where_am_i', description: 'Tells where.', parameters: [] };
     const replies = [searchReply('mill'), calls(['where_am_i', {}]), says('Monks built it [1].')];
-    await using rig = await startWith(shelves, [reference], {}, { replies, app: { client_toolset: [clientTool] } });
+    await using rig = await startWith(testFiles, [reference], {}, { replies, app: { client_toolset: [clientTool] } });
     const stopped = await rig.chat([user('Who?')]);
     expect(stopped.completion.choices[0]?.finish_reason).toBe('function_call');
     expect(getAttachments(stopped)).toEqual([]);
     const result = { role: 'function', name: 'where_am_i', content: 'Here.' };
-    const reply = await rig.chat([user('Who?'), messageOf(stopped), result]);
+    const reply = await rig.chat([user('Who?'), getMessage(stopped), result]);
     expect(getAttachments(reply)).toMatchObject([{ title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' }]);
   });
 });

@@ -147,7 +147,7 @@ describe('reading a workbook', () => {
 describe('reading a PDF', () => {
   it('reports that it seems to be scanned if it has no text', async () => {
     expect(await getReadError(load(makePdf([[], []]), 'a.pdf'))).toBe(
-      'It has no text: it seems to be scanned, and pictures are not read.',
+      'It has no text. It seems to be scanned, and Parley does not read text in images.',
     );
   });
 

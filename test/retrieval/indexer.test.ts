@@ -98,7 +98,7 @@ describe('a file in the document index', () => {
     const gate = Promise.withResolvers<void>();
     embedder.gate = gate.promise;
     const document = await read(createIndexer(), blobs.file('a.md', longText), embedder);
-    expect(document).toMatchObject({ format: 'md', passages: 80, failure: undefined });
+    expect(document).toMatchObject({ format: 'md', passageCount: 80, failure: undefined });
     expect(await index.searchWords('part 77', [document.id], 1)).toHaveLength(1);
     expect(await countVectors(document.id, embedder)).toBe(0);
     gate.resolve();
@@ -185,7 +185,7 @@ describe('a file in the document index', () => {
     await expect(read(indexer, file)).rejects.toThrow('away');
     expect(errors).toEqual(['failed to read a document']);
     isUnavailable = false;
-    expect((await read(indexer, file)).passages).toBe(1);
+    expect((await read(indexer, file)).passageCount).toBe(1);
   });
 });
 
@@ -237,7 +237,7 @@ describe('a restart of the document indexer', () => {
     await until(async () => (await countVectors(id, second)) === 80);
     expect(second.inputs).toHaveLength(80 - done);
     expect(blobs.reads).toHaveLength(1);
-    const runs = await index.vectors({ document: id, model: 'letters' });
+    const runs = await index.readVectors({ document: id, model: 'letters' });
     expect(runs.reduce((sum, { vectors }) => sum + vectors.length, 0)).toBe(80 * 4);
   });
 
@@ -253,9 +253,9 @@ describe('a restart of the document indexer', () => {
 
   it('reads a document again if it was interrupted during reading', async () => {
     const file = blobs.file('a.md', longText);
-    const { id, passages } = await read(createIndexer(), file);
+    const { id, passageCount: passages } = await read(createIndexer(), file);
     const content = await index.findContent(file.blob);
-    await index.begin(id, content ?? '');
+    await index.startDocument(id, content ?? '');
     await index.addPassages({ id, title: '' }, [{ nth: 0, page: null, headings: [], text: 'half' }]);
     expect(await index.find(id)).toBeUndefined();
     const again = await read(createIndexer(), file);
@@ -286,7 +286,7 @@ describe('two nodes that index documents', () => {
     const nodes = [createIndexer({ owner: 'one' }), createIndexer({ owner: 'two', index: new SqlPassageIndex(second.database) })];
     const [one, two] = await Promise.all(nodes.map((node) => read(node, file, embedder)));
     expect(two).toEqual(one);
-    expect(one?.passages).toBe(80);
+    expect(one?.passageCount).toBe(80);
     await until(async () => (await countVectors(one?.id ?? '', embedder)) === 80);
     expect(embedder.inputs).toHaveLength(80);
     await Promise.all(nodes.map((node) => node.close()));
@@ -311,7 +311,7 @@ describe('two nodes that index documents', () => {
   it('wait for the lease of a dead node only until it expires', async () => {
     const file = blobs.file('a.txt', text);
     const { id } = await read(createIndexer({ owner: 'dead' }), file);
-    await index.drop(id);
+    await index.deleteDocument(id);
     let nowMs = 1_000_000;
     let slept = 0;
     const sleep = async (ms: number): Promise<void> => {
@@ -320,7 +320,7 @@ describe('two nodes that index documents', () => {
     };
     const clock = { nowMs: () => nowMs, epochMs: () => nowMs, sleep };
     await index.claim({ name: `read ${id}`, owner: 'dead', nowMs, untilMs: nowMs + 60_000 });
-    expect((await read(createIndexer({ owner: 'alive', clock }), file)).passages).toBe(1);
+    expect((await read(createIndexer({ owner: 'alive', clock }), file)).passageCount).toBe(1);
     expect(slept).toBeGreaterThan(59_000);
   });
 });

@@ -11,7 +11,16 @@ describeOnEach('SqlPassageIndex', (node) => {
 
   function createDocument(passages: number, fields: Partial<IndexedDocument> = {}): IndexedDocument {
     const id = randomUUID();
-    return { id, title: 'Manual', format: 'md', passages, tokens: 7, note: undefined, failure: undefined, ...fields };
+    return {
+      id,
+      title: 'Manual',
+      format: 'md',
+      passageCount: passages,
+      tokenCount: 7,
+      note: undefined,
+      failure: undefined,
+      ...fields,
+    };
   }
 
   function createPassage(text: string, nth = 0, headings: readonly string[] = []): Passage {
@@ -21,12 +30,12 @@ describeOnEach('SqlPassageIndex', (node) => {
   /** Stores a document with one passage for each text. */
   async function put(texts: readonly string[], fields: Partial<IndexedDocument> = {}): Promise<IndexedDocument> {
     const document = createDocument(texts.length, fields);
-    await index().begin(document.id, `content of ${document.id}`);
+    await index().startDocument(document.id, `content of ${document.id}`);
     await index().addPassages(
       document,
       texts.map((text, nth) => createPassage(text, nth)),
     );
-    await index().finish(document);
+    await index().finishDocument(document);
     return document;
   }
 
@@ -41,10 +50,10 @@ describeOnEach('SqlPassageIndex', (node) => {
       { nth: 0, page: 1, headings: ['A', 'B "c"'], text: 'one\ntwo' },
       { nth: 1, page: null, headings: [], text: '猫' },
     ];
-    await index().begin(document.id, 'content');
+    await index().startDocument(document.id, 'content');
     await index().addPassages(document, passages);
     expect(await other().find(document.id)).toBeUndefined();
-    expect(await index().finish(document)).toBe(true);
+    expect(await index().finishDocument(document)).toBe(true);
     expect(await other().find(document.id)).toEqual(document);
     expect(await other().read(document.id, 0, 2)).toEqual(passages);
     expect(await other().read(document.id, -1, 1)).toEqual([passages[0]]);
@@ -53,19 +62,19 @@ describeOnEach('SqlPassageIndex', (node) => {
 
   it('stores the reason if a document could not be read', async () => {
     const document = createDocument(0, { failure: 'It is empty.' });
-    await index().begin(document.id, 'content');
-    await index().finish(document);
+    await index().startDocument(document.id, 'content');
+    await index().finishDocument(document);
     expect(await other().find(document.id)).toEqual(document);
   });
 
   it('discards the passages and vectors of an unfinished attempt when indexing restarts', async () => {
     const document = createDocument(1);
-    await index().begin(document.id, 'content');
+    await index().startDocument(document.id, 'content');
     await index().addPassages(document, [createPassage('an old word', 0), createPassage('an old word', 1)]);
     await index().addVectors({ document: document.id, model: 'm' }, { first: 0, count: 1, vectors: Float32Array.of(1) });
-    await index().begin(document.id, 'content');
+    await index().startDocument(document.id, 'content');
     await index().addPassages(document, [createPassage('a new word', 0)]);
-    await index().finish(document);
+    await index().finishDocument(document);
     expect(await index().read(document.id, 0, 9)).toHaveLength(1);
     expect(await search('old', [document])).toEqual([]);
     expect(await index().countVectors({ document: document.id, model: 'm' })).toBe(0);
@@ -73,22 +82,22 @@ describeOnEach('SqlPassageIndex', (node) => {
 
   it('returns false from finish if the document was dropped before', async () => {
     const document = createDocument(1);
-    await index().begin(document.id, 'content');
-    await other().drop(document.id);
-    expect(await index().finish(document)).toBe(false);
+    await index().startDocument(document.id, 'content');
+    await other().deleteDocument(document.id);
+    expect(await index().finishDocument(document)).toBe(false);
     expect(await index().find(document.id)).toBeUndefined();
   });
 
   it('finds inflected and differently cased words, also in titles and headings', async () => {
     const document = createDocument(4, { title: 'Handbook of kettles' });
-    await index().begin(document.id, 'content');
+    await index().startDocument(document.id, 'content');
     await index().addPassages(document, [
       createPassage('Cleaning the filters is easy.', 0),
       createPassage('It whistles.', 1, ['Daily use']),
       createPassage('Call the service.', 2, ['Warranty']),
       createPassage('Größe und Maß', 3),
     ]);
-    await index().finish(document);
+    await index().finishDocument(document);
     expect(await search('how do I clean a filter?', [document])).toEqual([0]);
     expect(await search('warranties', [document])).toEqual([2]);
     expect(await search('GROSSE größe', [document])).toEqual([3]);
@@ -159,9 +168,9 @@ describeOnEach('SqlPassageIndex', (node) => {
     await index().addVectors(key, second);
     await index().addVectors(key, first);
     await index().addVectors(key, first);
-    expect(await other().vectors(key)).toEqual([first, second]);
+    expect(await other().readVectors(key)).toEqual([first, second]);
     expect(await other().countVectors(key)).toBe(3);
-    expect(await other().vectors({ ...key, model: 'n' })).toEqual([]);
+    expect(await other().readVectors({ ...key, model: 'n' })).toEqual([]);
     expect(await other().countVectors({ ...key, model: 'n' })).toBe(0);
   });
 
@@ -194,7 +203,7 @@ describeOnEach('SqlPassageIndex', (node) => {
       await files.put({ ...stored, path: `file ${at}`, etag: blob, blob }, undefined, 100);
       await index().recordContent(blob, `content of ${[referenced, orphaned][at]?.id}`);
     }
-    await index().begin(unfinished.id, 'content of nothing');
+    await index().startDocument(unfinished.id, 'content of nothing');
     await index().addPassages(unfinished, [createPassage('unfinished')]);
     await index().sweep();
     expect(await index().find(orphaned.id)).toEqual(orphaned);
@@ -210,12 +219,12 @@ describeOnEach('SqlPassageIndex', (node) => {
 
   it('stores, searches, and drops thousands of passages', async () => {
     const document = createDocument(2300);
-    await index().begin(document.id, 'content');
+    await index().startDocument(document.id, 'content');
     const passages = Array.from({ length: 2300 }, (_, nth) => createPassage(`passage number ${nth} of many`, nth));
     await index().addPassages(document, passages);
-    await index().finish(document);
+    await index().finishDocument(document);
     expect((await search('number 1777', [document]))[0]).toBe(1777);
-    await index().drop(document.id);
+    await index().deleteDocument(document.id);
     expect(await search('number 1777', [document])).toEqual([]);
     expect(await index().read(document.id, 0, 9999)).toEqual([]);
     expect(await put(['after it']).then(({ id }) => index().find(id))).toBeDefined();

@@ -8,9 +8,9 @@ import { startProcess } from '#test/start-process.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
-import { ownBucket, pathOf, quickApp, save, show } from '../applications/support.ts';
+import { getApplicationPath, ownBucket, quickApp, save, show } from '../applications/support.ts';
 import { until } from './library.ts';
-import { TestShelves } from './rig.ts';
+import { TestFiles } from './rig.ts';
 
 const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
 
@@ -20,54 +20,57 @@ interface ListedDocument {
   readonly [field: string]: unknown;
 }
 
-let shelves: TestShelves;
+let testFiles: TestFiles;
 let service: TestService;
 let errors: string[];
 
 async function start(options: ServiceOptions = {}, configuration: object = {}): Promise<void> {
   const recordError = (message: string): number => errors.push(message);
-  service = await startService({ models, ...configuration }, { ...shelves.options, reportError: recordError, ...options });
+  service = await startService({ models, ...configuration }, { ...testFiles.options, reportError: recordError, ...options });
 }
 
 beforeEach(async () => {
   errors = [];
-  shelves = await TestShelves.open();
+  testFiles = await TestFiles.open();
 });
 
 afterEach(async () => {
-  shelves.blobs.release();
+  testFiles.blobs.release();
   await service?.close();
-  await shelves[Symbol.asyncDispose]();
+  await testFiles[Symbol.asyncDispose]();
 });
 
 function saveWith(references: readonly string[]): Promise<TestResponse> {
-  return save(service, pathOf('app'), quickApp({ document_relative_url: references }));
+  return save(service, getApplicationPath('app'), quickApp({ document_relative_url: references }));
 }
 
-function ask(id = `applications/${ownBucket}/app`, key?: string): Promise<TestResponse> {
+function requestProgress(id = `applications/${ownBucket}/app`, key?: string): Promise<TestResponse> {
   return show(service, `/v1/deployments/${id}/documents`, key);
 }
 
-async function documents(id?: string, key?: string): Promise<readonly ListedDocument[]> {
-  const { status, json } = await ask(id, key);
+async function listDocuments(id?: string, key?: string): Promise<readonly ListedDocument[]> {
+  const { status, json } = await requestProgress(id, key);
   expect(status).toBe(200);
   return (json as { data: ListedDocument[] }).data;
 }
 
 async function getStates(): Promise<string[]> {
-  return (await documents()).map(({ state }) => state);
+  return (await listDocuments()).map(({ state }) => state);
 }
 
-const getBlob = (nth: number): string => shelves.files.all[nth]?.blob ?? '';
+const getBlob = (nth: number): string => testFiles.files.all[nth]?.blob ?? '';
 
 describe('saving an application', () => {
-  it('starts to read its documents and does not wait for them', async () => {
+  it('starts to index its documents and does not wait for the result', async () => {
     await start();
-    shelves.blobs.hold();
-    const references = [await shelves.put('a.txt', 'First text.', ownBucket), await shelves.put('b.txt', 'Second.', ownBucket)];
+    testFiles.blobs.hold();
+    const references = [
+      await testFiles.put('a.txt', 'First text.', ownBucket),
+      await testFiles.put('b.txt', 'Second.', ownBucket),
+    ];
     expect((await saveWith(references)).status).toBe(201);
     await until(async () => (await getStates())[0] === 'indexing');
-    expect(await documents()).toEqual([
+    expect(await listDocuments()).toEqual([
       {
         name: 'a.txt',
         reference: references[0],
@@ -85,33 +88,33 @@ describe('saving an application', () => {
         passages: { done: 0, total: null },
       },
     ]);
-    shelves.blobs.release();
+    testFiles.blobs.release();
     await until(async () => (await getStates()).every((state) => state === 'ready'));
-    expect((await documents())[1]).toMatchObject({ searchable: true, passages: { done: 1, total: 1 } });
-    expect(shelves.blobs.reads).toEqual([getBlob(0), getBlob(1)]);
+    expect((await listDocuments())[1]).toMatchObject({ searchable: true, passages: { done: 1, total: 1 } });
+    expect(testFiles.blobs.reads).toEqual([getBlob(0), getBlob(1)]);
   });
 
-  it('reads its documents without a progress request', async () => {
+  it('indexes its documents even if no client requests the progress', async () => {
     await start();
-    const reference = await shelves.put('a.txt', 'First text.', ownBucket);
+    const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     await saveWith([reference]);
-    await until(async () => (await shelves.index.findContent(getBlob(0))) !== undefined);
+    await until(async () => (await testFiles.index.findContent(getBlob(0))) !== undefined);
   });
 
-  it('succeeds if the file index is unavailable, and a later progress request reads the documents', async () => {
+  it('succeeds if the file index is unavailable, and a later progress request starts the indexing', async () => {
     let isUnavailable = true;
-    const { files, blobs } = shelves;
+    const { files, blobs } = testFiles;
     const unreliable = {
       find: async (bucket: string, path: string) =>
         isUnavailable ? Promise.reject(createStoreError('gone')) : files.find(bucket, path),
-      findAll: async (places: Parameters<typeof files.findAll>[0]) =>
-        isUnavailable ? Promise.reject(createStoreError('gone')) : files.findAll(places),
+      findAll: async (locations: Parameters<typeof files.findAll>[0]) =>
+        isUnavailable ? Promise.reject(createStoreError('gone')) : files.findAll(locations),
     };
     await start({ files: { index: unreliable as never, blobs } });
-    const reference = await shelves.put('a.txt', 'First text.', ownBucket);
+    const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     expect((await saveWith([reference])).status).toBe(201);
-    await until(() => errors.includes('cannot index documents ahead of use'));
-    expect((await ask()).status).toBe(503);
+    await until(() => errors.includes('Cannot index documents in advance'));
+    expect((await requestProgress()).status).toBe(503);
     isUnavailable = false;
     await until(async () => (await getStates())[0] === 'ready');
   });
@@ -121,23 +124,23 @@ describe('the documents endpoint of an application', () => {
   it('returns the reason for each failed document', async () => {
     await start();
     const references = [
-      await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
-      await shelves.put('scanned.pdf', makePdf([[], []]), ownBucket),
-      await shelves.put('Größe 猫.txt', 'Text.', ownBucket),
-      await shelves.put('gone away 猫.txt', 'Text.', ownBucket),
+      await testFiles.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
+      await testFiles.put('scanned.pdf', makePdf([[], []]), ownBucket),
+      await testFiles.put('Größe 猫.txt', 'Text.', ownBucket),
+      await testFiles.put('gone away 猫.txt', 'Text.', ownBucket),
     ];
     expect((await saveWith(references)).status).toBe(201);
-    await shelves.files.delete(ownBucket, 'gone away 猫.txt', undefined);
+    await testFiles.files.delete(ownBucket, 'gone away 猫.txt', undefined);
     await until(async () => (await getStates()).every((state) => state === 'ready' || state === 'failed'));
-    expect((await documents()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
+    expect((await listDocuments()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
-      ['scanned.pdf', 'failed', 'It has no text: it seems to be scanned, and pictures are not read.'],
+      ['scanned.pdf', 'failed', 'It has no text. It seems to be scanned, and Parley does not read text in images.'],
       ['Größe 猫.txt', 'ready', null],
-      ['gone away 猫.txt', 'failed', 'No file is stored at this path. It may have been moved or deleted.'],
+      ['gone away 猫.txt', 'failed', 'No file is testFiles at this path. It may have been moved or deleted.'],
     ]);
   });
 
-  it('lists documents to users of the application, and file references only to its owner and administrators', async () => {
+  it('lists documents for all users of the application, and file references only for its owner and administrators', async () => {
     const keys = {
       'caller-key': { project: 'test' },
       staff: { project: 'staff', role: 'staff' },
@@ -145,37 +148,43 @@ describe('the documents endpoint of an application', () => {
       stranger: { project: 'stranger' },
     };
     await start({}, { keys });
-    const reference = await shelves.put('a.txt', 'Text.', ownBucket);
-    await save(service, pathOf('app'), quickApp({ document_relative_url: [reference] }, { userRoles: ['staff'] }));
+    const reference = await testFiles.put('a.txt', 'Text.', ownBucket);
+    await save(service, getApplicationPath('app'), quickApp({ document_relative_url: [reference] }, { userRoles: ['staff'] }));
     const id = `applications/${ownBucket}/app`;
-    expect((await documents(id))[0]?.reference).toBe(reference);
-    expect((await documents(id, 'admin'))[0]?.reference).toBe(reference);
-    expect(Object.keys((await documents(id, 'staff'))[0] ?? {})).toEqual(['name', 'state', 'searchable', 'reason', 'passages']);
-    expect((await ask(id, 'stranger')).status).toBe(403);
-    expect((await ask(`${id}/x`)).status).toBe(404);
-    expect((await ask(id, 'unknown')).status).toBe(401);
+    expect((await listDocuments(id))[0]?.reference).toBe(reference);
+    expect((await listDocuments(id, 'admin'))[0]?.reference).toBe(reference);
+    expect(Object.keys((await listDocuments(id, 'staff'))[0] ?? {})).toEqual([
+      'name',
+      'state',
+      'searchable',
+      'reason',
+      'passages',
+    ]);
+    expect((await requestProgress(id, 'stranger')).status).toBe(403);
+    expect((await requestProgress(`${id}/x`)).status).toBe(404);
+    expect((await requestProgress(id, 'unknown')).status).toBe(401);
   });
 
   it('returns an empty list for a deployment without documents', async () => {
     await start();
-    expect((await ask('demo')).json).toEqual({ object: 'list', data: [] });
+    expect((await requestProgress('demo')).json).toEqual({ object: 'list', data: [] });
   });
 
   it('reports documents as ready after a restart without reading them again', async () => {
     await start();
-    const reference = await shelves.put('a.txt', 'Text.', ownBucket);
+    const reference = await testFiles.put('a.txt', 'Text.', ownBucket);
     await saveWith([reference]);
     await until(async () => (await getStates())[0] === 'ready');
     await service.close();
     await start();
     await saveWith([reference]);
     expect(await getStates()).toEqual(['ready']);
-    expect(shelves.blobs.reads).toHaveLength(1);
+    expect(testFiles.blobs.reads).toHaveLength(1);
   });
 });
 
 describe('a running node', () => {
-  it('reads the documents of configured applications at the start and after a reload', async () => {
+  it('indexes the documents of configured applications at startup and after a reload', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'parley-progress-'));
     const flags = ['--data', folder.path];
     const getFileReference = (name: string) => `files/${ownBucket}/${name}`;
@@ -191,16 +200,16 @@ describe('a running node', () => {
       await node.configure({ models, applications: { app: createApp('one.txt') } });
       await until(() => countIndexed() > 0);
     }
-    const read = countIndexed();
+    const indexedBefore = countIndexed();
     await using node = await startProcess({ configuration: { models, applications: { app: createApp('two.md') } }, flags });
-    await until(() => countIndexed() > read);
+    await until(() => countIndexed() > indexedBefore);
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0 });
     expect(node.output.stdout + node.output.stderr).not.toMatch(/"level":"error"/);
   }, 60_000);
 });
 
-/** Returns the number of complete documents in the database of a node. */
+/** Returns the number of completely indexed documents in the database of a node. */
 function countDocuments(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true });
   const row = database.prepare('select count(*) as count from indexed_documents where is_whole = 1').get();

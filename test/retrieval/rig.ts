@@ -9,11 +9,11 @@ import type { TestResponse } from '#test/send-request.ts';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
 import { computeDocumentId } from '../../src/tools/retrieval/indexing/read-content.ts';
-import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
+import { calls, getMessage, type Rig, says, startRig } from '../quick-apps/support.ts';
 import { wordEmbedder } from './word-embedder.ts';
 
 /** Stored files and their passage index, which outlive a service. */
-export class TestShelves implements AsyncDisposable {
+export class TestFiles implements AsyncDisposable {
   readonly files = new MemoryFileIndex();
   readonly blobs = new MemoryBlobs();
   readonly index: SqlPassageIndex;
@@ -26,9 +26,9 @@ export class TestShelves implements AsyncDisposable {
     this.index = new SqlPassageIndex(database.database);
   }
 
-  static async open(): Promise<TestShelves> {
+  static async open(): Promise<TestFiles> {
     const fresh = await freshSqlite();
-    return new TestShelves(fresh, await fresh.open());
+    return new TestFiles(fresh, await fresh.open());
   }
 
   /** Stores a file and returns its reference. */
@@ -67,7 +67,7 @@ interface StartOptions {
 
 /** Starts a quick app over these files. By default, its model calls `query_document` with `args` and then answers "Done.". */
 export function startWith(
-  shelves: TestShelves,
+  testFiles: TestFiles,
   references: readonly string[],
   args: object,
   overrides: StartOptions = {},
@@ -76,11 +76,11 @@ export function startWith(
   return startRig({
     app: { document_relative_url: [...references], ...app },
     replies,
-    options: { ...shelves.options, ...options },
+    options: { ...testFiles.options, ...options },
     configuration,
   });
 }
 
 export function getAttachments(response: TestResponse): readonly ResponseAttachment[] {
-  return messageOf(response).custom_content?.attachments ?? [];
+  return getMessage(response).custom_content?.attachments ?? [];
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { hello } from '#test/chunks.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { pathOf, quickApp } from '../applications/support.ts';
+import { getApplicationPath, quickApp } from '../applications/support.ts';
 import { requireSane } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   }));
   await as('victim-key', 'PUT', `/v1/files/${victim}/secret.txt`, canary);
   await as('thief-key', 'PUT', `/v1/files/${thief}/own.txt`, 'own');
-  await as('victim-key', 'PUT', pathOf('app', victim), quickApp({ model: 'gpt', instructions: canary }));
+  await as('victim-key', 'PUT', getApplicationPath('app', victim), quickApp({ model: 'gpt', instructions: canary }));
 });
 
 afterAll(() => fullService[Symbol.asyncDispose]());
@@ -85,7 +85,7 @@ describe('path traversal out of a bucket', () => {
       }
     }
     expect((await as('victim-key', 'GET', `/v1/files/${victim}/secret.txt`)).text).toBe(canary);
-    expect((await as('victim-key', 'GET', pathOf('app', victim))).text).toContain(canary);
+    expect((await as('victim-key', 'GET', getApplicationPath('app', victim))).text).toContain(canary);
   });
 });
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as passed } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { startPaced } from '#test/paced-server.ts';
 import { withKey } from '#test/start-service.ts';
-import { pathOf } from '../applications/support.ts';
+import { getApplicationPath } from '../applications/support.ts';
 import { inTime } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 
@@ -32,7 +32,7 @@ const routesWithBody: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/v1/consent/app'],
   ['POST', '/v1/import-openapi'],
   ['POST', '/v1/tools/list'],
-  ['PUT', pathOf('mine', bucket)],
+  ['PUT', getApplicationPath('mine', bucket)],
   ['PUT', `/v1/files/${bucket}/a`],
 ];
 
@@ -157,14 +157,19 @@ describe('slow body', () => {
   });
 
   it('is read completely if it arrives fast enough, regardless of the total time', async () => {
-    const { open } = await startPaced();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { server, open } = await startPaced();
+    const connected = once(server, 'connection') as Promise<[Socket]>;
     const socket = open('/');
-    const fullService = readAll(socket);
-    for (let sent = 0; sent < 6_000; sent += 600) {
-      socket.write('x'.repeat(600));
-      await passed(40);
+    const response = readAll(socket);
+    const [serverSocket] = await connected;
+    for (let sent = 0; sent < 6_000; sent += 1_200) {
+      socket.write('x'.repeat(1_200));
+      while (serverSocket.bytesRead < socket.bytesWritten) await passed(1);
+      vi.advanceTimersByTime(100);
     }
-    expect(await fullService).toMatch(/whole$/);
+    expect(await response).toMatch(/whole$/);
   });
 
   it('is not rejected if the handler does not read it yet', async () => {

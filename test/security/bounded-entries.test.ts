@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { hello } from '#test/chunks.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type DependencyGraph, startService, type TestService, withKey } from '#test/start-service.ts';
-import { ownBucket, pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, ownBucket, quickApp, save } from '../applications/support.ts';
 
 const store = new MemoryApplicationStore();
 const graphs: DependencyGraph[] = [];
@@ -38,8 +38,8 @@ describe('conditions of a quick app', () => {
   it('are rejected with the path of the first if 40 expressions unfold to thousands of instructions', async () => {
     const app = quickApp({ applications_as_tools: createEntries(40, '(?:x?){1000}') });
     let answer: Awaited<ReturnType<typeof save>> | undefined;
-    const holdMs = await measureLongestHold(async () => {
-      answer = await save(service, pathOf('unfolding'), app);
+    const holdMs = await measureEventLoopBlock(async () => {
+      answer = await save(service, getApplicationPath('unfolding'), app);
     });
     expect([answer?.status, answer?.error.param]).toEqual([
       400,
@@ -56,7 +56,7 @@ describe('conditions of a quick app', () => {
       [[{ conditions }], `${path}[0].conditions`],
       [createEntries(101, 'a'), path],
     ] as const) {
-      const { status, error } = await save(service, pathOf('many'), quickApp({ applications_as_tools }));
+      const { status, error } = await save(service, getApplicationPath('many'), quickApp({ applications_as_tools }));
       expect([status, error.param]).toEqual([400, param]);
     }
   });
@@ -64,7 +64,7 @@ describe('conditions of a quick app', () => {
   it('do not block the event loop on each call if an earlier version stored 80 of them', async () => {
     await storeOldEntry('long', quickApp({}, { description: 'x'.repeat(20_000) }));
     const id = await storeOldEntry('matching', quickApp({ applications_as_tools: createEntries(80, '(?:x?){1000}') }));
-    const holdMs = await measureLongestHold(() => service.chat(id, { messages: hello }));
+    const holdMs = await measureEventLoopBlock(() => service.chat(id, { messages: hello }));
     expect(holdMs).toBeLessThan(maxHoldMs);
   });
 });
@@ -85,15 +85,15 @@ describe('references in an application', () => {
       'applicationProperties.document_relative_url',
     ],
   ])('are rejected if %s has more than 200 entries', async (_what, app, param) => {
-    const { status, error } = await save(service, pathOf('naming'), app);
+    const { status, error } = await save(service, getApplicationPath('naming'), app);
     expect([status, error.param]).toEqual([400, param]);
     expect(error.message).toContain('at most 200 items');
   });
 
   it('are looked up in one query for a consent form and for a call', async () => {
     const dependencies = names(200, `applications/${ownBucket}/other`);
-    await save(service, pathOf('other7'), quickApp());
-    const saved = await save(service, pathOf('depending'), quickApp({}, { dependencies }));
+    await save(service, getApplicationPath('other7'), quickApp());
+    const saved = await save(service, getApplicationPath('depending'), quickApp({}, { dependencies }));
     expect(saved.status).toBe(201);
     const id = `applications/${ownBucket}/depending`;
     const find = vi.spyOn(store, 'find');
@@ -117,7 +117,7 @@ describe('references in an application', () => {
     const files = { index, blobs: {} as never };
     await using other = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, { files });
     const app = quickApp({ document_relative_url: names(200, `files/${ownBucket}/`) });
-    const { status, error } = await save(other, pathOf('documents'), app);
+    const { status, error } = await save(other, getApplicationPath('documents'), app);
     expect([status, error.param]).toEqual([400, 'applicationProperties.document_relative_url[0]']);
     expect(findAll.mock.calls).toHaveLength(1);
   });
@@ -130,7 +130,7 @@ describe('text fields of an application', () => {
     ['description', 4001],
     ['iconUrl', 8193],
   ])('are rejected if %s has %d characters', async (field, chars) => {
-    const { status, error } = await save(service, pathOf('wordy'), quickApp({}, { [field]: 'x'.repeat(chars) }));
+    const { status, error } = await save(service, getApplicationPath('wordy'), quickApp({}, { [field]: 'x'.repeat(chars) }));
     expect([status, error.param]).toEqual([400, field]);
   });
 
@@ -138,7 +138,7 @@ describe('text fields of an application', () => {
     ['features', { note: 'x'.repeat(17_000) }],
     ['defaults', { note: 'x'.repeat(66_000) }],
   ])('are rejected if %s is too large', async (field, value) => {
-    const { status, error } = await save(service, pathOf('wordy'), quickApp({}, { [field]: value }));
+    const { status, error } = await save(service, getApplicationPath('wordy'), quickApp({}, { [field]: value }));
     expect([status, error.param]).toEqual([400, field]);
   });
 });

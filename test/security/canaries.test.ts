@@ -7,7 +7,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import type { TestResponse } from '#test/send-request.ts';
 import { type Ended, startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
-import { pathOf, quickApp } from '../applications/support.ts';
+import { getApplicationPath, quickApp } from '../applications/support.ts';
 import { type Issuer, startIssuer } from '../identity/support.ts';
 import { answerAll, canary, configuration, contents, secrets, tools } from './canary-world.ts';
 
@@ -70,7 +70,7 @@ async function runTraffic(): Promise<void> {
     client: secrets['saved client secret'],
     mcp: secrets['saved mcp'],
   });
-  const path = pathOf('mine', bucket);
+  const path = getApplicationPath('mine', bucket);
   await send('saving', 'PUT', path, quickApp({ model: 'gpt', ...saved }));
   await send('a faulty saving', 'PUT', path, quickApp({ model: 'none', ...saved, temperature: 7 }));
   await send('showing', 'GET', path);

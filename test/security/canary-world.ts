@@ -1,7 +1,7 @@
 import { delta, finish, plainCompletion, plainReply } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply } from '#test/scripted-upstream.ts';
 import { quickApp } from '../applications/support.ts';
-import { entryOf, type Issuer } from '../identity/support.ts';
+import { createProviderEntry, type Issuer } from '../identity/support.ts';
 
 /** Returns a value without a known format, so that no pattern can detect it. */
 export function canary(name: string): string {
@@ -144,7 +144,7 @@ export function configuration(hostUrl: string, issuer: Issuer): object {
       third: { key: secrets['other key'], project: 'third' },
     },
     roles: { counted: { limits: { '*': { day: 1_000_000 } } } },
-    identityProviders: { sso: entryOf(issuer) },
+    identityProviders: { sso: createProviderEntry(issuer) },
     addin: { enabled: true },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   };

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
-import { pathOf, quickApp } from '../applications/support.ts';
+import { getApplicationPath, quickApp } from '../applications/support.ts';
 import { bounds, exchangeBytes, failOnUnhandledRejection, inTime, nearMiss, oddValues, requireSane } from './fuzz-support.ts';
 import { type FullService, startFullService } from './support.ts';
 import { application, bucket, chat, document, message, toolChat } from './valid-requests.ts';
@@ -38,7 +38,7 @@ const targets: Readonly<Record<string, Target>> = {
     path: '/v1/consent/app',
     valid: { consent: { app: { consentRequired: true }, gpt: { consentRequired: false } } },
   },
-  'saved application': { method: 'PUT', path: pathOf('mine', bucket), valid: application },
+  'saved application': { method: 'PUT', path: getApplicationPath('mine', bucket), valid: application },
   'tool list': {
     path: '/v1/tools/list',
     valid: {
@@ -79,7 +79,7 @@ beforeAll(async () => {
       tools: { connectMs: 300, timeoutMs: 500 },
     };
   });
-  fullService.host.script(answerWell);
+  fullService.host.script(answerValid);
   const document = { method: 'PUT', headers: { ...withKey(), 'content-type': 'text/plain' }, body: 'a' };
   expect((await fetch(`${fullService.service.url}/v1/files/${bucket}/a`, document)).status).toBe(200);
 });
@@ -97,7 +97,7 @@ const claudeReply = {
   ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } },
 };
 
-function answerWell(answering: Parameters<ReturnType<typeof jsonReply>>[0]): void | Promise<void> {
+function answerValid(answering: Parameters<ReturnType<typeof jsonReply>>[0]): void | Promise<void> {
   const { path } = answering.received;
   const vectors = {
     object: 'list',
@@ -124,15 +124,15 @@ async function send(
 const text = (value: unknown): string => JSON.stringify(value) ?? '';
 
 describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POST', path, valid }) => {
-  const place = { method, path };
+  const target = { method, path };
 
   it('succeeds with a valid body', async () => {
-    expect([200, 201]).toContain(await send(place, text(valid)));
+    expect([200, 201]).toContain(await send(target, text(valid)));
   });
 
   it('is answered or rejected with an almost valid body', async () => {
     await fc.assert(
-      fc.asyncProperty(nearMiss(valid), async (value) => void (await send(place, text(value)))),
+      fc.asyncProperty(nearMiss(valid), async (value) => void (await send(target, text(value)))),
       bounds(60),
     );
   });
@@ -144,19 +144,23 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
       fc.json(),
     );
     await fc.assert(
-      fc.asyncProperty(body, async (sent) => void (await send(place, sent))),
+      fc.asyncProperty(body, async (requestBody) => void (await send(target, requestBody))),
       bounds(30),
     );
   });
 
   it('is answered or rejected with a truncated or damaged body', async () => {
-    const fullService = Buffer.from(text(valid));
-    const damage = fc.record({ at: fc.nat(fullService.length - 1), byte: fc.integer({ min: 0, max: 255 }), cut: fc.boolean() });
+    const validBytes = Buffer.from(text(valid));
+    const damage = fc.record({
+      at: fc.nat(validBytes.length - 1),
+      byte: fc.integer({ min: 0, max: 255 }),
+      isTruncated: fc.boolean(),
+    });
     await fc.assert(
-      fc.asyncProperty(damage, async ({ at, byte, cut }) => {
-        const sent = Buffer.from(cut ? fullService.subarray(0, at) : fullService);
-        if (!cut) sent[at] = byte;
-        await send(place, sent);
+      fc.asyncProperty(damage, async ({ at, byte, isTruncated }) => {
+        const requestBody = Buffer.from(isTruncated ? validBytes.subarray(0, at) : validBytes);
+        if (!isTruncated) requestBody[at] = byte;
+        await send(target, requestBody);
       }),
       bounds(30),
     );
@@ -165,11 +169,11 @@ describe.each(Object.entries(targets))('request for %s', (_what, { method = 'POS
 
 describe('saved application with unusual values', () => {
   it('does not break listings and calls', async () => {
-    const place = { method: 'PUT', path: pathOf('odd', bucket) };
+    const target = { method: 'PUT', path: getApplicationPath('odd', bucket) };
     let saved = 0;
     await fc.assert(
       fc.asyncProperty(nearMiss(application), async (value) => {
-        if ((await send(place, text(value))) >= 400) return;
+        if ((await send(target, text(value))) >= 400) return;
         saved += 1;
         const get = { 'api-key': callerKey };
         for (const listed of ['/openai/deployments', '/anthropic/v1/models', `/v1/applications/${bucket}/`]) {
@@ -280,7 +284,7 @@ const headerValue = fc.oneof(
 );
 const header = fc.tuple(headerName, headerValue).map(([name, value]) => `${name}: ${value}`);
 
-/** Returns the status of the first answer to raw bytes, and its body if it has a length. */
+/** Returns the status of the first response to raw bytes, and its body if it has a length, or undefined if there is no response. */
 async function sendBytes(bytes: Buffer, ends: boolean): Promise<{ status: number; text: string } | undefined> {
   const output = await inTime(
     exchangeBytes(fullService.service.url, bytes, { ends }),
@@ -305,9 +309,9 @@ describe('arbitrary request', () => {
           ...(hasKey ? [`api-key: ${callerKey}`] : []),
           ...headers,
         ];
-        const sent = `${method} ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n{}`;
-        const answer = await sendBytes(Buffer.from(sent, 'latin1'), false);
-        if (answer === undefined) throw new Error(`no answer to ${sent}`);
+        const requestText = `${method} ${path} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n{}`;
+        const answer = await sendBytes(Buffer.from(requestText, 'latin1'), false);
+        if (answer === undefined) throw new Error(`no answer to ${requestText}`);
         requireSane(answer.status < 400 ? { ...answer, text: '' } : answer);
       }),
       bounds(400),
@@ -335,8 +339,8 @@ describe('arbitrary request', () => {
         .map((lines) => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')),
     );
     await fc.assert(
-      fc.asyncProperty(bytes, async (sent) => {
-        const answer = await sendBytes(sent, true);
+      fc.asyncProperty(bytes, async (requestBytes) => {
+        const answer = await sendBytes(requestBytes, true);
         if (answer !== undefined && answer.status >= 400) requireSane(answer);
       }),
       bounds(200),
@@ -362,8 +366,8 @@ describe('multipart form', () => {
       'a/b;',
     );
     await fc.assert(
-      fc.asyncProperty(body, type, async (sent, contentType) => {
-        await send({ path: `/v1/files/${bucket}/a` }, sent, contentType);
+      fc.asyncProperty(body, type, async (requestBody, contentType) => {
+        await send({ path: `/v1/files/${bucket}/a` }, requestBody, contentType);
       }),
       bounds(100),
     );

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { finish, text } from '#test/chunks.ts';
-import { measureLeastHold } from '#test/longest-hold.ts';
+import { measureMinEventLoopBlock } from '#test/event-loop-block.ts';
 import { piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket } from '../applications/support.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 
 const maxHoldMs = 250;
 const megabyte = 1024 ** 2;
@@ -27,12 +27,12 @@ const pieces = (event: string): string[] =>
 const ending = `${toEvent(finish())}data: [DONE]\n\n`;
 
 let upstream: ScriptedUpstream;
-let stores: TestShelves;
+let stores: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  stores = await TestShelves.open();
+  stores = await TestFiles.open();
   const models = { demo: { upstreams: [{ protocol: 'demo' }] }, gpt: { upstreams: [{ endpoint: upstream.endpoint }] } };
   service = await startService({ models }, stores.options);
 });
@@ -48,7 +48,7 @@ const countTokens = (input: readonly object[]) => post('/v1/responses/input_toke
 
 async function expectShortHold(status: number, run: () => Promise<{ status: number; json: unknown }>): Promise<void> {
   let answer: { status: number; json: unknown } | undefined;
-  const heldMs = await measureLeastHold(maxHoldMs, async () => {
+  const heldMs = await measureMinEventLoopBlock(maxHoldMs, async () => {
     answer = await run();
   });
   expect(answer).toMatchObject({ status });
@@ -80,7 +80,7 @@ describe('POST /v1/responses/input_tokens', () => {
   ])('rejects a %s of more than 8192 characters', async (field, part) => {
     const input = [{ role: 'user', content: [{ ...part, [field]: `https://x.example/${'.a?'.repeat(50_000)}` }] }];
     let answer: Awaited<ReturnType<typeof post>> | undefined;
-    const heldMs = await measureLeastHold(maxHoldMs, async () => {
+    const heldMs = await measureMinEventLoopBlock(maxHoldMs, async () => {
       answer = await countTokens(input);
     });
     expect(answer?.json).toMatchObject({ error: { code: 'invalid_request', param: `input[0].content[0].${field}` } });
@@ -141,7 +141,7 @@ describe('attachment URLs', () => {
 describe('streamed upstream event of 16 MiB', () => {
   it.each(largeEvents)('does not hold the event loop: %s', async (_name, event) => {
     upstream.script(piecesReply(...pieces(event), ending));
-    const heldMs = await measureLeastHold(maxHoldMs, () =>
+    const heldMs = await measureMinEventLoopBlock(maxHoldMs, () =>
       post(chatPath('gpt'), { messages: [{ role: 'user', content: 'x' }], stream: true }),
     );
     expect(heldMs).toBeLessThan(maxHoldMs);

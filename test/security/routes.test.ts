@@ -5,8 +5,8 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestRequest, TestResponse } from '#test/send-request.ts';
 import { chatPath } from '#test/start-service.ts';
-import { pathOf, quickApp } from '../applications/support.ts';
-import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { getApplicationPath, quickApp } from '../applications/support.ts';
+import { createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 import { formType, sound, toForm } from '../passthrough/support.ts';
 import { type FullService, startFullService } from './support.ts';
 
@@ -275,16 +275,16 @@ const table: readonly Row[] = [
     toRequest: post('/v1/tools/run', { toolset, tool: 'x', application: savedId }),
     outcomes: byOwner(200),
   },
-  { route: 'GET /v1/applications/*', toRequest: get(pathOf('made', ownerBucket)), outcomes: byOwner(200) },
+  { route: 'GET /v1/applications/*', toRequest: get(getApplicationPath('made', ownerBucket)), outcomes: byOwner(200) },
   { route: 'GET /v1/applications/*', toRequest: get(`/v1/applications/${ownerBucket}/`), outcomes: byOwner(200) },
   {
     route: 'PUT /v1/applications/*',
-    toRequest: put(pathOf('made', ownerBucket), quickApp({ instructions: canary, model: 'model' })),
+    toRequest: put(getApplicationPath('made', ownerBucket), quickApp({ instructions: canary, model: 'model' })),
     outcomes: byOwner(200),
   },
   {
     route: 'DELETE /v1/applications/*',
-    toRequest: () => ({ method: 'DELETE', path: pathOf('doomed', ownerBucket) }),
+    toRequest: () => ({ method: 'DELETE', path: getApplicationPath('doomed', ownerBucket) }),
     outcomes: byOwner(204),
   },
   { route: 'GET /v1/versions/applications/*', toRequest: get(`/v1/versions/${savedId}`), outcomes: byOwner(200) },
@@ -476,14 +476,14 @@ beforeAll(async () => {
       'roleless-key': { project: 'roleless', role: 'guest' },
     },
     roles: { staff: { selfService: { keys: 1, maxDays: 30 } } },
-    identityProviders: { sso: entryOf(issuer, { rolesClaim: 'roles' }) },
+    identityProviders: { sso: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
   }));
   for (const name of ['given', 'kept', 'doomed', 'gone'])
     await as('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);
   for (const [kind, record] of Object.entries(records))
     for (const name of ['kept', 'doomed']) await as('owner-key', 'PUT', `/v1/${kind}/${ownerBucket}/${name}`, record);
   for (const name of ['made', 'doomed'])
-    await as('owner-key', 'PUT', pathOf(name, ownerBucket), quickApp({ instructions: canary, model: 'model' }));
+    await as('owner-key', 'PUT', getApplicationPath(name, ownerBucket), quickApp({ instructions: canary, model: 'model' }));
   const ended = await getCallKey((answering) => jsonReply(plainCompletion('over'))(answering));
   const chain = await getCallKey(async (answering) => {
     fullService.host.script(jsonReply(plainCompletion('hi')));

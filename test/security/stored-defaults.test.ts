@@ -4,7 +4,7 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { ownBucket, pathOf, quickApp, remove, save, show } from '../applications/support.ts';
+import { getApplicationPath, ownBucket, quickApp, remove, save, show } from '../applications/support.ts';
 
 const store = new MemoryApplicationStore();
 let host: ScriptedUpstream;
@@ -53,7 +53,7 @@ const invalidDefaults: readonly [object, string][] = [
 
 describe('defaults of a saved application', () => {
   it.each(invalidDefaults)('are rejected with 400 and their path on save: %j', async (defaults, param) => {
-    const { status, error } = await save(service, pathOf('saved'), { ...quickApp(), defaults });
+    const { status, error } = await save(service, getApplicationPath('saved'), { ...quickApp(), defaults });
     expect([status, error?.code, error?.param]).toEqual([400, 'invalid_request', param]);
   });
 
@@ -65,11 +65,11 @@ describe('defaults of a saved application', () => {
       const answer = await service.chat(id, { messages: hello });
       expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);
       expect(answer.error?.message).toContain(param);
-      const storedApplication = await show(service, pathOf(name));
+      const storedApplication = await show(service, getApplicationPath(name));
       expect([storedApplication.status, (storedApplication.json as { defaults: object }).defaults]).toEqual([200, defaults]);
-      expect((await save(service, pathOf(name), quickApp())).status).toBe(200);
+      expect((await save(service, getApplicationPath(name), quickApp())).status).toBe(200);
       expect((await service.chat(id, { messages: hello })).status).toBe(200);
-      expect((await remove(service, pathOf(name))).status).toBe(204);
+      expect((await remove(service, getApplicationPath(name))).status).toBe(204);
     },
   );
 
@@ -81,7 +81,7 @@ describe('defaults of a saved application', () => {
 
   it('reject a request that conflicts with them', async () => {
     const functions = [{ name: 'find', parameters: { type: 'object' } }];
-    await save(service, pathOf('functions'), { endpoint: `${host.url}/app`, defaults: { functions } });
+    await save(service, getApplicationPath('functions'), { endpoint: `${host.url}/app`, defaults: { functions } });
     const tools = [{ type: 'function', function: { name: 'look' } }];
     const { status, error } = await service.chat(`applications/${ownBucket}/functions`, { messages: hello, tools });
     expect([status, error?.param]).toEqual([400, 'functions']);
@@ -101,6 +101,6 @@ describe('stored application with an invalid field', () => {
     expect(answer.error?.message).toContain(path);
     const listing = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
     expect((listing.json as { data: { id: string }[] }).data.map((each) => each.id)).toContain(id);
-    expect((await remove(service, pathOf(`shape-${name}`))).status).toBe(204);
+    expect((await remove(service, getApplicationPath(`shape-${name}`))).status).toBe(204);
   });
 });

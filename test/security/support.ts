@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { apiOperations } from '#app/service/features.ts';
-import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { ServiceDeps } from '#app/service/service-deps.ts';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
@@ -75,8 +75,8 @@ function operatorRoutes(app: FastifyInstance): void {
   opsRoutes(app, {
     version: '0',
     uptimeSeconds: () => 1,
-    troubles: () => [],
-    hindrances: () => [],
+    listIssues: () => [],
+    listObstacles: () => [],
     metrics: { contentType: 'text/plain', read: () => '' },
     operations: apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }),
   });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach } from 'vitest';
-import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
+import { requireConformingUpstreams, takeSeenAnswers } from './described-answers.ts';
 import { findAnswerErrors } from './find-answer-errors.ts';
 
 // Setup of every test file. Checks each response of a test service against the description of the service, and each response of
@@ -14,4 +14,4 @@ function check(): void {
 
 afterEach(check);
 afterAll(check);
-afterAll(upstreamsAreNotOdd);
+afterAll(requireConformingUpstreams);

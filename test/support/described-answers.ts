@@ -19,20 +19,20 @@ export interface SeenAnswer {
 const maxTextChars = 1_000_000;
 
 let recordedAnswers: SeenAnswer[] = [];
-let hasOddUpstreams = false;
+let hasNonconformingUpstreams = false;
 
 /** For test files whose upstreams deliberately deviate from their API. Disables the checks of replies that the service relays. */
-export function upstreamsAreOdd(): void {
-  hasOddUpstreams = true;
+export function allowNonconformingUpstreams(): void {
+  hasNonconformingUpstreams = true;
 }
 
 /** Enables the checks again for the next test file, which may run in the same process. */
-export function upstreamsAreNotOdd(): void {
-  hasOddUpstreams = false;
+export function requireConformingUpstreams(): void {
+  hasNonconformingUpstreams = false;
 }
 
-export function mayBeOdd(): boolean {
-  return hasOddUpstreams;
+export function areNonconformingUpstreamsAllowed(): boolean {
+  return hasNonconformingUpstreams;
 }
 
 /** Returns the responses since the last call and clears the record. */

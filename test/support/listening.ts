@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /** Resolves when the server listens. Rejects if it cannot listen. */
-export async function listeningAt(server: Server): Promise<void> {
+export async function waitUntilListening(server: Server): Promise<void> {
   if (!server.listening) await once(server, 'listening');
 }
 
 /** Returns a port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
-  await listeningAt(server);
+  await waitUntilListening(server);
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   return typeof address === 'object' && address !== null ? address.port : 0;

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { enforceBodyPace } from '#surfaces/http/body-pace.ts';
-import { listeningAt } from './listening.ts';
+import { waitUntilListening } from './listening.ts';
 
 /** Starts a server that reads bodies at 1000 bytes per 100 ms or faster, except for `/later`. */
 export async function startPaced(): Promise<{ server: Server; open: (head: string) => Socket }> {
@@ -15,7 +15,7 @@ export async function startPaced(): Promise<{ server: Server; open: (head: strin
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => socket.end(`refused: ${error.code}`));
   enforceBodyPace(server, { windowMs: 100, minBytes: 1_000 });
   server.listen(0, '127.0.0.1');
-  await listeningAt(server);
+  await waitUntilListening(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();

@@ -11,19 +11,19 @@ export class RecordedTelemetry implements Telemetry {
   readonly deployments: string[] = [];
   readonly #waiting: { readonly isThere: () => boolean; readonly resolve: () => void }[] = [];
 
-  begin(start: CallStart): CallRecord {
+  startCall(start: CallStart): CallRecord {
     this.starts.push(start);
     this.#notify();
     const record: CallRecord = {
       trace,
       caller: undefined,
-      deployment: (id) => void this.deployments.push(id),
-      firstByte() {},
-      chunk() {},
+      setDeployment: (id) => void this.deployments.push(id),
+      recordFirstByte() {},
+      recordChunk() {},
       cost: 0,
       session: undefined,
       details: {},
-      attempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
+      startAttempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);
         this.#notify();

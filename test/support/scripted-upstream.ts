@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { listeningAt } from './listening.ts';
+import { waitUntilListening } from './listening.ts';
 
 /** One request that the upstream received. */
 export interface Received {
@@ -93,7 +93,7 @@ export async function startScriptedUpstream(...replies: readonly Reply[]): Promi
     }
   });
   server.listen(0, '127.0.0.1');
-  await listeningAt(server);
+  await waitUntilListening(server);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {
     server.closeAllConnections();

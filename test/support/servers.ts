@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { listeningAt } from './listening.ts';
+import { waitUntilListening } from './listening.ts';
 import { startPostgres } from './start-postgres.ts';
 import { startRedis } from './start-redis.ts';
 
@@ -50,7 +50,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
-  await listeningAt(httpServer.listen(0, '127.0.0.1'));
+  await waitUntilListening(httpServer.listen(0, '127.0.0.1'));
   project.provide('servers', `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`);
   return async () => {
     httpServer.close();

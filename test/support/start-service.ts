@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { composeService } from '#app/service/compose.ts';
-import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { ServiceDeps } from '#app/service/service-deps.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
@@ -19,7 +19,7 @@ import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import type { OnUnusablePart } from '#domain/quick-app/unusable-part.ts';
-import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import { noopTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
@@ -100,7 +100,7 @@ export async function startService(configuration: object, options: ServiceOption
   const embedder = options.embedder ?? local;
   const http = options.http ?? new LeanClient();
   const snapshot = new LiveConfig(toConfiguration(configuration));
-  const { clock = systemClock, telemetry = silentTelemetry, demoPaceMs = 1, ...deps } = options;
+  const { clock = systemClock, telemetry = noopTelemetry, demoPaceMs = 1, ...deps } = options;
   const { app, inFlightCalls, loadBalancer } = composeService({
     ...deps,
     stores: toStores(options),

@@ -86,7 +86,7 @@ export function createUpstreamError(message: string): Error {
 
 /** Begins a call like a surface. */
 export function begin({ telemetry, clock }: Bench, start: Partial<CallStart> = {}): CallRecord {
-  return telemetry.begin({
+  return telemetry.startCall({
     operation: 'chat',
     route: '/v1/chat/completions',
     requestId: 'request-1',

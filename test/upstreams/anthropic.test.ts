@@ -155,7 +155,7 @@ describe('OpenAI client with an anthropic upstream', () => {
       {
         type: 'invalid_request_error',
         code: 'invalid_request',
-        message: 'The upstream of this model does not take a part of the type input_audio.',
+        message: 'The upstream of this model does not accept a part of the type input_audio.',
         param: 'messages[0].content[0]',
       },
     ]);

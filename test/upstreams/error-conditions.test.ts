@@ -2,12 +2,12 @@ import { createServer } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
-import { listeningAt } from '#test/listening.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import { type Reply, refusal, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -38,10 +38,12 @@ const overflow = refusal(400, {}, { message: overflowMessage, code: 'context_len
 function failedResponse(code: string, message = overflowMessage): Reply {
   return ({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const opening = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
-    response.write(`event: response.created\n${toEvent({ type: 'response.created', response: opening, sequence_number: 0 })}`);
-    const failed = { ...opening, status: 'failed', error: { code, message } };
-    response.end(`event: response.failed\n${toEvent({ type: 'response.failed', response: failed, sequence_number: 1 })}`);
+    const startedResponse = { id: 'resp_1', object: 'response', created_at: 1, model: 'x', status: 'in_progress', output: [] };
+    response.write(
+      `event: response.created\n${toEvent({ type: 'response.created', response: startedResponse, sequence_number: 0 })}`,
+    );
+    const failedBody = { ...startedResponse, status: 'failed', error: { code, message } };
+    response.end(`event: response.failed\n${toEvent({ type: 'response.failed', response: failedBody, sequence_number: 1 })}`);
   };
 }
 
@@ -66,7 +68,7 @@ describe('context overflow of an upstream', () => {
       refusal(413, {}, { message: 'the request exceeds the available context size (4096 tokens)' }),
       'prompt is too long: the request exceeds the available context size (4096 tokens)',
     ],
-  ])('with %s is reported to Anthropic clients in the wording of Anthropic', async (_what, reply, message) => {
+  ])('with %s is reported to Anthropic clients with the message text of Anthropic', async (_what, reply, message) => {
     upstream.script(reply);
     for (const stream of [false, true]) {
       const error = await anthropic()
@@ -76,7 +78,7 @@ describe('context overflow of an upstream', () => {
     }
   });
 
-  it('is reported to OpenAI clients with its code, also by an Anthropic upstream', async () => {
+  it('is reported to OpenAI clients with its code if the upstream is Anthropic', async () => {
     const message = 'prompt is too long: 210000 tokens > 200000 maximum';
     upstream.script(refusal(400, {}, { type: 'invalid_request_error', message, code: undefined }));
     const { status, error } = await service.chat('claude', { messages: hello });
@@ -88,7 +90,7 @@ describe('context overflow of an upstream', () => {
     ]);
   });
 
-  it.each(['chat', 'answers'])('is reported to Responses clients with its code, by the model %s', async (model) => {
+  it.each(['chat', 'answers'])('is reported to Responses clients with its code if it comes from the model %s', async (model) => {
     upstream.script(model === 'chat' ? overflow : failedResponse('context_length_exceeded'));
     const body = { model, input: 'Hello', store: false };
     const { status, json } = await service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
@@ -101,10 +103,10 @@ describe('upstream that sends response.failed', () => {
     ['context_length_exceeded', 400, 'context_length_exceeded'],
     ['invalid_prompt', 400, 'invalid_prompt'],
     ['rate_limit_exceeded', 429, 'upstream_rate_limited'],
-  ])('with the code %s causes the matching status', async (code, status, expectedCode) => {
+  ])('with the code %s leads to the matching status', async (code, status, expectedCode) => {
     upstream.script(failedResponse(code, 'Not this one.'));
-    const answered = await service.chat('answers', { messages: hello, stream: true });
-    expect([answered.status, answered.error.code]).toEqual([status, expectedCode]);
+    const response = await service.chat('answers', { messages: hello, stream: true });
+    expect([response.status, response.error.code]).toEqual([status, expectedCode]);
   });
 
   it('is not marked as failing for a context overflow', async () => {
@@ -118,17 +120,17 @@ describe('upstream that sends response.failed', () => {
 });
 
 describe('count_tokens', () => {
-  it.each([404, 405, 501])('returns the local estimate if the upstream answers %i', async (status) => {
+  it.each([404, 405, 501])('returns the local estimate if the upstream responds with %i', async (status) => {
     upstream.script(refusal(status));
-    const counted = await anthropic().messages.countTokens({ model: 'claude', messages: messagesRequest.messages });
-    expect(counted.input_tokens).toBeGreaterThan(0);
+    const count = await anthropic().messages.countTokens({ model: 'claude', messages: messagesRequest.messages });
+    expect(count.input_tokens).toBeGreaterThan(0);
   });
 });
 
 describe('upstream that cannot be reached', () => {
   const readErrorMessage = async (endpoint: string) => {
-    await using away = await startService({ models: { m: { upstreams: [{ endpoint }], maxRetryAttempts: 1 } } });
-    const { status, error } = await away.chat('m', { messages: hello });
+    await using unreachableService = await startService({ models: { m: { upstreams: [{ endpoint }], maxRetryAttempts: 1 } } });
+    const { status, error } = await unreachableService.chat('m', { messages: hello });
     expect(status).toBe(503);
     return error.message;
   };
@@ -141,10 +143,10 @@ describe('upstream that cannot be reached', () => {
     );
   });
 
-  it('is reported with a failed TLS handshake', async () => {
+  it('is reported with the cause if the TLS handshake fails', async () => {
     const plain = createServer((socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     plain.listen(0, '127.0.0.1');
-    await listeningAt(plain as never);
+    await waitUntilListening(plain as never);
     const { port } = plain.address() as { port: number };
     expect(await readErrorMessage(`https://127.0.0.1:${port}/v1`)).toMatch(/the TLS handshake failed \(\w+\)\.$/);
     plain.close();

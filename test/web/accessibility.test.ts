@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 /** Uses a slow demo model, for the test that stops an answer. */
@@ -17,35 +17,35 @@ afterAll(async () => {
   await fixture[Symbol.asyncDispose]();
 });
 
-describe.each(looks)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
+describe.each(viewports)('the chat page at the window size %s', { timeout: 60_000 }, (_look, options) => {
   it('has no accessibility violations on the sign-in form', async () => {
     const { page } = await fixture.openAt('/', options);
     await page.getByLabel('Key').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it('has no accessibility violations or overflow in a chat, the model picker, and the consent page', async () => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await sendMessage(`Show me everything ${'long'.repeat(60)}`);
     await readAnswer();
-    expect(await overhang(page), 'the page has no horizontal overflow').toBe(0);
+    expect(await measureOverflow(page), 'the page has no horizontal overflow').toBe(0);
     await page.locator('.stages > summary').click();
     for (const stage of await page.locator('.stage > summary').all()) await stage.click();
     await page.locator('.usage > summary').click();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.locator('.picker').click();
     await page.getByRole('dialog').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.evaluate("location.hash = '#/consent/assistant'");
     await page.locator('.graph').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     if (await page.getByRole('button', { name: 'Show chats' }).isVisible()) {
       await page.getByRole('button', { name: 'Show chats' }).click();
     }
     await page.getByText('Settings').click();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -142,7 +142,7 @@ describe('the chat list', () => {
     expect([await search.inputValue(), await heads.first().textContent()]).toEqual(['', 'Where am I?']);
   });
 
-  it.each(looks)('has no accessibility violations with open menus and dialogs: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations with open menus and dialogs: %s', async (_look, options) => {
     await storeChat('Gardens', { tags: ['home'] });
     const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
     await page.locator('.starter').first().waitFor();
@@ -152,12 +152,12 @@ describe('the chat list', () => {
     await page.locator('.head', { hasText: 'Gardens' }).hover();
     await page.getByRole('button', { name: 'More for “Gardens”' }).click();
     await page.locator('.head-choices').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.locator('.head-choices').waitFor({ state: 'detached' });
     expect(await page.locator('.sidebar.open').count()).toBe(isPhone ? 1 : 0);
     await choose(page, 'Gardens', 'Tags…');
     await page.getByRole('dialog').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let database: ResponseDatabase;
 let fixture: PageFixture;
@@ -131,21 +131,21 @@ describe('background answers', () => {
     await page.locator('.reply > .markdown', { hasText: 'Half' }).waitFor();
   });
 
-  it.each(looks)('have no accessibility violations or overflow: %s', async (_name, options) => {
+  it.each(viewports)('have no accessibility violations or overflow: %s', async (_name, options) => {
     const { id, answering } = await askInBackground(
       'What is a very long question that does not fit into one line of a phone, nor of most lists?',
     );
     await answering.events(text('An answer with **words** and a list:\n\n- one\n- two'));
     const { page } = await openAt('', options);
     await page.getByText('In progress').first().waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.locator('.reply > .markdown li').first().waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await endAnswer(answering);
     await getState(page, 'Done').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const picture =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 20"><script>document.title = 1</script><path d="M0 0h60v20H0z" fill="#c04"/></svg>';
@@ -22,33 +22,36 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 const get = (url: string) => fixture.service.app.inject({ url });
 
 describe('the page with an operator’s branding', () => {
-  it.each(looks)('shows the name, logo, color, and notice, and has no accessibility violations: %s', async (look, options) => {
-    const opened = await fixture.openAt('/', options);
-    await opened.page.getByLabel('Key').waitFor();
-    expect(await opened.page.title()).toBe(name);
-    const description = await opened.page.locator('meta[name=description]').getAttribute('content');
-    expect(description).toContain(`${name}.`);
-    await opened.page.getByRole('heading', { level: 1, name }).waitFor();
-    await opened.page.getByText('Nothing of <b>yours</b> is lost.').waitFor();
-    expect(await opened.page.evaluate("document.querySelector('img.logo').naturalWidth")).toBeGreaterThan(0);
-    expect(await violations(opened.page)).toEqual([]);
-    await opened.page.getByLabel('Key').fill(callerKey);
-    await opened.page.keyboard.press('Enter');
-    await opened.page.locator('.beginning').waitFor();
-    await opened.page.getByText('Maintenance on Sunday.').waitFor();
-    if (look === 'phone') await opened.page.getByRole('button', { name: 'Show chats' }).click();
-    await opened.page.locator('.sidebar').getByRole('link', { name }).waitFor();
-    for (const [colorScheme, accent] of [
-      ['dark', 'rgb(255, 221, 0)'],
-      ['light', 'rgb(122, 106, 0)'],
-    ] as const) {
-      await opened.page.emulateMedia({ colorScheme });
-      expect(await opened.page.evaluate("getComputedStyle(document.querySelector('.skip')).backgroundColor")).toBe(accent);
-    }
-    expect(await violations(opened.page)).toEqual([]);
-    expect(await overhang(opened.page)).toBe(0);
-    expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
-  });
+  it.each(viewports)(
+    'shows the name, logo, color, and notice, and has no accessibility violations: %s',
+    async (look, options) => {
+      const opened = await fixture.openAt('/', options);
+      await opened.page.getByLabel('Key').waitFor();
+      expect(await opened.page.title()).toBe(name);
+      const description = await opened.page.locator('meta[name=description]').getAttribute('content');
+      expect(description).toContain(`${name}.`);
+      await opened.page.getByRole('heading', { level: 1, name }).waitFor();
+      await opened.page.getByText('Nothing of <b>yours</b> is lost.').waitFor();
+      expect(await opened.page.evaluate("document.querySelector('img.logo').naturalWidth")).toBeGreaterThan(0);
+      expect(await findViolations(opened.page)).toEqual([]);
+      await opened.page.getByLabel('Key').fill(callerKey);
+      await opened.page.keyboard.press('Enter');
+      await opened.page.locator('.beginning').waitFor();
+      await opened.page.getByText('Maintenance on Sunday.').waitFor();
+      if (look === 'phone') await opened.page.getByRole('button', { name: 'Show chats' }).click();
+      await opened.page.locator('.sidebar').getByRole('link', { name }).waitFor();
+      for (const [colorScheme, accent] of [
+        ['dark', 'rgb(255, 221, 0)'],
+        ['light', 'rgb(122, 106, 0)'],
+      ] as const) {
+        await opened.page.emulateMedia({ colorScheme });
+        expect(await opened.page.evaluate("getComputedStyle(document.querySelector('.skip')).backgroundColor")).toBe(accent);
+      }
+      expect(await findViolations(opened.page)).toEqual([]);
+      expect(await measureOverflow(opened.page)).toBe(0);
+      expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
+    },
+  );
 
   it('has a manifest with the configured name and serves the logo so that it runs no scripts', async () => {
     const manifest = (await get('/manifest.webmanifest')).json();

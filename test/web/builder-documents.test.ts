@@ -1,17 +1,17 @@
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
-import { TestShelves } from '../retrieval/rig.ts';
+import { TestFiles } from '../retrieval/rig.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 const longText = Array.from({ length: 40 }, (_, nth) => `# Part ${nth}\n\nabc ${nth}`).join('\n\n');
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let browser: TestBrowser;
-let shelves: TestShelves;
+let testFiles: TestFiles;
 let service: TestService;
 
 beforeAll(async () => {
@@ -19,21 +19,21 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  shelves = await TestShelves.open();
-  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, shelves.options);
+  testFiles = await TestFiles.open();
+  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, testFiles.options);
 });
 
 afterEach(async () => {
-  shelves.blobs.release();
+  testFiles.blobs.release();
   await service.close();
-  await shelves[Symbol.asyncDispose]();
+  await testFiles[Symbol.asyncDispose]();
 });
 
-it.each(looks)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
-  shelves.blobs.hold();
+it.each(viewports)('shows the reading progress of an application’s documents, %s', async (_look, options) => {
+  testFiles.blobs.hold();
   const references = [
-    await shelves.put('Größe und Maß 猫.md', longText, ownBucket),
-    await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
+    await testFiles.put('Größe und Maß 猫.md', longText, ownBucket),
+    await testFiles.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
   ];
   await store(service, 'app', quickApp({ document_relative_url: references }));
   const { page, issues } = await openEditor('app', { browser, service, options });
@@ -41,18 +41,18 @@ it.each(looks)('shows the reading progress of an application’s documents, %s',
   page.setDefaultTimeout(30_000);
   await items.nth(0).getByText('is being read').waitFor();
   await items.nth(1).getByText('waiting to be read').waitFor();
-  shelves.blobs.release();
+  testFiles.blobs.release();
   await items.nth(1).getByText('cannot be read · The file is damaged: it cannot be read as PDF.').waitFor();
   await items.nth(0).getByText('ready').waitFor();
   await page.getByText('All documents were read.').waitFor({ state: 'attached' });
   expect(await items.locator('.upload-name').allTextContents()).toEqual(['Größe und Maß 猫.md', 'broken.pdf']);
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
 it('tests a search of the documents before they are saved', async () => {
-  const reference = await shelves.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
+  const reference = await testFiles.put('rules.md', '# Opening\n\nThe library opens at nine.', ownBucket);
   await store(service, 'app', quickApp({ document_relative_url: [reference] }));
   const { page } = await openEditor('app', { browser, service });
   page.setDefaultTimeout(30_000);
@@ -61,5 +61,5 @@ it('tests a search of the documents before they are saved', async () => {
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText(/It answered after/).waitFor();
   await page.locator('.tool-test').getByText('The library opens at nine.').waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { startService, type TestService, withKey } from '#test/start-service.ts'
 import { ownBucket, quickApp } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -52,7 +52,7 @@ it('turns an answer of the test chat into a case that detects a regression', asy
   await chat.getByRole('button', { name: 'Save as a case' }).click();
   await chat.getByText('Saved as a case.').waitFor();
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
-  const cases = page.getByRole('list', { name: 'Cases' }).getByRole('listitem');
+  const cases = page.getByRole('list', { name: 'Test cases' }).getByRole('listitem');
   await cases.first().waitFor();
   expect(await cases.locator('.case-name').allTextContents()).toEqual(['What is the weather in Oslo? 1 check']);
   await page.getByRole('button', { name: 'Run 1 case' }).click();
@@ -86,7 +86,7 @@ it('suggests an evaluation before the user shares an application with roles', as
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
   const { page, issues } = await openEditor('offer', { browser, service });
-  const sharing = page.getByRole('region', { name: 'Who may use it' });
+  const sharing = page.getByRole('region', { name: 'Who can use it' });
   expect(await sharing.getByText('Check its answers before others use it.').count()).toBe(0);
   await sharing.getByRole('button', { name: /^Add/ }).click();
   await sharing.getByRole('textbox').last().fill('staff');
@@ -107,7 +107,7 @@ it('creates cases, imports them from a table, deletes them, and shows errors in 
     buffer: Buffer.from('name,input,contains\nOne,Hello,Hello\nTwo,Hi,Hello\n'),
   };
   await page.locator('.case-table input').setInputFiles(table);
-  const cases = page.getByRole('list', { name: 'Cases' }).getByRole('listitem');
+  const cases = page.getByRole('list', { name: 'Test cases' }).getByRole('listitem');
   await cases.nth(1).waitFor();
   await page.getByRole('button', { name: 'Delete the case One' }).click();
   await vi.waitFor(async () => expect(await cases.count()).toBe(1));
@@ -143,12 +143,12 @@ it('creates and edits a case in the form', async () => {
   await checks.nth(0).getByLabel('Tool name').fill('get_weather');
   await page.getByRole('button', { name: 'Add a check' }).click();
   await checks.nth(1).getByRole('combobox', { name: 'Type of check 2' }).selectOption('A model rates the answer as good');
-  await checks.nth(1).getByLabel('Judge').selectOption('Demo');
+  await checks.nth(1).getByLabel('Rated by').selectOption('Demo');
   await checks.nth(1).getByLabel('Criteria for a good answer').fill('It names the city.');
   await page.getByRole('button', { name: 'Add a check' }).click();
   await page.getByRole('button', { name: 'Remove Check 3' }).click();
   await page.getByRole('button', { name: 'Add a check' }).click();
-  await checks.nth(2).getByRole('combobox').selectOption('It takes at most');
+  await checks.nth(2).getByRole('combobox').selectOption('The answer takes at most');
   await checks.nth(2).getByLabel('Seconds').fill('soon');
   await page.getByRole('button', { name: 'Save the case' }).click();
   await checks.nth(2).getByText('Enter a number').waitFor();
@@ -176,7 +176,7 @@ it('creates and edits a case in the form', async () => {
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
-it.each(looks)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {
+it.each(viewports)('shows the evaluation without accessibility violations or overflow: %s', async (name, options) => {
   const app = `look-${name.replaceAll(/\W/g, '')}`;
   await store(service, app, weather('city'));
   const input = 'What is the weather in a town with a name of many syllables, which is told in full?';
@@ -197,6 +197,6 @@ it.each(looks)('shows the evaluation without accessibility violations or overflo
   await item.locator('.evaluation-reason').waitFor();
   await item.locator('details summary').last().click();
   await page.locator('.case-name + button').first().click();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
 });

@@ -3,7 +3,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -30,11 +30,11 @@ it.each([
   [
     'en-GB',
     /Left empty: none\.|ID of the model|Display name of the toolset/,
-    'Variety of the answers, from 0 (always similar) to 1.',
+    'How much the answers vary, from 0 (always similar) to 1.',
   ],
-  ['de-DE', /Leer: kein/, 'Wie frei das Modell seine Worte wählt, von 0 bis 1.'],
-  ['fr-FR', /Vide\s?: aucun/, 'De 0 à 1'],
-  ['es-ES', /Vacío: ningun/, 'de 0 a 1'],
+  ['de-DE', /Leer: kein/, 'Wie abwechslungsreich die Antworten sind, von 0 (immer ähnlich) bis 1.'],
+  ['fr-FR', /Vide\s?: aucun/, 'de 0 (toujours semblables) à 1'],
+  ['es-ES', /Vacío: ningun/, 'de 0 (siempre parecidas) a 1'],
 ] as const)('shows help only if it adds to the label: %s', async (locale, needless, useful) => {
   const { page } = await openEditor('plain', { browser, service, options: { locale } });
   await page.locator('.builder-tools[open]').first().waitFor();
@@ -43,15 +43,15 @@ it.each([
   expect(text.toLowerCase()).toContain(useful.toLowerCase());
 });
 
-it.each(looks)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
+it.each(viewports)('collapses advanced settings unless one of them is set: %s', async (_look, options) => {
   const { page } = await openEditor('plain', { browser, service, options });
   const fine = page.locator('.builder-tools', { hasText: 'Long chats and search' });
   await fine.waitFor();
   expect(await fine.getByText('Strategy').isVisible()).toBe(false);
   await fine.locator('> summary').click();
   await fine.getByText('Strategy').waitFor();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
   const other = await openEditor('fine', { browser, service, options });
   await other.page.locator('.builder-tools[open]', { hasText: 'Strategy' }).waitFor();
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf, show } from '../applications/support.ts';
+import { getApplicationPath, show } from '../applications/support.ts';
 import { startSessions } from '../mcp/servers.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -57,22 +57,22 @@ it.each(['light', 'dark'] as const)(
     await tools.getByRole('button', { name: 'Show its tools' }).click();
     await tools.getByRole('alert').getByText('The server requires credentials.').waitFor();
     expect(await tools.getByRole('checkbox', { name: 'old' }).isChecked()).toBe(true);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     isLocked = false;
     await tools.getByRole('button', { name: 'Try again' }).click();
     const read = tools.getByRole('checkbox', { name: /^Read a file read read-only/ });
     await read.waitFor();
     await tools.getByText('Required: path').waitFor();
     await tools.getByText('Optional: from').waitFor();
-    await tools.getByText('The server does not currently offer it.').waitFor();
+    await tools.getByText('The server does not currently offer this tool.').waitFor();
     expect(await tools.getByRole('alert').count()).toBe(0);
     await read.check();
     await tools.getByRole('checkbox', { name: /^old/ }).uncheck();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Everything is saved').waitFor();
-    const saved = await show(service, pathOf(name), withKey()['api-key']);
+    const saved = await show(service, getApplicationPath(name), withKey()['api-key']);
     expect(saved.json).toMatchObject({ applicationProperties: { mcp_toolset: [{ allowed_tools: ['read'] }] } });
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   },

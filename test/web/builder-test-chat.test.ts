@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { calls, operationsOf, quickApp, says } from '../quick-apps/support.ts';
+import { buildOperations, calls, quickApp, says } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await store(
     service,
     'shop',
-    quickApp({ instructions: `Say ${hostile}.`, ...operationsOf(api, 'find') }, { displayName: 'Shop' }),
+    quickApp({ instructions: `Say ${hostile}.`, ...buildOperations(api, 'find') }, { displayName: 'Shop' }),
   );
   await store(service, 'kept', quickApp({}, { displayName: 'Kept' }));
 });
@@ -68,7 +68,7 @@ it('shows in the test chat the model requests, the tool runs, and the cost', asy
   await first?.locator('summary').first().click();
   expect(await first?.locator('.trace-message').allTextContents()).toEqual([`systemSay ${hostile}.`, 'userWhat do you have?']);
   await first?.getByText('Tools offered: find').waitFor();
-  await first?.locator('.trace-part', { hasText: 'Model answer' }).getByText('"tool_calls"').waitFor();
+  await first?.locator('.trace-part', { hasText: 'Answer of the model' }).getByText('"tool_calls"').waitFor();
   await tool?.locator('summary').first().click();
   expect(await tool?.locator('pre').allTextContents()).toEqual(['{\n  "text": "lamp"\n}', '{\n  "items": [\n    "Lamp"\n  ]\n}']);
   await second?.locator('summary').first().click();
@@ -122,14 +122,14 @@ it('shows the steps of a failed run and lets the user read them with the keyboar
 });
 
 describe('the test chat', () => {
-  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page, sendMessage, readAnswer, trace } = await openTest('shop', options);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await sendMessage(`What do you have? ${'long'.repeat(60)}`);
     await readAnswer();
     for (const step of await trace.locator('.trace-step > summary').all()) await step.click();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Close the test chat' }).click();
     await page.getByLabel(/^Instructions/).waitFor();
   });
@@ -139,6 +139,6 @@ describe('the test chat', () => {
     await page.getByRole('button', { name: 'Testgespräch' }).click();
     await page.locator('#message').fill('Was gibt es?');
     await page.keyboard.press('Enter');
-    await page.getByText('2 Züge des Modells · 1 Werkzeugaufruf').waitFor();
+    await page.getByText('2 Modellschritte · 1 Werkzeugaufruf').waitFor();
   });
 });

@@ -5,7 +5,7 @@ import { startWebServer } from '../mcp/support.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -35,7 +35,7 @@ function webApi(url: string): object {
   return { type: 'rest-api', name: 'Items', tools };
 }
 
-it.each(looks)('tests an operation of a web API with the unsaved values of the form: %s', async (look, options) => {
+it.each(viewports)('tests an operation of a web API with the unsaved values of the form: %s', async (look, options) => {
   let status = 200;
   const queries: string[] = [];
   const api = await startWebServer(({ url }) => {
@@ -60,14 +60,14 @@ it.each(looks)('tests an operation of a web API with the unsaved values of the f
   await test.getByRole('button', { name: 'Run' }).click();
   await test.getByText(/^It answered after/).waitFor();
   await test.getByText('"Lamp"').waitFor();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
   status = 503;
   await test.getByRole('button', { name: 'Run' }).click();
   await test.getByText(/^It failed after/).waitFor();
   await test.locator('pre', { hasText: '503' }).waitFor();
   expect(queries).toEqual(['?mode=brief&id=7', '?mode=brief&id=7']);
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
@@ -100,7 +100,7 @@ it('tests an operation in the obsolete form', async () => {
   await test.getByText(/^It answered after/).waitFor();
   expect(new URLSearchParams(queries.at(-1)).get('id')).toBe('7');
   expect(new URLSearchParams(queries.at(-1)).get('mode')).toBe('brief');
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 
@@ -136,7 +136,7 @@ it('tests a live tool before it is selected and stops a slow test run', async ()
   await server.stop();
   await test.getByRole('button', { name: 'Run' }).click();
   await test.getByText(/^It failed after/).waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
 

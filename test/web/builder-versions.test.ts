@@ -4,7 +4,7 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp, show } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -67,7 +67,7 @@ it('lists and compares earlier versions and restores one after a confirmation', 
     .nth(2)
     .getByRole('button', { name: /^Restore/ })
     .click();
-  await page.getByRole('dialog').getByText('Restore the version of').waitFor();
+  await page.getByRole('dialog').getByText('Restore the version from').waitFor();
   await page.keyboard.press('Escape');
   expect(await page.getByLabel('Description').first().inputValue()).toBe('Not saved.');
   expect(await readApplication('shop')).toMatchObject({ displayName: 'Store' });
@@ -121,7 +121,7 @@ it('compares and restores versions with the keyboard only', async () => {
 });
 
 describe('the versions of an application', () => {
-  it.each(looks)('have no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('have no accessibility violations or overflow: %s', async (_look, options) => {
     await storeThreeVersions('seen');
     const { page } = await openEditor('seen', { browser, service, options });
     await page.locator('summary', { hasText: /^Versions$/ }).click();
@@ -130,13 +130,13 @@ describe('the versions of an application', () => {
       .last()
       .click();
     await page.getByRole('list', { name: 'Changed since then' }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page
       .getByRole('button', { name: /^Restore/ })
       .last()
       .click();
     await page.getByRole('dialog').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 });

@@ -3,9 +3,9 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, quickApp, save as saveThrough } from '../applications/support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save as saveThrough } from '../applications/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -94,7 +94,7 @@ it('offers three templates that can be saved unchanged', async () => {
 it('creates, opens, changes, and deletes an application with only the required fields', async () => {
   const { page, sendMessage, readAnswer, issues } = await openBuilder();
   await startApplication(page, 'Oslo guide');
-  await page.getByRole('button', { name: 'Add a starter' }).click();
+  await page.getByRole('button', { name: 'Add a suggestion' }).click();
   await page.keyboard.type('What is there to see?');
   await page.getByRole('button', { name: 'Open in chat' }).click();
   await page.locator('.picker', { hasText: 'Oslo guide' }).waitFor();
@@ -123,7 +123,11 @@ it('creates, opens, changes, and deletes an application with only the required f
 
 it('shows a save warning next to its field', async () => {
   const { page } = await openBuilder();
-  await saveThrough(service, pathOf('warned'), quickApp({ applications_as_tools: ['lost'] }, { displayName: 'Warned' }));
+  await saveThrough(
+    service,
+    getApplicationPath('warned'),
+    quickApp({ applications_as_tools: ['lost'] }, { displayName: 'Warned' }),
+  );
   await page.reload();
   await page.getByRole('link', { name: 'Warned', exact: true }).click();
   await page.getByLabel(/^Instructions/).fill('You help visitors of Bergen.');
@@ -170,7 +174,7 @@ it('never shows a stored secret, keeps it if the field is not changed, and omits
   await save(page);
   const field = servers.getByLabel(/^Token/);
   expect([await field.inputValue(), await field.getAttribute('type')]).toEqual(['', 'password']);
-  expect(await field.getAttribute('placeholder')).toContain('Stored and hidden');
+  expect(await field.getAttribute('placeholder')).toContain('Saved and hidden');
   expect(await page.content()).not.toContain(token);
 
   await field.fill('another');
@@ -210,7 +214,7 @@ it('saves a new application only with a name and asks before the user leaves uns
   await page.getByText('Enter a name').waitFor();
   await page.getByRole('button', { name: 'Open in chat' }).click();
   await page.getByText('Enter a name').waitFor();
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('A new application');
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('New application');
   await page.getByLabel('Name', { exact: true }).fill('Named at last');
   await save(page);
   await page.getByLabel('Name', { exact: true }).fill('Renamed');
@@ -255,7 +259,7 @@ it('asks before it overwrites changes from elsewhere', async () => {
   await service.sendRequest({ method: 'PUT', path, headers, body: { ...entry, description: 'From elsewhere' } });
   await page.getByLabel('Description').first().fill('From here');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('It was changed elsewhere').waitFor();
+  await page.getByText('The application was changed elsewhere').waitFor();
   expect((await readApplication('shared')).description).toBe('From elsewhere');
   await page.getByRole('button', { name: 'Overwrite it with mine' }).click();
   await page.getByText('Everything is saved').waitFor();
@@ -265,12 +269,12 @@ it('asks before it overwrites changes from elsewhere', async () => {
 it('adds tools by name, by conditions, and from an OpenAPI document, and documents from files', async () => {
   const { page } = await openBuilder();
   await startApplication(page, 'Toolbox');
-  const deploymentTools = await unfold(page, 'Deployments as tools');
+  const deploymentTools = await unfold(page, 'Other models and applications');
   await deploymentTools.getByRole('searchbox').fill('other');
   await page.keyboard.press('Enter');
   await deploymentTools.getByRole('button', { name: 'Remove Other model' }).waitFor();
   await deploymentTools.getByRole('button', { name: 'Add a group of conditions' }).click();
-  await deploymentTools.getByLabel('Property').selectOption({ label: 'Id' });
+  await deploymentTools.getByLabel('Property').selectOption({ label: 'ID' });
   await deploymentTools.getByLabel('Comparison').selectOption({ label: 'matches the pattern' });
   await deploymentTools.getByLabel('Value').fill('^de(');
   await deploymentTools.locator('.trouble').getByText('RE2').waitFor();
@@ -280,7 +284,7 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
 
   const closedSections = page.locator('.builder-tools:not([open]) > summary');
   expect(await closedSections.filter({ hasText: 'Web APIs' }).innerText()).toMatch(/^Web APIs\s+Call a web service \(REST\)$/);
-  expect(await page.locator('.builder-tools', { hasText: 'Further web APIs' }).count()).toBe(0);
+  expect(await page.locator('.builder-tools', { hasText: 'More web APIs' }).count()).toBe(0);
   const web = await unfold(page, 'Web APIs');
   await web.getByText('Import an OpenAPI document').click();
   const operation = (operationId: string) => ({ operationId, summary: `Does ${operationId}`, responses: {} });
@@ -288,11 +292,11 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
     ...{ openapi: '3.0.0', info: { title: 'Shop', version: '1' }, servers: [{ url: 'https://shop.example' }] },
     paths: { '/items': { get: operation('listItems'), delete: operation('dropItems') } },
   };
-  await web.getByLabel('or the document itself').fill('nothing of the kind');
-  await web.getByRole('button', { name: 'Read it' }).click();
+  await web.getByLabel('Or paste the document').fill('nothing of the kind');
+  await web.getByRole('button', { name: 'Read the document' }).click();
   await web.getByRole('alert').getByText('cannot be imported').waitFor();
-  await web.getByLabel('or the document itself').fill(JSON.stringify(document));
-  await web.getByRole('button', { name: 'Read it' }).click();
+  await web.getByLabel('Or paste the document').fill(JSON.stringify(document));
+  await web.getByRole('button', { name: 'Read the document' }).click();
   await web.getByRole('checkbox', { name: /dropItems/ }).uncheck();
   await web.getByRole('button', { name: 'Add 1 operation' }).click();
   const line = web.locator('.builder-card > details > summary', { hasText: 'listItems' });
@@ -330,14 +334,14 @@ it('adds tools by name, by conditions, and from an OpenAPI document, and documen
   expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
 });
 
-it.each(looks)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
+it.each(viewports)('collapses the operations of a web API and expands a new operation, %s', async (look, options) => {
   const operation = (name: string, method: string) => {
     const description = `What it does, at length: ${'and more '.repeat(20)}`;
     const open_ai_tool = { type: 'function', function: { name, description, parameters: { type: 'object' } } };
     return { open_ai_tool, rest_api_method_info: { method_type: method, method_url: `https://shop.example/${name}` } };
   };
   const tools = [operation('list_items', 'get'), operation(`put_${'an_item_'.repeat(7)}`, 'put')];
-  const place = pathOf(`lines-${look.replaceAll(/\W/g, '-')}`);
+  const place = getApplicationPath(`lines-${look.replaceAll(/\W/g, '-')}`);
   const entry = quickApp({ web_api_toolset: [{ type: 'rest-api', name: 'Shop', tools }] }, { displayName: `Lines ${look}` });
   expect(await saveThrough(service, place, entry)).toMatchObject({ status: 201 });
   const { page } = await openBuilder(options);
@@ -349,13 +353,13 @@ it.each(looks)('collapses the operations of a web API and expands a new operatio
     [false, true],
     [false, true],
   ]);
-  expect(await overhang(page)).toBe(0);
-  expect(await violations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
   await web.getByRole('button', { name: 'Add a tool' }).click();
   expect(await lines.nth(2).getAttribute('open')).toBe('');
   expect(await page.evaluate("document.activeElement.closest('details') !== null")).toBe(true);
-  expect(await overhang(page)).toBe(0);
-  expect(await violations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
 });
 
 it('reports a URL placeholder without a parameter immediately, offers to add it, and accepts a new parameter once it has a name', async () => {
@@ -391,39 +395,39 @@ it('shows a web API in the obsolete form, and further web APIs, only where they 
   expect([status, text]).toEqual([201, expect.any(String)]);
   const { page } = await openBuilder();
   await page.getByRole('link', { name: 'Old', exact: true }).click();
-  const further = page.locator('.builder-tools', { hasText: 'Further web APIs' });
+  const further = page.locator('.builder-tools', { hasText: 'More web APIs' });
   const kind = further.getByRole('combobox', { name: 'Kind: Kind' });
   await kind.waitFor();
   expect(await kind.locator('option').allTextContents()).toEqual(['A web API', 'A web API in the obsolete form']);
-  await further.getByRole('button', { name: 'Remove Further web APIs 1' }).click();
+  await further.getByRole('button', { name: 'Remove More web APIs 1' }).click();
   await further.getByRole('button', { name: 'Add another web API' }).waitFor();
 });
 
 describe('the editor of applications', () => {
-  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await openBuilder(options);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await startApplication(page, `Look ${'long'.repeat(30)}`);
     for (const summary of await page.locator('.builder-tools > summary').all()) await summary.click();
     for (const add of await page.locator('.builder-tools-body > .builder-list > .button:not([hidden])').all()) {
       if (!/Upload/.test((await add.textContent()) ?? '')) await add.click();
     }
     await page.locator('.builder-import > summary').first().click();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.locator('.builder-refusal').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('radio', { name: 'JSON' }).check();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it('is translated to German', async () => {
     const { page } = await openBuilder({ locale: 'de-DE' });
     await page.getByRole('button', { name: 'Neue Anwendung' }).click();
     await page.getByLabel(/^Anweisungen/).fill('Hilf.');
-    await page.getByRole('button', { name: 'Einstieg hinzufügen' }).waitFor();
-    await page.locator('summary', { hasText: 'MCP-Server' }).getByText('Die Werkzeuge eines MCP-Servers benutzen').waitFor();
+    await page.getByRole('button', { name: 'Vorschlag hinzufügen' }).waitFor();
+    await page.locator('summary', { hasText: 'MCP-Server' }).getByText('Die Werkzeuge eines MCP-Servers verwenden').waitFor();
   });
 });
 
@@ -435,12 +439,12 @@ it('shows a notice if the service does not store applications', async () => {
 });
 
 it('never selects another user’s application by default and shows who shared it in every list', async () => {
-  const place = pathOf('trap', bucketOfProject('bob'));
+  const place = getApplicationPath('trap', getProjectBucket('bob'));
   const trap = quickApp({}, { displayName: '- Demo', userRoles: ['default'] });
   expect((await saveThrough(service, place, trap, { 'api-key': 'bob' })).status).toBe(201);
-  expect((await saveThrough(service, pathOf('mine'), quickApp({}, { displayName: 'Mine' }))).status).toBe(201);
+  expect((await saveThrough(service, getApplicationPath('mine'), quickApp({}, { displayName: 'Mine' }))).status).toBe(201);
   const { page, reload } = await openBuilder();
-  const sharer = `Shared by another user, ${bucketOfProject('bob').slice(0, 8)} (trap)`;
+  const sharer = `Shared by another user, ${getProjectBucket('bob').slice(0, 8)} (trap)`;
   await page.evaluate(`localStorage.setItem('parley deployment', '${place.slice('/v1/'.length)}'); location.hash = '#/'`);
   await reload();
   await page.locator('.picker', { hasText: /Demo$/ }).waitFor();
@@ -459,7 +463,7 @@ it('never selects another user’s application by default and shows who shared i
   await model.waitFor();
   expect(await model.locator('optgroup[label="Shared by others"] option').allTextContents()).toEqual([`- Demo · ${sharer}`]);
   expect(await model.locator('option').allTextContents()).not.toContain('Mine');
-  const deploymentTools = await unfold(page, 'Deployments as tools');
+  const deploymentTools = await unfold(page, 'Other models and applications');
   await deploymentTools.getByRole('searchbox').fill('demo');
   expect(await deploymentTools.locator('.options button').allInnerTexts()).toEqual([
     'Demo',

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text, usage } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { eventsReply, type Reply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 const noIssues = { externalRequests: [], errors: [] };
 const truncatedAnswer = (...texts: string[]): Reply =>
@@ -129,10 +129,10 @@ describe('an edited answer', { timeout: 60_000 }, () => {
     const field = page.getByRole('textbox', { name: 'Edit this answer' });
     expect(await field.inputValue()).toBe('Paris is in **Spain**.');
     await page.getByText('The original answer stays as another version.').waitFor();
-    for (const [look, { colorScheme = 'light', viewport = { width: 1280, height: 720 } }] of looks) {
+    for (const [look, { colorScheme = 'light', viewport = { width: 1280, height: 720 } }] of viewports) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport as { width: number; height: number });
-      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       await takeScreenshot(first, `edit-${look}`);
     }
     await page.setViewportSize({ width: 1280, height: 720 });
@@ -147,12 +147,12 @@ describe('an edited answer', { timeout: 60_000 }, () => {
     await page.locator('.reply-name').getByText('Edited').waitFor();
     expect(await readAnswer()).toBe('Paris is in France.');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
-    await page.getByRole('group', { name: 'Version 2 of 2' }).getByRole('button', { name: 'Earlier version' }).click();
+    await page.getByRole('group', { name: 'Version 2 of 2' }).getByRole('button', { name: 'Previous version' }).click();
     expect(await readAnswer()).toBe('Paris is in Spain.');
     expect(await page.locator('.edited').count()).toBe(0);
-    await page.getByRole('button', { name: 'Later version' }).click();
+    await page.getByRole('button', { name: 'Next version' }).click();
     await page.locator('.edited').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     fixture.upstream.script(eventsReply(...plainReply('Yes.')));
     await sendMessage('Sure?');

@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser, type TestPage } from './support.ts';
-import { overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow } from './violations.ts';
 
 async function sendAndGetRequest({ page, sendMessage, readAnswer }: TestPage, text: string): Promise<Record<string, unknown>> {
   const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), sendMessage(text)]);
@@ -35,12 +35,12 @@ it('sends the settings of a chat with each of its messages and saves them as a p
   await dialog.getByRole('textbox', { name: 'Save as preset' }).fill('Short & dry');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.getByRole('button', { name: 'Short & dry', exact: true }).waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 800 });
-  expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   await page.setViewportSize({ width: 1280, height: 720 });
   await page.emulateMedia({ colorScheme: 'dark' });
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Apply' }).click();
   const settings = { temperature: 0.2, max_tokens: 300 };
   const instructions = { role: 'system', content: 'Be brief.' };
@@ -101,11 +101,11 @@ it('lets the user choose tools for a chat with a model and shows an error if a t
     { width: 1280, height: 900 },
   ]) {
     await page.setViewportSize(size);
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   }
   if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/tools.png` });
   await page.emulateMedia({ colorScheme: 'dark' });
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Apply' }).click();
   expect(await sendAndGetRequest(opened, 'What is the weather in Paris?')).toMatchObject({ addons: [{ name: 'weather' }] });
   expect(await readAnswer()).toContain('hail and thunder');
@@ -153,11 +153,11 @@ it('offers the reasoning effort only for models that support it, and sends it on
   await open();
   expect(await effort.inputValue()).toBe('');
   await effort.selectOption('thorough');
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/effort.png`, fullPage: true });
   await page.setViewportSize({ width: 390, height: 800 });
   await page.emulateMedia({ colorScheme: 'dark' });
-  expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   await page.setViewportSize({ width: 1280, height: 720 });
   await dialog.getByRole('textbox', { name: 'Save as preset' }).fill('Deep');
   await dialog.getByRole('button', { name: 'Save', exact: true }).click();

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, type TestBrowser } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const web = fileURLToPath(new URL('../../web/', import.meta.url));
 let browser: TestBrowser;
@@ -25,13 +25,13 @@ afterAll(async () => {
 const excludedParts = ['lazy-view', 'deployment-name'];
 
 describe('the component gallery', () => {
-  it.each(looks)('shows the components without accessibility violations: %s', async (_look, options) => {
+  it.each(viewports)('shows the components without accessibility violations: %s', async (_look, options) => {
     const { page, issues } = await browser.open(address, options);
     await page.getByRole('heading', { name: 'Answers' }).waitFor();
     await page.locator('.markdown .formula').waitFor();
     await page.locator('.chart svg').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Answered: yes').waitFor();

@@ -47,10 +47,10 @@ it('links from a step without consent to the consent form and back, retries the 
   await page.locator('.stage-body').getByText('Mailbox needs your consent before Assistant may use it').waitFor();
   expect(await page.locator('.stage-body').innerText()).not.toContain('/v1/');
   await page.getByRole('link', { name: 'Review permissions' }).click();
-  await page.getByRole('heading', { name: 'May “Assistant” act for you?' }).waitFor();
+  await page.getByRole('heading', { name: 'Allow “Assistant” to act on your behalf?' }).waitFor();
   await page.getByRole('img', { name: 'What Assistant uses' }).waitFor();
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
-  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('button', { name: 'Agree' }).click();
   await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
   await page.locator('.reply .branches').waitFor();
   expect(await readConsent()).toBe(true);
@@ -59,7 +59,7 @@ it('links from a step without consent to the consent form and back, retries the 
 
   await page.getByRole('link', { name: 'Permissions', exact: true }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
-  await page.getByText('You have not accepted any.').waitFor();
+  await page.getByText('You have not given any permissions.').waitFor();
   expect(await readConsent()).toBe(false);
   expect(issues).toEqual({ externalRequests: [], errors: [] });
 });
@@ -93,10 +93,10 @@ it('shows the consent form after a rejected call and retries the message automat
   await page.locator('.fault').getByText('“Mailbox” needs your permission before it answers.').waitFor();
   expect(await page.locator('.reply').innerText()).not.toContain('/v1/');
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
-  await page.locator('.fault').getByText('If you agree, “Mailbox” acts in your name').waitFor();
+  await page.locator('.fault').getByText('If you agree, “Mailbox” acts on your behalf').waitFor();
   await page.locator('.fault').getByRole('link', { name: 'Review permissions' }).click();
-  await page.getByRole('heading', { name: 'May “Mailbox” act for you?' }).waitFor();
-  await page.getByText('“Mailbox” acts in your name and needs your permission first.').waitFor();
+  await page.getByRole('heading', { name: 'Allow “Mailbox” to act on your behalf?' }).waitFor();
+  await page.getByText('“Mailbox” acts on your behalf and needs your permission first.').waitFor();
   expect(await page.locator('.reached.asking').count()).toBe(0);
   await page.getByRole('link', { name: 'Back to the chat' }).click();
   await page.locator('.fault').getByRole('button', { name: 'Agree and continue' }).click();
@@ -114,10 +114,10 @@ it('explains that a deployment of a consent form does not exist', async () => {
 it('shows on the consent form that the user accepted it, and offers to withdraw', async () => {
   const { page } = await fixture.open('assistant');
   await page.evaluate("location.hash = '#/consent/assistant'");
-  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('button', { name: 'Agree' }).click();
   await page.locator('.starter').first().waitFor();
   await page.evaluate("location.hash = '#/consent/assistant'");
-  await page.getByText('You have accepted this. “Assistant” may act for you.').waitFor();
+  await page.getByText('You have agreed. “Assistant” can act on your behalf.').waitFor();
   await page.getByRole('button', { name: 'Withdraw' }).click();
   await page.locator('.starter').first().waitFor();
   expect(await readConsent()).toBe(false);

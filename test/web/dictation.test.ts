@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -43,8 +43,8 @@ async function choose(page: Page, where: string): Promise<void> {
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   const dialog = page.getByRole('dialog').last();
   await dialog.getByRole('group', { name: 'Dictation' }).getByLabel(where).check();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
   await dialog.getByRole('button', { name: 'Close' }).click();
   if (isPhone) await page.getByRole('button', { name: 'Close' }).click();
 }
@@ -60,7 +60,7 @@ async function openWithRecognition(localLanguages: readonly string[], options = 
 const readDraft = (page: Page) => page.locator('#message').inputValue();
 
 describe('dictation', { timeout: 60_000 }, () => {
-  it.each(looks)(
+  it.each(viewports)(
     'appends the speech to the message on this device until the message is sent or the user stops it: %s',
     async (look, options) => {
       const opened = await openWithRecognition(['en'], options);
@@ -70,8 +70,8 @@ describe('dictation', { timeout: 60_000 }, () => {
       await page.locator('#message').fill('Dear all,');
       await page.getByRole('button', { name: 'Dictate' }).click();
       await page.getByText('Your speech becomes text on this device.').waitFor();
-      expect(await violations(page)).toEqual([]);
-      expect(await overhang(page)).toBe(0);
+      expect(await findViolations(page)).toEqual([]);
+      expect(await measureOverflow(page)).toBe(0);
       const folder = process.env.PICTURES;
       if (folder !== undefined) await page.screenshot({ path: `${folder}/dictation-${look}.png` });
       await page.evaluate("sayAloud('count to', ' three')");
@@ -104,11 +104,11 @@ describe('dictation', { timeout: 60_000 }, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('if your browser can turn speech into text on this device').waitFor();
     expect(await page.getByRole('button', { name: 'Dictate', includeHidden: true }).count()).toBe(0);
-    await dialog.getByLabel('Also by the browser’s maker').check();
-    await dialog.getByText('your speech is sent to the browser’s maker').waitFor();
+    await dialog.getByLabel('Online if needed').check();
+    await dialog.getByText('your speech is sent to the company that makes the browser').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.getByText('Your speech is sent to the browser’s maker').waitFor();
+    await page.getByText('Your speech is sent to the company that makes your browser').waitFor();
     expect(await page.evaluate('heard')).toEqual([['en', false]]);
     await page.evaluate("refuse('not-allowed')");
     await page.getByText('Allow the microphone for this page').waitFor();

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -21,7 +21,7 @@ const getSize = async (page: Page, selector: string, name: string): Promise<numb
 
 /** Returns the HTML of texts whose contrast is below 7:1, measured by axe. */
 async function findFaintTexts(page: Page): Promise<unknown> {
-  await violations(page);
+  await findViolations(page);
   return await page.evaluate(`axe.run({ runOnly: ['color-contrast-enhanced'] })
     .then(({ violations }) => violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))`);
 }
@@ -37,7 +37,7 @@ const choose = (page: Page, group: string, value: string) =>
   page.getByRole('dialog').getByRole('group', { name: group }).getByLabel(value, { exact: true }).check();
 
 describe('the display settings', { timeout: 60_000 }, () => {
-  it.each(looks)('apply immediately and are stored: %s', async (look, options) => {
+  it.each(viewports)('apply immediately and are stored: %s', async (look, options) => {
     const opened = await fixture.open('demo', options);
     const { page } = opened;
     await opened.sendMessage('Show me a table');
@@ -45,24 +45,24 @@ describe('the display settings', { timeout: 60_000 }, () => {
     const size = await getSize(page, '.reply .markdown', 'font-size');
     await openDisplay(opened, look === 'phone');
     const gap = await getSize(page, '.display-dialog', 'padding-top');
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await choose(page, 'Text size', 'Largest');
     await choose(page, 'Spacing', 'Compact');
     await choose(page, 'Contrast', 'High');
     await choose(page, 'Motion', 'Reduced');
     expect(await getSize(page, '.reply .markdown', 'font-size')).toBeCloseTo(size * 1.3125);
     expect(await getSize(page, '.display-dialog', 'padding-top')).toBeLessThan(gap);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(await findFaintTexts(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.reload();
     await page.locator('.reply .markdown').waitFor();
     expect(await getSize(page, '.reply .markdown', 'font-size')).toBeCloseTo(size * 1.3125);
     expect(await getStyle(page, '.button, .round', 'transition-duration')).toMatch(/^1e-05s/);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(await findFaintTexts(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await measureOverflow(page)).toBe(0);
     expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -143,7 +143,7 @@ describe('the files page', () => {
     const remove = page.getByRole('button', { name: 'Delete notes.txt' });
     await remove.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByText('Delete “notes.txt” for good?').waitFor();
+    await page.getByRole('dialog').getByText('Delete “notes.txt” permanently?').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await readContent('notes.txt')).toContain('The content');
@@ -202,17 +202,17 @@ describe('the files page', () => {
   });
 });
 
-it.each(looks)(
+it.each(viewports)(
   'has no accessibility violations or overflow on the files page: %s',
   async (_look, options) => {
     const { page } = await open('/trips', options);
     await page.getByText(hostile).waitFor();
     await page.getByRole('button', { name: 'New folder' }).click();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: `Delete ${hostile}` }).click();
     await page.getByRole('dialog').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   },
   maxLookMs,
 );

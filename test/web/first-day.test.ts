@@ -103,7 +103,7 @@ describe('the focus', () => {
     await readAnswer();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
     await page.getByRole('link', { name: 'Permissions', exact: true }).click();
-    await page.getByText(/^Since .+ \d{4} it may use “Mailbox”\.$/).waitFor();
+    await page.getByText(/^Since .+ \d{4}, it can use “Mailbox”\.$/).waitFor();
   });
 });
 
@@ -116,7 +116,7 @@ describe('the layout of controls', () => {
   it('aligns a starter in the builder with its remove button', async () => {
     const { page } = await fixture.open('demo', laptop);
     await page.evaluate("location.hash = '#/build/new'");
-    await page.getByRole('button', { name: 'Add a starter' }).click();
+    await page.getByRole('button', { name: 'Add a suggestion' }).click();
     const line = page.locator('.builder-line').first();
     expect(await middle(line.locator('.icon-button'))).toBeCloseTo(await middle(line.locator('input')), 0);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainReply } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -23,21 +23,21 @@ async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest ques
   await page.locator('.settings > summary').click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   const dialog = page.locator('.display-dialog');
-  await dialog.getByText('After each answer, Scripted is asked for up to three questions.').waitFor();
-  expect(await violations(page)).toEqual([]);
+  await dialog.getByText('After each answer, Scripted suggests up to three questions.').waitFor();
+  expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('radio', { name }).check();
   await dialog.getByRole('button', { name: 'Close' }).click();
   if (await drawer.count()) await page.keyboard.press('Escape');
 }
 
 describe('follow-up questions', { timeout: 60_000 }, () => {
-  it('are suggested only after the user turned them on, and one press sends them', async () => {
+  it('are suggested only after the user enables them, and are sent with one press', async () => {
     fixture.upstream.script(eventsReply(...plainReply('1. How far is five?\n- "And back?"\n\nWhy count?\nA fourth?')));
     const opened = await fixture.open('demo');
     const { page, sendMessage, readAnswer, reload, issues } = opened;
     await sendMessage('Count to 3');
     await readAnswer();
-    // Waits for the title, which the page has requested by now.
+    // Once the title is displayed, the page would also have requested suggestions.
     await page.locator('.head', { hasText: '1. How far is five?' }).waitFor();
     expect([countRequests(), await getSuggestions(opened).count()]).toEqual([0, 0]);
     await choose(opened, 'Suggest questions');
@@ -81,7 +81,7 @@ describe('follow-up questions', { timeout: 60_000 }, () => {
     expect(await opened.page.locator('.fault').count()).toBe(0);
   });
 
-  it.each(looks)('have no accessibility violations or overflow: %s', async (look, options) => {
+  it.each(viewports)('have no accessibility violations or overflow: %s', async (viewport, options) => {
     fixture.upstream.script(
       eventsReply(...plainReply('How far is five?\nAnd what would it be if one were to count the other way round?')),
     );
@@ -90,7 +90,7 @@ describe('follow-up questions', { timeout: 60_000 }, () => {
     await choose(opened, 'Suggest questions');
     await sendMessage('Count to 4');
     await getSuggestions(opened).waitFor();
-    if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/follow-${look}.png` });
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/follow-${viewport}.png` });
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   });
 });

@@ -12,9 +12,9 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 /** Titles of the views that every user has, by language. */
 const viewTitles = {
-  de: ['Deine Anwendungen', 'Dateien', 'Verbrauch', 'Wem du zugestimmt hast'],
-  fr: ['Vos applications', 'Fichiers', 'Utilisation', 'Ce que vous avez accepté'],
-  es: ['Tus aplicaciones', 'Archivos', 'Uso', 'Lo que has aceptado'],
+  de: ['Deine Anwendungen', 'Dateien', 'Verbrauch', 'Berechtigungen von Anwendungen'],
+  fr: ['Vos applications', 'Fichiers', 'Utilisation', 'Autorisations des applications'],
+  es: ['Tus aplicaciones', 'Archivos', 'Uso', 'Permisos de las aplicaciones'],
 } as const;
 const views = ['#/build', '#/files', '#/usage', '#/consent'];
 const phone = { width: 390, height: 844 };

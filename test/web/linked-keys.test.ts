@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -104,11 +104,11 @@ describe('a link with a key', () => {
     expect(await readSessionKey(page)).toBe('other-key');
   });
 
-  it.each(looks)('asks in an accessible dialog: %s', async (name, options) => {
+  it.each(viewports)('asks in an accessible dialog: %s', async (name, options) => {
     const { page } = await openSignedIn(options);
     await follow(page, 'other-key');
     await getDialog(page).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const folder = process.env.PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finish, text } from '#test/chunks.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -13,7 +13,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 
 const comeBack = "document.dispatchEvent(new Event('visibilitychange'))";
 
-it.each(looks)(
+it.each(viewports)(
   'offers a new version of the page and reloads only after the answer has ended and the user agrees: %s',
   async (_look, options) => {
     const { page, sendMessage, readAnswer, issues } = await fixture.open('scripted', options);
@@ -44,8 +44,8 @@ it.each(looks)(
     end();
     expect(await readAnswer()).toMatch(/ ended$/);
     await note.getByRole('button', { name: 'Reload the page' }).waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.unrouteAll();
     await note.getByRole('button', { name: 'Reload the page' }).click();
     await note.waitFor({ state: 'detached' });

@@ -8,7 +8,7 @@ import { openFolder } from '#test/temporary-folder.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { type PageFront, startPageFront } from './page-front.ts';
 import type { TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 let front: PageFront;
@@ -46,7 +46,7 @@ const until = (page: Page, claim: string) => expect.poll(() => page.evaluate(cla
 const banner = (page: Page) => page.locator('.offline-note');
 
 describe('the page without a network', () => {
-  it.each(looks)('opens with the cached chats, shows a notice, and keeps drafts: %s', async (look, options) => {
+  it.each(viewports)('opens with the cached chats, shows a notice, and keeps drafts: %s', async (look, options) => {
     const opened = await openCached(options);
     const { page, sendMessage, readAnswer } = opened;
     const question = `What is kept in ${look}?`;
@@ -62,8 +62,8 @@ describe('the page without a network', () => {
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     await page.locator('#message').press('Enter');
     expect(await page.locator('.question').count()).toBe(1);
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.reload();
     await banner(page).waitFor();
     expect(await page.locator('#message').inputValue()).toBe('A draft of mine');
@@ -76,7 +76,7 @@ describe('the page without a network', () => {
     expect(opened.issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('lets a user read cached chats without signing in, but not change them: %s', async (look, options) => {
+  it.each(viewports)('lets a user read cached chats without signing in, but not change them: %s', async (look, options) => {
     const { page, sendMessage, readAnswer } = await openCached(options);
     const question = `Read me later in ${look}`;
     await sendMessage(question);
@@ -86,15 +86,15 @@ describe('the page without a network', () => {
     const other = await page.context().newPage();
     await other.goto(front.url);
     await other.getByText('The service cannot be reached, so you can’t sign in').waitFor();
-    expect(await violations(other)).toEqual([]);
+    expect(await findViolations(other)).toEqual([]);
     await other.getByRole('button', { name: 'Read saved chats' }).click();
     await other.getByText('You can read the chats saved in this browser').waitFor();
-    expect(await violations(other)).toEqual([]);
+    expect(await findViolations(other)).toEqual([]);
     await other.getByRole('button', { name: question }).click();
     await other.locator('.reply .markdown', { hasText: answerText.slice(0, 20) }).waitFor();
     expect(await other.locator('#message, .composer, .edit-question').count()).toBe(0);
-    expect(await violations(other)).toEqual([]);
-    expect(await overhang(other)).toBe(0);
+    expect(await findViolations(other)).toEqual([]);
+    expect(await measureOverflow(other)).toBe(0);
     front.comeBack();
     if (look === 'phone') await other.getByRole('button', { name: 'Chats' }).click();
     await other.getByText('The service can be reached again').waitFor();

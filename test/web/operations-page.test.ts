@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -130,7 +130,7 @@ describe('the operations page', () => {
     expect(await page.locator('.faults').count()).toBe(0);
     nodeReport = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
-    await page.getByText('Not accepting calls').waitFor();
+    await page.getByText('Not accepting requests').waitFor();
   });
 
   it('pages through the audit log and filters it with the keyboard only', async () => {
@@ -217,7 +217,7 @@ describe('the operations page', () => {
 
   it('is translated to German', async () => {
     const { page } = await open({ locale: 'de-DE' });
-    await page.getByText('Er arbeitet, aber etwas stimmt nicht').waitFor();
+    await page.getByText('Läuft mit Problemen').waitFor();
     await page.getByText('Anwendung gespeichert').waitFor();
   });
 });
@@ -299,17 +299,17 @@ describe('the automatic refresh of the operations page', () => {
     await page.getByRole('button', { name: 'Show newer entries' }).waitFor();
     expect(await rows.first().innerText()).toBe(first);
     await page.getByRole('button', { name: 'Show newer entries' }).click();
-    await rows.first().getByText('Consent withdrawn').waitFor();
+    await rows.first().getByText('Permission withdrawn').waitFor();
     expect(await page.getByRole('button', { name: 'Show newer entries' }).count()).toBe(0);
   });
 });
 
-it.each(looks)(
+it.each(viewports)(
   'has no accessibility violations or overflow on the operations page: %s',
   async (_look, options) => {
     const { page } = await open(options);
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     await page.getByRole('button', { name: '2 upstreams have problems' }).click();
     // The page scrolls inside the window. The window with the header does not scroll.
     expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);

@@ -3,7 +3,7 @@ import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { type Answering, eventsReply } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 let largeService: TestService;
@@ -75,14 +75,14 @@ describe('the model picker with 300 deployments', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('groups the versions of a model and lets the user choose each of them: %s', async (look, options) => {
+  it.each(viewports)('groups the versions of a model and lets the user choose each of them: %s', async (look, options) => {
     const { page } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('searchbox', { name: 'Search models and applications' }).fill('novel');
     expect(await page.locator(names).allTextContents()).toEqual(['Novel10']);
     const versions = page.getByRole('group', { name: 'Versions of Novel' });
     expect(await versions.getByRole('button').allTextContents()).toEqual(['10', '9']);
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -92,12 +92,12 @@ describe('the model picker with 300 deployments', () => {
     expect([look, await page.locator('.option-version[aria-current]').textContent()]).toEqual([look, '9']);
   });
 
-  it.each(looks)('has no accessibility violations or overflow: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (_look, options) => {
     const { page } = await fixture.browser.open(`${largeService.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
     await page.getByRole('radio', { name: 'Accept files' }).check({ force: true });
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
   });
 });
 
@@ -117,12 +117,12 @@ describe('an answer from another model', () => {
     await page.getByRole('button', { name: 'Versions side by side' }).click();
     const sides = page.getByRole('list', { name: 'Versions side by side' }).getByRole('listitem');
     await sides.nth(1).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(await sides.locator('.reply-name').allInnerTexts()).toEqual([
       expect.stringMatching(/Scripted$/),
       expect.stringMatching(/Demo$/),
     ]);
-    await sides.first().getByRole('button', { name: 'Continue with this one' }).click();
+    await sides.first().getByRole('button', { name: 'Continue with this version' }).click();
     await page.locator('.reply[aria-label="Scripted"]').waitFor();
     expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
     fixture.upstream.script(eventsReply(...plainReply('Of the one again.')));
@@ -133,7 +133,7 @@ describe('an answer from another model', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)(
+  it.each(viewports)(
     'appears next to the answers of other recipients of the same message, and the user can continue with one of them: %s',
     async (look, options) => {
       const { page, sendMessage, issues } = await fixture.open('demo', options);
@@ -149,7 +149,7 @@ describe('an answer from another model', () => {
       expect(await page.locator('.addressee').allInnerTexts()).toEqual(['This message goes to Scripted', 'Raw']);
       await message.pressSequentially('@dem');
       await page.keyboard.press('Enter');
-      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const answerLate = (nth: number) => async (answering: Answering) => {
         answering.head();
@@ -179,10 +179,10 @@ describe('an answer from another model', () => {
       gates[1]?.resolve();
       const folder = process.env.PICTURES;
       if (folder !== undefined) await page.screenshot({ path: `${folder}/beside-${look}.png` });
-      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       const chosen = sides.filter({ hasText: 'Begun 0.' });
       const name = (await chosen.locator('.reply-name').innerText()).split('\n').at(-1);
-      await chosen.getByRole('button', { name: 'Continue with this one' }).click();
+      await chosen.getByRole('button', { name: 'Continue with this version' }).click();
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
       expect(await sides.count()).toBe(0);

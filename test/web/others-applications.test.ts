@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
-import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, getProjectBucket, quickApp, save } from '../applications/support.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
 
-const alice = bucketOfProject('alice');
+const alice = getProjectBucket('alice');
 
 let fixture: PageFixture;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     quick: quickApp({ starters: ['When is it open?'] }, { displayName: 'Quick', ...open }),
   };
   for (const [name, body] of Object.entries(bodies)) {
-    const { status, text } = await save(service, pathOf(name, alice), body, { 'api-key': 'alice' });
+    const { status, text } = await save(service, getApplicationPath(name, alice), body, { 'api-key': 'alice' });
     if (status !== 201) throw new Error(text);
   }
 });

@@ -7,7 +7,7 @@ import { createKeyStores, type OpenDatabase } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -90,7 +90,7 @@ describe('a key that is created in the dialog “Use from code”', () => {
     expect(await snippet('Claude Code')).toContain(`export KEY=${key}\n`);
     expect(await snippet('Python')).not.toContain(key);
     await dialog.getByText(`export KEY=${key}`).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
 
     await dialog.getByRole('button', { name: 'Close' }).click();
     // The service stores the last use every few seconds.
@@ -140,14 +140,14 @@ describe('a key that is created in the dialog “Use from code”', () => {
     expect(await dialog.getByRole('heading', { name: 'Your own key' }).count()).toBe(0);
   });
 
-  it.each(looks)('has no accessibility violations or overflow: %s', async (name, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (name, options) => {
     const { viewport, colorScheme } = options;
     const { page, dialog } = await openDialog(`looks-${name}`, { ...(colorScheme && { colorScheme }) });
     if (viewport != null) await page.setViewportSize(viewport);
     await dialog.getByLabel('Name (optional)').fill('Notebook');
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await dialog.getByRole('button', { name: 'Create a key' }).click();
     await dialog.getByRole('listitem').first().waitFor();
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   });
 });

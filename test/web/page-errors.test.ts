@@ -37,7 +37,7 @@ it('explains that an administrator can turn on a disabled view', async () => {
 it('shows in the settings how the user signed in', async () => {
   const { page } = await fixture.open('demo');
   await page.getByText('Settings', { exact: true }).click();
-  await page.getByText('Signed in with the key of test').waitFor();
+  await page.getByText('Signed in with the key for test').waitFor();
 });
 
 describe('an address', () => {
@@ -115,7 +115,12 @@ describe('an answer', () => {
       /^You can continue in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/,
       'Try again. If',
     ],
-    ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
+    [
+      'de',
+      'Limit für jetzt erreicht',
+      /^Du kannst in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\) weitermachen\. Versuche bis dahin/,
+      'Versuche es',
+    ],
   ])(
     'that a limit rejects shows the local time when the user can continue, until that time has passed: %s',
     async (locale, expectedTitle, when, laterHint) => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 
 /** A proxy in front of a service. It can go offline, come back, and serve another build of the page. */
 export interface PageFront extends AsyncDisposable {
@@ -35,7 +35,7 @@ export async function startPageFront(service: string): Promise<PageFront> {
       page.routing(incoming, reply);
     else forward(incoming, reply);
   });
-  await listeningAt(server.listen(0, '127.0.0.1'));
+  await waitUntilListening(server.listen(0, '127.0.0.1'));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     goAway() {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => fixture[Symbol.asyncDispose]());
 
 const noIssues = { externalRequests: [], errors: [] };
-const active = `(() => {
+const activeOptionScript = `(() => {
   const field = document.querySelector('[role=combobox]');
   const option = document.getElementById(field.getAttribute('aria-activedescendant'));
   return option?.role === 'option' && option.ariaSelected === 'true' ? option.querySelector('.palette-title').textContent : undefined;
@@ -21,41 +21,41 @@ it('finds chats, deployments, pages, and actions by a few letters with the keybo
   const { page, sendMessage, readAnswer, issues } = await fixture.open('demo');
   await sendMessage('Count to two zebras');
   await readAnswer();
-  const find = async (letters: string): Promise<void> => {
+  const searchPalette = async (letters: string): Promise<void> => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type(letters);
   };
-  await find('mailb');
+  await searchPalette('mailb');
   await page.getByRole('option', { name: 'Mailbox Chat with' }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('.picker', { hasText: 'Mailbox' }).waitFor();
-  await find('zebras');
-  expect(await page.evaluate(active)).toBe('Count to two zebras');
+  await searchPalette('zebras');
+  expect(await page.evaluate(activeOptionScript)).toBe('Count to two zebras');
   await page.keyboard.press('Enter');
   await page.locator('.question').getByText('Count to two zebras').waitFor();
-  await find('usage');
+  await searchPalette('usage');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
-  await find('dark');
+  await searchPalette('dark');
   await page.keyboard.press('Enter');
   expect(await page.evaluate('document.documentElement.dataset.appearance')).toBe('dark');
-  await find('sttngs');
+  await searchPalette('sttngs');
   await page.keyboard.press('Enter');
   await page.locator('.settings[open]').waitFor();
   await page.locator('.settings > summary').click();
   // The palette opens an item of a closed menu.
-  await find('display');
+  await searchPalette('display');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Display and notifications' }).waitFor();
   await page.keyboard.press('Escape');
-  await find('delete all');
+  await searchPalette('delete all');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Delete all your chats permanently?' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+Shift+O');
   await page.locator('.beginning').waitFor();
-  await find('chat set');
+  await searchPalette('chat set');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Chat settings' }).waitFor();
   expect(issues).toEqual(noIssues);
@@ -68,12 +68,12 @@ it('wraps around with the arrow keys, shows the number of results, and returns t
   await page.getByRole('option').first().waitFor();
   const titles = await page.getByRole('option').locator('.palette-title').allTextContents();
   expect(titles).toEqual(expect.arrayContaining(['New chat', 'Settings', 'Files', 'Demo', 'Sign out']));
-  expect(await page.evaluate(active)).toBe(titles[0]);
+  expect(await page.evaluate(activeOptionScript)).toBe(titles[0]);
   await page.keyboard.press('ArrowUp');
-  expect(await page.evaluate(active)).toBe(titles.at(-1));
+  expect(await page.evaluate(activeOptionScript)).toBe(titles.at(-1));
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
-  expect(await page.evaluate(active)).toBe(titles[1]);
+  expect(await page.evaluate(activeOptionScript)).toBe(titles[1]);
   await page.keyboard.type('qqq');
   await page.getByText('No results for “qqq”.').waitFor();
   await page.getByRole('status').getByText('0 results').waitFor();
@@ -82,7 +82,7 @@ it('wraps around with the arrow keys, shows the number of results, and returns t
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
 });
 
-it('asks before it leaves unsaved changes', async () => {
+it('asks before it discards unsaved changes', async () => {
   const { page } = await fixture.open('demo');
   await page.evaluate("location.hash = '#/build/new'");
   await page.getByRole('textbox').first().waitFor();
@@ -134,27 +134,27 @@ it('moves through the chat list with the arrow keys', async () => {
     await sendMessage(text);
     await readAnswer();
   }
-  const focused = async (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
+  const readFocusedText = async (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
   await page.locator('.heads a').nth(2).waitFor();
   await page.getByRole('searchbox').focus();
   await page.keyboard.press('ArrowDown');
-  expect(await focused()).toBe('Count to 4');
+  expect(await readFocusedText()).toBe('Count to 4');
   await page.keyboard.press('End');
-  expect(await focused()).toBe('Count to 2');
+  expect(await readFocusedText()).toBe('Count to 2');
   await page.keyboard.press('ArrowUp');
-  expect(await focused()).toBe('Count to 3');
+  expect(await readFocusedText()).toBe('Count to 3');
   await page.keyboard.press('Home');
-  expect(await focused()).toBe('Count to 4');
+  expect(await readFocusedText()).toBe('Count to 4');
 });
 
-it.each(looks)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
+it.each(viewports)('has no accessibility violations in the palette and in the shortcut list: %s', async (look, options) => {
   const { page } = await fixture.open('demo', options);
   if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
   await page.getByRole('button', { name: 'Search everything' }).click();
   await page.getByRole('option').first().waitFor();
-  expect(await violations(page)).toEqual([]);
-  expect(await overhang(page)).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  expect(await measureOverflow(page)).toBe(0);
   await page.getByRole('option', { name: 'Keyboard shortcuts' }).click();
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
 });

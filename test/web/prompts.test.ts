@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
-import { overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow } from './violations.ts';
 
 it('stores prompts, inserts them after a slash, and lets the user fill them in with the keyboard only', {
   timeout: 90_000,
@@ -14,7 +14,7 @@ it('stores prompts, inserts them after a slash, and lets the user fill them in w
   await page.locator('.starter').first().waitFor();
   await message.fill('/');
   await selectedOption.getByText('Manage prompts').waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
   for (const [name, content] of [
@@ -31,7 +31,7 @@ it('stores prompts, inserts them after a slash, and lets the user fill them in w
     { width: 1280, height: 720 },
   ]) {
     await page.setViewportSize(size);
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   }
   const downloading = page.waitForEvent('download');
   await dialog.getByRole('button', { name: 'Save all as a file' }).click();

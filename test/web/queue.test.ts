@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 let fixture: PageFixture;
 /** The answers in progress by question. Each streams "<question>:" and stays open. */
@@ -176,7 +176,7 @@ describe('a message that is sent while an answer is in progress', { timeout: 60_
     await other.close();
   });
 
-  it.each(looks)('has no accessibility violations or overflow: %s', async (look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openAnswering(options);
     const { page, sendMessage } = opened;
     await sendMessage('Second, and what is long is not shown in whole but begins so that one knows which it is. '.repeat(6));
@@ -184,10 +184,10 @@ describe('a message that is sent while an answer is in progress', { timeout: 60_
     await page.locator('#message').fill('Fourth');
     await getQueue(opened).getByText('Third').waitFor();
     if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/queue-${look}.png` });
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     await page.getByRole('button', { name: 'Stop' }).click();
     await getQueue(opened).getByText('Not sent').waitFor();
     if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/held-${look}.png` });
-    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+    expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
   });
 });

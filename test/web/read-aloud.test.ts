@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -43,11 +43,11 @@ async function openWithVoices(voices: readonly object[], options = {}): Promise<
 const readUtterances = (page: Page) => page.evaluate('asked') as Promise<readonly (readonly [string, string])[]>;
 
 describe('an answer that is read aloud', { timeout: 60_000 }, () => {
-  it.each(looks)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
+  it.each(viewports)('is read sentence by sentence with a local voice until the user stops it: %s', async (_, options) => {
     const opened = await openWithVoices([remote, own], options);
     const { page } = opened;
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     const answerText = (await page.locator('.reply .markdown').innerText()).replaceAll(/\s+/g, ' ');
     await page.getByRole('button', { name: 'Read aloud' }).click();
     await page.getByRole('button', { name: 'Stop reading' }).waitFor();

@@ -5,7 +5,7 @@ import type { StageDelta } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { type PageFixture, startPageFixture, type TestPage } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -47,7 +47,7 @@ describe('markdown', () => {
       })`);
     await expect.poll(() => fades(0)).toEqual(['0px', '48px']);
     expect(await fades(1)).toEqual(['0px', '0px']);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const folder = process.env.PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/wide.png` });
     await page
@@ -82,7 +82,7 @@ describe('markdown', () => {
     expect(layers).toEqual(['local, local, scroll, scroll', 'none']);
     const folder = process.env.PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/wide-shadow.png` });
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
   });
 
   it('renders headings, emphasis, nested lists, tasks, tables, highlighted code, and formulas', async () => {
@@ -230,7 +230,7 @@ describe('citations in an answer', () => {
     await panel.getByRole('heading', { name: 'In the document' }).waitFor();
     expect(await panel.locator('mark').textContent()).toBe('Built\nby monks.');
     await expect.poll(() => panel.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await panel.getByRole('button', { name: '1 weavers.md' }).click();
     await page.getByRole('dialog', { name: 'Source 1: weavers.md' }).getByText('Forty looms.').waitFor();
     expect(await page.locator('.source-document').count()).toBe(0);
@@ -243,7 +243,7 @@ describe('citations in an answer', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)('have no accessibility violations in their source panel: %s', async (look, options) => {
+  it.each(viewports)('have no accessibility violations in their source panel: %s', async (look, options) => {
     fixture.upstream.script(
       eventsReply(
         delta({ role: 'assistant' }),
@@ -266,7 +266,7 @@ describe('citations in an answer', () => {
     await page.setViewportSize({ width: page.viewportSize()?.width ?? 0, height: 420 });
     await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
     await page.locator('.source-document').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     // The passage and the close button are both visible.
     expect(await page.getByRole('dialog').evaluate(({ scrollTop }) => scrollTop)).toBe(0);
     await expect.poll(() => page.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
@@ -434,7 +434,7 @@ it('wraps and downloads code and enlarges an image', async () => {
   await page.getByRole('button', { name: 'Enlarge A dot' }).click();
   const dialog = page.getByRole('dialog', { name: 'A dot' });
   await dialog.getByRole('img').waitFor();
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'hidden' });
   expect(issues).toEqual({ externalRequests: [], errors: [] });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { startPageFixture } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -40,7 +40,7 @@ const isInSight = `(() => {
 })()`;
 
 describe('a search', () => {
-  it.each(looks)(
+  it.each(viewports)(
     'shows an excerpt around the matches, and the keyboard opens the chat at the match: %s',
     async (look, options) => {
       const { page, issues } = await fixture.openAt(`/#key=${callerKey}`, options);
@@ -51,7 +51,7 @@ describe('a search', () => {
       await hit.locator('.excerpt mark').first().waitFor();
       expect(await hit.locator('.excerpt').textContent()).toMatch(/^….*A Needle in a haystack, a needle\.$/);
       expect(await hit.locator('mark').allTextContents()).toEqual(['Needle', 'needle']);
-      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
 
       await page.getByRole('searchbox').press('ArrowDown');
       await page.keyboard.press('Enter');
@@ -59,7 +59,7 @@ describe('a search', () => {
       await bar.getByText('1 of 2').waitFor({ timeout: 10_000 });
       await expect.poll(() => readHighlights(page)).toEqual(['Needle', 'needle']);
       await expect.poll(() => page.evaluate(isInSight)).toBe(true);
-      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
       await bar.getByRole('button', { name: 'Next match' }).click();
       await bar.getByText('2 of 2').waitFor();
       expect(await readHighlights(page, 'found-here')).toEqual(['needle']);

@@ -4,7 +4,7 @@ import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import type { TestPage } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
 const noIssues = { externalRequests: [], errors: [] };
@@ -27,7 +27,7 @@ async function share({ page }: TestPage): Promise<string> {
 }
 
 /** Opens a link as another user. */
-async function openAsOther(hash: string, options = {}): Promise<TestPage> {
+async function openAsOtherUser(hash: string, options = {}): Promise<TestPage> {
   const opened = await fixture.openAt('/#key=other-key', options);
   await opened.page.locator('#message').waitFor();
   await opened.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
@@ -50,7 +50,7 @@ describe('a shared chat', { timeout: 60_000 }, () => {
     await owner.sendMessage('Said later');
     await owner.readAnswer();
 
-    const reader = await openAsOther(hash);
+    const reader = await openAsOtherUser(hash);
     await reader.page.getByText('Shared by test on').waitFor();
     expect(await reader.page.locator('.question').allTextContents()).toEqual([expect.stringContaining('Keep this in mind')]);
     await reader.page.getByText('A note of the owner.').first().waitFor();
@@ -64,7 +64,7 @@ describe('a shared chat', { timeout: 60_000 }, () => {
     await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
     await owner.page.getByRole('button', { name: /^Revoke the link/ }).click();
     await owner.page.getByRole('button', { name: /^Revoke the link/ }).waitFor({ state: 'detached' });
-    const laterReader = await openAsOther(hash);
+    const laterReader = await openAsOtherUser(hash);
     await laterReader.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     // The copy has its own copy of the file.
     await reader.page.getByRole('button', { name: 'note.txt', expanded: false }).click();
@@ -81,28 +81,28 @@ describe('a shared chat', { timeout: 60_000 }, () => {
   });
 });
 
-describe.each(looks)('sharing at the window size %s', { timeout: 60_000 }, (look, options) => {
+describe.each(viewports)('sharing at the window size %s', { timeout: 60_000 }, (viewport, options) => {
   it('has no accessibility violations in the dialog and in the shared chat', async () => {
     const owner = await fixture.open('demo', options);
     await owner.sendMessage('Show me everything');
     await owner.readAnswer();
     await owner.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
     await owner.page.getByRole('button', { name: 'Create a link' }).waitFor();
-    expect(await violations(owner.page)).toEqual([]);
+    expect(await findViolations(owner.page)).toEqual([]);
     await owner.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     const hash = await share(owner);
-    expect(await violations(owner.page)).toEqual([]);
-    await takeScreenshot(owner, `dialog ${look}`);
-    const reader = await openAsOther(hash, options);
+    expect(await findViolations(owner.page)).toEqual([]);
+    await takeScreenshot(owner, `dialog ${viewport}`);
+    const reader = await openAsOtherUser(hash, options);
     await reader.page.getByText('Shared by test on').waitFor();
     await reader.page.locator('.reply .markdown').first().waitFor();
-    expect(await violations(reader.page)).toEqual([]);
+    expect(await findViolations(reader.page)).toEqual([]);
     expect(await reader.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    await takeScreenshot(reader, `shared ${look}`);
-    const invalidLink = await openAsOther(`#/shared/${'A'.repeat(43)}`, options);
+    await takeScreenshot(reader, `shared ${viewport}`);
+    const invalidLink = await openAsOtherUser(`#/shared/${'A'.repeat(43)}`, options);
     await invalidLink.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
-    expect(await violations(invalidLink.page)).toEqual([]);
-    await takeScreenshot(invalidLink, `gone ${look}`);
+    expect(await findViolations(invalidLink.page)).toEqual([]);
+    await takeScreenshot(invalidLink, `gone ${viewport}`);
   });
 });
 

@@ -2,11 +2,11 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
-import { MovedClock, whoIs } from '../identity/support.ts';
+import { AdjustableClock, requestUserInfo } from '../identity/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
-const clock = new MovedClock();
+const clock = new AdjustableClock();
 const upstreams = [{ protocol: 'demo' }];
 const signInEntry = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };
 let browser: TestBrowser;
@@ -93,7 +93,7 @@ async function openWithExpiredToken(refresh?: string): Promise<TestPage> {
     await opened.page.reload();
     await opened.page.getByRole('navigation').waitFor();
   }
-  clock.pass(91_000);
+  clock.advance(91_000);
   return opened;
 }
 
@@ -104,7 +104,7 @@ describe('signing in with the identity provider', () => {
     await sendMessage('Count to 2');
     expect(await readAnswer()).not.toBe('');
     const token = (await who).headers().authorization?.replace('Bearer ', '') ?? '';
-    expect((await whoIs(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
+    expect((await requestUserInfo(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
     expect(page.url()).toMatch(/^[^?]*$/);
     expect(await readSessionKeys(page)).toEqual(['parley sign-in']);
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(token);
@@ -152,10 +152,10 @@ describe('signing in with the identity provider', () => {
     await page.locator('#message').waitFor();
   });
 
-  it.each(looks)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
+  it.each(viewports)('has no accessibility violations and works with the keyboard only: %s', async (_look, options) => {
     const { page } = await open('/', options);
     await page.getByLabel('Key').waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -194,7 +194,7 @@ describe('the response of the identity provider', () => {
     const requestCount = countTokenRequests();
     change(address);
     await page.goto(address.href);
-    expect(await readAlert(page)).toBe('The sign-in response is not from Example Corp. It was ignored.');
+    expect(await readAlert(page)).toBe('The sign-in response is not from Example Corp and was ignored. Sign in again.');
     expect(countTokenRequests()).toBe(requestCount);
   });
 
@@ -269,7 +269,7 @@ describe('an unreachable identity provider', () => {
     const { page } = opened;
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
     await page.evaluate("location.hash = '#/consent'");
-    await page.getByText('You have not accepted any.').waitFor();
+    await page.getByText('You have not given any permissions.').waitFor();
     await page.unroute(`${oidc.issuer}/token`);
     const renewed = page.waitForResponse(`${oidc.issuer}/token`);
     await page.evaluate("location.hash = '#/build'");

@@ -5,7 +5,7 @@ import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
 import { storageScript } from './long-conversation.ts';
 import type { TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -115,12 +115,12 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     expect(await page.locator('.upload.failed').count()).toBe(1);
   });
 
-  it.each(looks)('has no accessibility violations or overflow: %s', async (look, options) => {
+  it.each(viewports)('has no accessibility violations or overflow: %s', async (look, options) => {
     const opened = await openTemporary(options);
     const { page } = opened;
     const checkView = async (name: string): Promise<void> => {
       if (process.env.PICTURES !== undefined) await page.screenshot({ path: `${process.env.PICTURES}/${name}-${look}.png` });
-      expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+      expect([await findViolations(page), await measureOverflow(page)]).toEqual([[], 0]);
     };
     await checkView('temporary');
     await page.getByRole('link', { name: 'Leave the temporary chat' }).click();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -77,7 +77,7 @@ describe('imported chats', () => {
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
-  it.each(looks)(
+  it.each(viewports)(
     'show an understandable error for an unsupported file, without accessibility violations: %s',
     async (_look, options) => {
       const { page } = await fixture.openAt(`/#key=${callerKey}`, options);
@@ -85,8 +85,8 @@ describe('imported chats', () => {
       await openTransfer(page);
       await importFile(page, 'PK\u0003\u0004 a zip archive');
       await page.getByText('This file cannot be imported').waitFor();
-      expect(await violations(page)).toEqual([]);
-      expect(await overhang(page)).toBe(0);
+      expect(await findViolations(page)).toEqual([]);
+      expect(await measureOverflow(page)).toBe(0);
     },
   );
 });

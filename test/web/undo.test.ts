@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsFixture, startChatsFixture } from './chats-fixture.ts';
-import { looks, violations } from './violations.ts';
+import { findViolations, viewports } from './violations.ts';
 
 let fixture: ChatsFixture;
 
@@ -77,7 +77,7 @@ describe('the undo note', () => {
     await head.waitFor();
   });
 
-  it.each(looks)('has no accessibility violations: %s', async (look, options) => {
+  it.each(viewports)('has no accessibility violations: %s', async (look, options) => {
     const { page, sendMessage, readAnswer } = await fixture.open('demo', options);
     await sendMessage('To look at');
     await readAnswer();
@@ -86,7 +86,7 @@ describe('the undo note', () => {
     await page.locator('.head', { hasText: 'To look at' }).first().getByRole('link').focus();
     await page.keyboard.press('Delete');
     await page.locator('.undo-note').hover();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     const folder = process.env.SHARE_PICTURES;
     if (folder !== undefined) await page.screenshot({ path: `${folder}/undo-${look}.png` });
   });

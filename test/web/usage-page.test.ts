@@ -5,7 +5,7 @@ import { hello } from '#test/chunks.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
 import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
-import { looks, overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
 const maxLookMs = 60_000;
@@ -80,7 +80,7 @@ describe('a user without an administrator role', () => {
 
   it('sees only their own usage and no operations page', async () => {
     const { page } = await open('user-key');
-    expect(await page.locator('.usage-summary').textContent()).toBe('2 calls, 1,500 tokens, $1.00');
+    expect(await page.locator('.usage-summary').textContent()).toBe('2 requests, 1,500 tokens, $1.00');
     expect(await page.getByText('By user').count()).toBe(0);
     expect(await page.getByText('Everyone’s').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
@@ -98,7 +98,7 @@ describe('a user without an administrator role', () => {
 describe('an administrator', () => {
   it('sees the usage of all users by day, deployment, and user, also as numbers', async () => {
     const { page, issues } = await open('admin-key');
-    expect(await page.locator('.usage-summary').textContent()).toBe('4 calls, 4,500 tokens, $3.50');
+    expect(await page.locator('.usage-summary').textContent()).toBe('4 requests, 4,500 tokens, $3.50');
     await page.getByRole('img', { name: 'Cost by day' }).waitFor();
     const cells = async (label: string) => page.getByRole('region', { name: label }).locator('tbody tr').allInnerTexts();
     const normalize = (rows: readonly string[]) => rows.map((row) => row.split(/\s+/).join(' '));
@@ -132,7 +132,7 @@ describe('an administrator', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByText('No usage on these days.').waitFor();
     await page.keyboard.press('ArrowLeft');
-    await page.getByText('4 calls').waitFor();
+    await page.getByText('4 requests').waitFor();
     await page.getByRole('radio', { name: 'This month' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('textbox', { name: 'From' }).fill('2020-01-02');
@@ -162,19 +162,19 @@ describe('an administrator', () => {
 
 describe('the calls of a row or a bar', () => {
   const readRows = async (page: TestPage['page']) => {
-    const rows = await page.getByRole('region', { name: 'Calls', exact: true }).locator('tbody tr').allInnerTexts();
+    const rows = await page.getByRole('region', { name: 'Requests', exact: true }).locator('tbody tr').allInnerTexts();
     return rows.map((row) => row.split(/\s+/).join(' '));
   };
 
   it('open from a row with the keyboard, can be filtered, and close with the focus on that row', async () => {
     const { page, issues } = await open('admin-key');
-    const link = page.getByRole('button', { name: 'Show the calls of Bounded' });
+    const link = page.getByRole('button', { name: 'Show the requests of Bounded' });
     await link.focus();
     await page.keyboard.press('Enter');
-    const heading = page.getByRole('heading', { name: /^Calls of Bounded · / });
+    const heading = page.getByRole('heading', { name: /^Requests of Bounded · / });
     await heading.waitFor();
     await page.getByText('key:user').waitFor();
-    expect(await heading.evaluate('document.activeElement?.textContent')).toMatch(/^Calls of Bounded · /);
+    expect(await heading.evaluate('document.activeElement?.textContent')).toMatch(/^Requests of Bounded · /);
     const rows = (await readRows(page)).sort();
     expect(rows).toHaveLength(2);
     expect(rows.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
@@ -182,22 +182,22 @@ describe('the calls of a row or a bar', () => {
     await page.getByRole('radio', { name: 'rejected' }).check({ force: true });
     await expect.poll(async () => (await readRows(page)).length).toBe(1);
     await page.getByRole('radio', { name: 'canceled' }).check({ force: true });
-    await page.getByText('No matching calls').waitFor();
+    await page.getByText('No matching requests').waitFor();
     await page.getByRole('button', { name: 'Back to overview' }).click();
     await link.waitFor();
-    await expect.poll(() => link.evaluate('document.activeElement?.title')).toBe('Show the calls of Bounded');
+    await expect.poll(() => link.evaluate('document.activeElement?.title')).toBe('Show the requests of Bounded');
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });
 
   it('open for failed calls, for a user, for a bar, and for a day', async () => {
     const { page } = await open('admin-key');
-    await page.getByRole('button', { name: 'Show calls of Bounded: Failed, 1' }).click();
+    await page.getByRole('button', { name: 'Show requests of Bounded: Failed, 1' }).click();
     await expect.poll(() => readRows(page)).toMatchObject([expect.stringContaining('=cmd() failed')]);
     await page.getByRole('button', { name: 'Back to overview' }).click();
-    await page.getByRole('button', { name: 'Show the calls of ada@example.com' }).click();
+    await page.getByRole('button', { name: 'Show the requests of ada@example.com' }).click();
     await expect.poll(() => readRows(page)).toMatchObject([expect.stringMatching(/Demo demo answered 1,000 500 \$2\.50/)]);
     await page.locator('.day-chart rect[data-series="0"]').last().click();
-    await page.getByRole('heading', { name: /^Calls of Demo · / }).waitFor();
+    await page.getByRole('heading', { name: /^Requests of Demo · / }).waitFor();
     await expect.poll(async () => (await readRows(page)).length).toBe(2);
     await page.locator('.day-chart summary').click();
     await page.getByRole('region', { name: 'Cost by day' }).getByRole('button').last().click();
@@ -210,42 +210,42 @@ describe('the calls of a row or a bar', () => {
     );
     await house.journal.appendUsage(records);
     const { page } = await open('user-key');
-    await page.getByRole('button', { name: 'Show the calls of Demo' }).click();
+    await page.getByRole('button', { name: 'Show the requests of Demo' }).click();
     await expect.poll(async () => (await readRows(page)).length).toBe(1);
     expect(await page.getByRole('columnheader', { name: 'User' }).count()).toBe(0);
     const admin = await open('admin-key');
     await admin.page.getByRole('radio', { name: 'Other days' }).check({ force: true });
     await admin.page.getByRole('textbox', { name: 'From' }).fill('2024-03-01');
     await admin.page.getByRole('textbox', { name: 'To' }).fill('2024-03-01');
-    await admin.page.getByRole('button', { name: 'Show the calls of key:other' }).click();
+    await admin.page.getByRole('button', { name: 'Show the requests of key:other' }).click();
     await expect.poll(async () => (await readRows(admin.page)).length).toBe(50);
-    await admin.page.getByRole('button', { name: 'Show older calls' }).click();
+    await admin.page.getByRole('button', { name: 'Show older requests' }).click();
     await expect.poll(async () => (await readRows(admin.page)).length).toBe(60);
     expect((await readRows(admin.page)).filter((row) => /for agent .*night-\d+/.test(row))).toHaveLength(59);
-    expect(await admin.page.getByRole('button', { name: 'Show older calls' }).count()).toBe(0);
+    expect(await admin.page.getByRole('button', { name: 'Show older requests' }).count()).toBe(0);
   });
 });
 
-it.each(looks)(
+it.each(viewports)(
   'has no accessibility violations or overflow on the usage page: %s',
   async (_look, options) => {
     const { page } = await open('admin-key', options);
     await page.locator('.day-chart summary').click();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
-    await page.getByRole('button', { name: 'Show the calls of Bounded' }).click();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
+    await page.getByRole('button', { name: 'Show the requests of Bounded' }).click();
     await page.getByText('key:user').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await overhang(page)).toBe(0);
+    expect(await findViolations(page)).toEqual([]);
+    expect(await measureOverflow(page)).toBe(0);
     const limited = await open('user-key', options);
-    expect(await violations(limited.page)).toEqual([]);
-    expect(await overhang(limited.page)).toBe(0);
+    expect(await findViolations(limited.page)).toEqual([]);
+    expect(await measureOverflow(limited.page)).toBe(0);
   },
   maxLookMs,
 );
 
 it('translates the usage page to German', async () => {
   const { page } = await open('admin-key', { locale: 'de-DE' });
-  await page.getByRole('heading', { name: 'Nach Person' }).waitFor();
-  expect(await page.locator('.usage-summary').textContent()).toBe('4 Aufrufe, 4.500 Token, 3,50\u00a0$');
+  await page.getByRole('heading', { name: 'Nach Benutzer' }).waitFor();
+  expect(await page.locator('.usage-summary').textContent()).toBe('4 Anfragen, 4.500 Token, 3,50\u00a0$');
 });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { overhang, violations } from './violations.ts';
+import { findViolations, measureOverflow } from './violations.ts';
 
 let fixture: PageFixture;
 
@@ -39,9 +39,9 @@ it('shows the address, the model, the key, and snippets that run unchanged', asy
   expect(await run(process.execPath, '--input-type=module', '--eval', await readSnippet('JavaScript'))).toMatch(/\w/);
   expect(await readSnippet('Codex')).toContain(`base_url = "${fixture.service.url}/v1"`);
   expect(await readSnippet('Claude Code')).toContain('ANTHROPIC_MODEL=demo');
-  expect(await violations(page)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 740 });
-  expect(await overhang(page)).toBe(0);
+  expect(await measureOverflow(page)).toBe(0);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(issues).toEqual({ externalRequests: [], errors: [] });

@@ -26,13 +26,13 @@ const finite = `document.getAnimations()
 const endAnimations = `${finite}.forEach((animation) => animation.finish())`;
 
 /** Returns the accessibility violations of the page in both color schemes, and icon buttons without a label or a tooltip. */
-export async function violations(page: Page): Promise<readonly string[]> {
-  const found = await axeViolations(page);
+export async function findViolations(page: Page): Promise<readonly string[]> {
+  const found = await findAxeViolations(page);
   return [...found, ...((await page.evaluate(nameless)) as readonly string[])];
 }
 
 /** Returns the violations that axe finds. The other color scheme changes only colors, so only the contrast is checked in it. */
-export async function axeViolations(page: Page): Promise<readonly string[]> {
+export async function findAxeViolations(page: Page): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axeSource);
   await page.evaluate(endAnimations);
   const found = await runAxe(page, {});
@@ -57,12 +57,12 @@ async function runAxe(page: Page, options: axe.RunOptions): Promise<readonly str
 }
 
 /** Returns the horizontal overflow of the page in pixels. */
-export async function overhang(page: Page): Promise<number> {
+export async function measureOverflow(page: Page): Promise<number> {
   return Number(await page.evaluate('Math.max(0, document.documentElement.scrollWidth - innerWidth)'));
 }
 
 /** Window sizes of the page. `violations` also checks the other color scheme. */
-export const looks: readonly (readonly [string, BrowserContextOptions])[] = [
+export const viewports: readonly (readonly [string, BrowserContextOptions])[] = [
   ['wide', { colorScheme: 'light' }],
   ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
 ];

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
-import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { type Answering, eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
 import { usersDemoPaceMs } from '#test/start-service.ts';
 import { type PageFixture, startPageFixture } from './support.ts';
-import { violations } from './violations.ts';
+import { findViolations } from './violations.ts';
 
-upstreamsAreOdd();
+allowNonconformingUpstreams();
 
 let fixture: PageFixture;
 
@@ -47,7 +47,7 @@ describe('a pending answer', () => {
     await sendMessage('Hello');
     const waiting = page.locator('.waiting');
     await waiting.getByText(/^There are too many requests right now\. Trying again in 1[0-2] s \(1 of 3\)\.$/).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await findViolations(page)).toEqual([]);
     await page.clock.fastForward(5_000);
     await waiting.getByText(/Trying again in [4-7] s \(1 of 3\)\./).waitFor();
     const requestCount = fixture.upstream.requests.length;

@@ -24,7 +24,7 @@ export async function checkCommand(
   if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatConfigurationError), ...warnings] };
   return {
     exitCode: 0,
-    lines: [...warnings, `${files.join(', ')}: ${summarise(loaded.configuration)}`],
+    lines: [...warnings, `${files.join(', ')}: ${summarize(loaded.configuration)}`],
   };
 }
 
@@ -32,7 +32,7 @@ function formatWarning(warning: ConfigurationError): string {
   return `warning: ${formatConfigurationError(warning)}`;
 }
 
-function summarise({ models, applications, addons, keys, roles, identityProviders }: Configuration): string {
+function summarize({ models, applications, addons, keys, roles, identityProviders }: Configuration): string {
   const counts = [
     count(models, 'model'),
     count(applications, 'application'),
@@ -45,6 +45,6 @@ function summarise({ models, applications, addons, keys, roles, identityProvider
 }
 
 function count(entries: Readonly<Record<string, unknown>>, noun: string): string {
-  const many = Object.keys(entries).length;
-  return `${many} ${noun}${many === 1 ? '' : 's'}`;
+  const entryCount = Object.keys(entries).length;
+  return `${entryCount} ${noun}${entryCount === 1 ? '' : 's'}`;
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Clock } from '#base/time/clock.ts';
 import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
-import type { Dangling, DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import type { DanglingDependency, DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
@@ -51,7 +51,7 @@ export class NodeState {
   #loadedAtMs = 0;
   #refusedAtMs: number | undefined;
   /** Dangling dependencies by the missing id. */
-  readonly #dangling = new Map<string, Dangling>();
+  readonly #dangling = new Map<string, DanglingDependency>();
   readonly #parts: NodeStateDeps;
   #stores = noStores;
   readonly documents: MissingDocuments;
@@ -81,7 +81,7 @@ export class NodeState {
   }
 
   /** Records dangling dependencies of a graph, except those that have a configuration warning. Returns the new ones. */
-  graphWalked({ deployments, dangling }: DependencyGraph): readonly Dangling[] {
+  graphWalked({ deployments, dangling }: DependencyGraph): readonly DanglingDependency[] {
     const unwarned = dangling.filter((edge) => !this.#hasWarning(edge));
     const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
     const walked = new Set(deployments.map(({ id }) => id));
@@ -150,12 +150,12 @@ export class NodeState {
    * Returns the dangling dependencies of configured deployments. Those of saved applications are only logged, because they are
    * the responsibility of their owner.
    */
-  #danglingOfConfiguration(): readonly Dangling[] {
+  #danglingOfConfiguration(): readonly DanglingDependency[] {
     return [...this.#dangling.values()].filter((edge) => !isFromUserApplication(edge));
   }
 
   /** Returns whether the dependency still dangles in the current configuration, as far as the configuration shows. */
-  #isStillNamed(edge: Dangling): boolean {
+  #isStillNamed(edge: DanglingDependency): boolean {
     const { deployments } = this.#parts.snapshot();
     const deployment = deployments.get(edge.deployment);
     if (deployments.has(edge.dependency) || this.#hasWarning(edge)) return false;
@@ -168,14 +168,14 @@ export class NodeState {
    * Returns whether the configuration already has a warning for the dependency. It has none for ids of saved applications, and
    * none for dependencies that only a graph walk finds.
    */
-  #hasWarning({ deployment, dependency }: Dangling): boolean {
+  #hasWarning({ deployment, dependency }: DanglingDependency): boolean {
     if (dependency.startsWith('applications/')) return false;
     const configured = this.#parts.snapshot().deployments.get(deployment);
     return configured !== undefined && listDeclaredDependencies(configured).includes(dependency);
   }
 }
 
-function isFromUserApplication({ deployment }: Dangling): boolean {
+function isFromUserApplication({ deployment }: DanglingDependency): boolean {
   return deployment.startsWith(applicationPrefix);
 }
 
@@ -207,7 +207,7 @@ function formatPublic({ file, ...rest }: ConfigurationError): string {
 const maxNames = 5;
 
 /** Formats dangling dependencies as one log line with their number and the first five. */
-export function formatAllDangling(dangling: readonly Dangling[]): string {
+export function formatAllDangling(dangling: readonly DanglingDependency[]): string {
   const [first] = dangling;
   if (first !== undefined && dangling.length === 1) return formatDangling(first);
   const names = dangling.slice(0, maxNames).map((edge) => `${edge.deployment} → ${edge.dependency}`);
@@ -216,6 +216,6 @@ export function formatAllDangling(dangling: readonly Dangling[]): string {
 }
 
 /** Formats a dangling dependency for the log and `/health`. */
-export function formatDangling({ deployment, dependency }: Dangling): string {
+export function formatDangling({ deployment, dependency }: DanglingDependency): string {
   return `${deployment} depends on ${dependency}, which does not exist`;
 }

@@ -29,9 +29,9 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
       join(dataFolder, 'parley.db'),
       {},
       {
-        onRejected: (error) =>
+        onOutage: (error) =>
           tools.reportError('the database in the data folder rejects writes, trying again every second', error),
-        onBack: () => tools.note('the database in the data folder accepts writes again'),
+        onRecovery: () => tools.note('the database in the data folder accepts writes again'),
       },
     );
     return { ...opened, reached: Promise.resolve(), shared: [] };
@@ -50,7 +50,7 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   let wasReached = false;
   const attended = await openMonitoredPostgres(url, {
     onUnavailable: (error) => tools.reportError('the shared database is unreachable, trying to connect every second', error),
-    onBack: () => tools.note('the shared database is reachable again'),
+    onRecovery: () => tools.note('the shared database is reachable again'),
   });
   const { isUnavailable } = attended;
   void attended.reached.then(() => {

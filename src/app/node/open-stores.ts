@@ -124,7 +124,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     chats: new SqlChatStore(
       database,
       seal,
-      tools.caches.open('chat_texts', toChatTextBounds(getChatTextBytes(getProcessMemory()))),
+      tools.caches.create('chat_texts', toChatTextBounds(getChatTextBytes(getProcessMemory()))),
     ),
     shares: new SqlShareStore(database, seal),
     keys: {

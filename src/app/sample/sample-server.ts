@@ -9,7 +9,7 @@ import type { Secret } from '#base/secrets/secret.ts';
 const sampleHost = '127.83.77.1';
 const maxBodyBytes = 64 * 1024;
 
-const week: ReadonlyMap<string, { readonly opens: string; readonly closes: string }> = new Map([
+const openingHours: ReadonlyMap<string, { readonly opens: string; readonly closes: string }> = new Map([
   ['monday', { opens: '14:00', closes: '19:00' }],
   ['tuesday', { opens: '10:00', closes: '19:00' }],
   ['wednesday', { opens: '10:00', closes: '21:00' }],
@@ -25,8 +25,8 @@ const bookStatuses: ReadonlyMap<string, string> = new Map([
   ['frankenstein', 'Frankenstein: both copies are lent, and 1 member is waiting.'],
 ]);
 
-/** Days that the sample library accepts, as listed in the form of its REST tool. */
-export const days: readonly string[] = [...week.keys(), 'sunday'];
+/** Days that the sample library accepts. The parameter schema of its REST tool lists them. */
+export const days: readonly string[] = [...openingHours.keys(), 'sunday'];
 
 /** Loans of the only member of the sample library. */
 const memberLoans =
@@ -61,12 +61,15 @@ async function answer(request: IncomingMessage, response: ServerResponse, secret
   const url = URL.parse(`http://${sampleHost}${request.url}`);
   const route = `${request.method} ${url?.pathname}`;
   if (route === 'GET /opening-hours') {
-    const hours = openingHours(url?.searchParams.get('day') ?? '');
-    return hours === undefined ? send(response, 400, { error: 'This is no day of the week.' }) : send(response, 200, hours);
+    const hours = findOpeningHours(url?.searchParams.get('day') ?? '');
+    return hours === undefined
+      ? send(response, 400, { error: 'The parameter day is not a day of the week.' })
+      : send(response, 200, hours);
   }
-  if (route !== 'POST /mcp') return send(response, url?.pathname === '/mcp' ? 405 : 404, { error: 'There is nothing here.' });
+  if (route !== 'POST /mcp')
+    return send(response, url?.pathname === '/mcp' ? 405 : 404, { error: 'No route matches this method and path.' });
   const body = await readBody(request);
-  if (body === undefined) return send(response, 413, { error: 'This is too long.' });
+  if (body === undefined) return send(response, 413, { error: 'The request body is too large.' });
   const reply = answerMessage(tryParseJson(body));
   if (reply === undefined) response.writeHead(202).end();
   else send(response, 200, reply);
@@ -102,12 +105,12 @@ interface LibraryTool {
   readonly run: (args: JsonObject) => string;
 }
 
-const newestRevision = '2025-11-25';
-const revisions = ['2025-03-26', '2025-06-18', newestRevision];
+const latestProtocolVersion = '2025-11-25';
+const protocolVersions = ['2025-03-26', '2025-06-18', latestProtocolVersion];
 const serverInfo = { name: 'hill-street-library', version: '1.0.0' };
-const noMethod = -32_601;
-const badParameters = -32_602;
-const badRequest = -32_600;
+const methodNotFound = -32_601;
+const invalidParams = -32_602;
+const invalidRequest = -32_600;
 
 const tools: readonly LibraryTool[] = [
   {
@@ -118,7 +121,7 @@ const tools: readonly LibraryTool[] = [
       properties: { title: { type: 'string', description: 'Title of the book' } },
       required: ['title'],
     },
-    run: ({ title }) => bookStatus(String(title)),
+    run: ({ title }) => describeBookStatus(String(title)),
   },
   {
     name: 'member_loans',
@@ -131,7 +134,7 @@ const tools: readonly LibraryTool[] = [
 /** Returns the response to one message of an MCP client, or undefined for a notification. */
 function answerMessage(message: unknown): JsonObject | undefined {
   if (!isJsonObject(message) || typeof message.method !== 'string')
-    return { jsonrpc: '2.0', id: null, error: { code: badRequest, message: 'This is no request.' } };
+    return { jsonrpc: '2.0', id: null, error: { code: invalidRequest, message: 'Invalid request' } };
   const { id, method, params } = message;
   if (id === undefined) return undefined;
   return { jsonrpc: '2.0', id, ...answerMethod(method, isJsonObject(params) ? params : {}) };
@@ -140,7 +143,7 @@ function answerMessage(message: unknown): JsonObject | undefined {
 function answerMethod(method: string, params: JsonObject): JsonObject {
   switch (method) {
     case 'initialize':
-      return { result: { protocolVersion: toRevision(params), capabilities: { tools: {} }, serverInfo } };
+      return { result: { protocolVersion: negotiateProtocolVersion(params), capabilities: { tools: {} }, serverInfo } };
     case 'ping':
       return { result: {} };
     case 'tools/list':
@@ -148,29 +151,29 @@ function answerMethod(method: string, params: JsonObject): JsonObject {
     case 'tools/call':
       return callTool(params);
     default:
-      return { error: { code: noMethod, message: 'There is no such method.' } };
+      return { error: { code: methodNotFound, message: 'Method not found' } };
   }
 }
 
-function toRevision({ protocolVersion: requestedVersion }: JsonObject): unknown {
-  return revisions.find((revision) => revision === requestedVersion) ?? newestRevision;
+function negotiateProtocolVersion({ protocolVersion: requestedVersion }: JsonObject): unknown {
+  return protocolVersions.find((revision) => revision === requestedVersion) ?? latestProtocolVersion;
 }
 
 function callTool({ name, arguments: args }: JsonObject): JsonObject {
   const tool = tools.find((candidate) => candidate.name === name);
-  if (tool === undefined) return { error: { code: badParameters, message: 'There is no such tool.' } };
+  if (tool === undefined) return { error: { code: invalidParams, message: 'Unknown tool' } };
   return { result: { content: [{ type: 'text', text: tool.run(isJsonObject(args) ? args : {}) }] } };
 }
 
 /** Returns the opening hours, or undefined if the text is not a day. */
-function openingHours(day: string): Readonly<Record<string, string>> | undefined {
+function findOpeningHours(day: string): Readonly<Record<string, string>> | undefined {
   const dayName = day.toLowerCase();
   if (!days.includes(dayName)) return undefined;
-  return { day: dayName, ...(week.get(dayName) ?? { closed: 'all day' }) };
+  return { day: dayName, ...(openingHours.get(dayName) ?? { closed: 'all day' }) };
 }
 
 /** Returns the status of a book, or a text that lists available titles. */
-function bookStatus(title: string): string {
+function describeBookStatus(title: string): string {
   const status = bookStatuses.get(title.trim().toLowerCase());
   return (
     status ?? `Hill Street Library has no book of this title. Among others it has The Hobbit, Emma, Moby-Dick and Frankenstein.`

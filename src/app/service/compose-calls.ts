@@ -58,7 +58,7 @@ import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
 import { withJsonMode } from '#upstreams/with-json-mode.ts';
 import { DocumentTools } from './document-tools.ts';
-import type { ServiceDeps } from './service-parts.ts';
+import type { ServiceDeps } from './service-deps.ts';
 
 /** Service dependencies with defaults for the optional ones. */
 export type CompleteServiceDeps = ServiceDeps &
@@ -115,7 +115,7 @@ export function composePipeline(deps: CompleteServiceDeps) {
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
     callFeature: (request, signal) =>
-      callFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
+      callFeature({ http: deps.http, guardedHttp: guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
     countTokens: (target, input, signal) => countTokens(upstreams, { target, ...input, signal }),
   };
   innerCalls.connect(calls);

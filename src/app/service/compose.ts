@@ -35,7 +35,7 @@ import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { apiOperations, features } from './features.ts';
-import type { ServiceDeps } from './service-parts.ts';
+import type { ServiceDeps } from './service-deps.ts';
 
 const routerOptions = { maxParamLength: 4096 };
 /** Server options. Idle connections stay open long enough for load balancers in front. */

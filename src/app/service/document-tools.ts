@@ -75,7 +75,7 @@ export class DocumentTools {
     if (files === undefined || passages === undefined) return;
     const { index, owner } = passages;
     const countBytes = ({ byteLength }: Float32Array): number => byteLength;
-    const vectors = caches.open('document_vectors', { maxBytes: getVectorBytes(getProcessMemory()), countBytes });
+    const vectors = caches.create('document_vectors', { maxBytes: getVectorBytes(getProcessMemory()), countBytes });
     const bounds = { ...defaultDocumentBounds, maxMemoryMb: getDocumentMemoryMb(getProcessMemory()) };
     const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, reportError, bounds });
     this.#indexParts = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
@@ -97,14 +97,14 @@ export class DocumentTools {
   }
 
   /**
-   * Indexes the documents of applications ahead of use, in the background and one application at a time. Errors are reported, and
+   * Indexes the documents of applications in advance, in the background and one application at a time. Errors are reported, and
    * the next use tries again.
    */
   prepare(find: FindDeployments): void {
     const { reportError } = this.#parts;
     this.#preparing = this.#preparing
       .then(() => this.#prepare(find))
-      .catch((error) => this.#isClosed || reportError('cannot index documents ahead of use', error))
+      .catch((error) => this.#isClosed || reportError('Cannot index documents in advance', error))
       .then(() => undefined);
   }
 

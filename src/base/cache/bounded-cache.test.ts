@@ -62,10 +62,10 @@ describe('Caches', () => {
   it('lists the sizes by name, with the newest cache of each name', () => {
     const caches = new Caches();
     const bounds = { maxBytes: 10_000, countBytes: (text: string) => text.length };
-    caches.open('first', bounds).set('a', value);
-    caches.open('second', bounds);
+    caches.create('first', bounds).set('a', value);
+    caches.create('second', bounds);
     const before = caches.sizes();
-    caches.open('first', bounds);
+    caches.create('first', bounds);
     expect(before).toEqual([
       { name: 'first', bytes: 1_121 },
       { name: 'second', bytes: 0 },

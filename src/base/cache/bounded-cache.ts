@@ -16,8 +16,8 @@ interface Entry<Value> {
 }
 
 /**
- * Stores values up to a maximum number of bytes. Evicts entries with the CLOCK algorithm (second chance): the oldest entry goes
- * first, unless it was read since the last pass. An eviction costs no more than a lookup on average.
+ * Stores values up to a maximum number of bytes. Evicts entries with the CLOCK algorithm (second chance): the oldest entry that was
+ * not read since the last pass is evicted first. An eviction takes amortized constant time.
  */
 export class BoundedCache<Value> {
   readonly #options: BoundedCacheOptions<Value>;
@@ -89,7 +89,7 @@ export class Caches {
   readonly #byName = new Map<string, { readonly bytes: number }>();
 
   /** Returns an empty cache and replaces the cache that had this name, for example when a new configuration is applied. */
-  open<Value>(name: string, options: BoundedCacheOptions<Value>): BoundedCache<Value> {
+  create<Value>(name: string, options: BoundedCacheOptions<Value>): BoundedCache<Value> {
     const cache = new BoundedCache(options);
     this.#byName.set(name, cache);
     return cache;

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { boundTracestate, parseTraceparent, TraceIds, toTraceparent } from './trace-context.ts';
+import { normalizeTracestate, parseTraceparent, TraceIds, toTraceparent } from './trace-context.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
@@ -40,9 +40,9 @@ describe('parseTraceparent', () => {
   });
 });
 
-describe('boundTracestate', () => {
+describe('normalizeTracestate', () => {
   test('keeps the order and removes blank members', () => {
-    expect(boundTracestate('rojo=00f067aa0ba902b7, ,tenant@sys=t61rcWkgMzE')).toBe(
+    expect(normalizeTracestate('rojo=00f067aa0ba902b7, ,tenant@sys=t61rcWkgMzE')).toBe(
       'rojo=00f067aa0ba902b7,tenant@sys=t61rcWkgMzE',
     );
   });
@@ -59,17 +59,17 @@ describe('boundTracestate', () => {
     `a=${'x'.repeat(600)}`,
     Array.from({ length: 33 }, (_, index) => `k${index}=1`).join(','),
   ])('returns undefined for an invalid or too large header: %j', (header) => {
-    expect(boundTracestate(header)).toBeUndefined();
+    expect(normalizeTracestate(header)).toBeUndefined();
   });
 });
 
 describe('TraceIds', () => {
   test('returns unique hexadecimal ids of the correct length', () => {
     const ids = new TraceIds((bytes) => void randomFillSync(bytes));
-    const made = Array.from({ length: 2_000 }, () => ids.root().traceId);
+    const made = Array.from({ length: 2_000 }, () => ids.createRoot().traceId);
     expect(made.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
     expect(new Set(made).size).toBe(2_000);
-    expect(ids.spanId()).toMatch(/^[0-9a-f]{16}$/);
+    expect(ids.createSpanId()).toMatch(/^[0-9a-f]{16}$/);
   });
 
   test('never returns an id of zeros', () => {
@@ -78,6 +78,6 @@ describe('TraceIds', () => {
       draws += 1;
       bytes.fill(draws === 1 ? 0 : 7);
     });
-    expect(ids.spanId()).toBe('07'.repeat(8));
+    expect(ids.createSpanId()).toBe('07'.repeat(8));
   });
 });

@@ -7,14 +7,14 @@ export interface TraceParent {
   readonly isSampled: boolean;
 }
 
-const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const traceparentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const noTrace = '0'.repeat(32);
 const noSpan = '0'.repeat(16);
 
 /** Parses a `traceparent` header strictly (W3C Trace Context, level 2). Returns undefined if the header must be ignored. */
 export function parseTraceparent(header: string | undefined): TraceParent | undefined {
   if (header === undefined || header.length > 256) return undefined;
-  const match = traceparentForm.exec(header);
+  const match = traceparentPattern.exec(header);
   if (match === null) return undefined;
   const [, version, traceId = noTrace, spanId = noSpan, flags = '00', extra] = match;
   if (version === 'ff' || (version === '00' && extra !== undefined)) return undefined;
@@ -27,24 +27,24 @@ export function toTraceparent({ traceId, spanId, isSampled }: TraceParent): stri
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-const maxTracestate = 512;
+const maxTracestateChars = 512;
 const maxMembers = 32;
-const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+const memberPattern = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Returns a `tracestate` header if it is valid and has at most 32 members and 512 characters, otherwise undefined. */
-export function boundTracestate(header: string | undefined): string | undefined {
-  if (header === undefined || header === '' || header.length > maxTracestate) return undefined;
+/** Returns a normalized `tracestate` header. Returns undefined if it is invalid or exceeds 32 members or 512 characters. */
+export function normalizeTracestate(header: string | undefined): string | undefined {
+  if (header === undefined || header === '' || header.length > maxTracestateChars) return undefined;
   const members = header
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
-  if (members.length === 0 || members.length > maxMembers || !members.every((item) => member.test(item))) return undefined;
+  if (members.length === 0 || members.length > maxMembers || !members.every((item) => memberPattern.test(item))) return undefined;
   return members.join(',');
 }
 
 const poolBytes = 4096;
 
-/** Generates random trace and span ids. Each read of random bytes supplies many ids. */
+/** Generates random trace and span IDs. Each read of random bytes supplies many IDs. */
 export class TraceIds {
   readonly #fill: (bytes: Buffer) => void;
   readonly #pool = Buffer.alloc(poolBytes);
@@ -56,16 +56,16 @@ export class TraceIds {
   }
 
   /** Returns the root of a new trace. It is recorded unless `isSampled` returns false. */
-  root(isSampled?: (traceId: string) => boolean): TraceParent {
+  createRoot(isSampled?: (traceId: string) => boolean): TraceParent {
     const ids = this.#next(24);
     const [traceId, spanId] = [ids.slice(0, noTrace.length), ids.slice(noTrace.length)];
-    if (traceId === noTrace || spanId === noSpan) return this.root(isSampled);
+    if (traceId === noTrace || spanId === noSpan) return this.createRoot(isSampled);
     return { traceId, spanId, isSampled: isSampled === undefined || isSampled(traceId) };
   }
 
-  spanId(): string {
+  createSpanId(): string {
     const id = this.#next(8);
-    return id === noSpan ? this.spanId() : id;
+    return id === noSpan ? this.createSpanId() : id;
   }
 
   #next(bytes: number): string {

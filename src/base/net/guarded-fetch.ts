@@ -7,34 +7,34 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 const maxHeaderBytes = 64 * 1024;
 
-/** The `fetch` of undici and its connections. */
-interface Sender {
+/** The `fetch` of undici and its connection pool. */
+interface UndiciClient {
   readonly send: typeof send;
   readonly dispatcher: Agent;
 }
 
 /**
  * Returns a fetch that cannot reach blocked addresses. It checks the address of each request and connects only to checked
- * addresses. It does not follow redirects: the client must call it again for each redirect. `connectMs` is the connect timeout in
+ * addresses. It does not follow redirects: the caller must call it again for each redirect. `connectMs` is the connect timeout in
  * milliseconds. There is no other time limit. Rejects with `BlockedAddressError`, or with the error of undici. The first request
  * loads undici.
  */
 export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {
-  let sender: Promise<Sender> | undefined;
+  let undici: Promise<UndiciClient> | undefined;
   return async (url, init = {}) => {
     const target = new URL(url);
     guard.checkUrl(target);
     const headers = new Headers(init.headers);
     headers.delete('host');
     // The types of undici and of Node describe the same objects but are not compatible.
-    sender ??= openSender(guard, connectMs);
-    const { send, dispatcher } = await sender;
+    undici ??= loadUndici(guard, connectMs);
+    const { send, dispatcher } = await undici;
     const request = { ...init, headers: [...headers], redirect: 'manual', dispatcher } as unknown as Parameters<typeof send>[1];
     return (await send(target, request)) as unknown as Response;
   };
 }
 
-async function openSender(guard: NetGuard, connectMs: number): Promise<Sender> {
+async function loadUndici(guard: NetGuard, connectMs: number): Promise<UndiciClient> {
   const { Agent, fetch } = await import('undici');
   const dispatcher = new Agent({
     allowH2: false,
@@ -53,10 +53,10 @@ async function openSender(guard: NetGuard, connectMs: number): Promise<Sender> {
 export function limitBytes(response: Response, maxBytes: number, onExceeded: (error: HttpError) => void): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
-  const bound = new ByteBound(maxBytes, isEventStream(response));
+  const counter = new ByteCounter(maxBytes, isEventStream(response));
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
-      if (bound.isWithinLimit(piece)) return controller.enqueue(piece);
+      if (counter.add(piece)) return controller.enqueue(piece);
       const error = new HttpError('too_large', `the reply is larger than ${maxBytes} bytes`);
       onExceeded(error);
       controller.error(error);
@@ -73,20 +73,21 @@ export function isEventStream({ headers }: Response): boolean {
 const eventEnds = ['\n\n', '\n\r\n', '\r\r'];
 
 /** Counts bytes since the start, or since the last end of an event. */
-class ByteBound {
+class ByteCounter {
   readonly #maxBytes: number;
-  readonly #isEvents: boolean;
+  readonly #isEventStream: boolean;
   #bytes = 0;
   #tail = '';
 
-  constructor(maxBytes: number, isEvents: boolean) {
+  constructor(maxBytes: number, isEventStream: boolean) {
     this.#maxBytes = maxBytes;
-    this.#isEvents = isEvents;
+    this.#isEventStream = isEventStream;
   }
 
-  isWithinLimit(piece: Uint8Array): boolean {
+  /** Adds a piece. Returns whether the total is within the limit. */
+  add(piece: Uint8Array): boolean {
     this.#bytes += piece.length;
-    if (this.#isEvents) this.#resetAtEventEnd(piece);
+    if (this.#isEventStream) this.#resetAtEventEnd(piece);
     return this.#bytes <= this.#maxBytes;
   }
 

@@ -1,26 +1,29 @@
 import type { Handle, Sink } from './sink.ts';
 
-/** Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` fail the sink. */
+/**
+ * Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` and of the iterable fail the
+ * sink.
+ */
 export function pipeFrom<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
   sink: Sink<Item>,
 ): Handle {
-  const activePump = new Pump(sink);
-  void activePump.run(open);
-  return activePump;
+  const pump = new Pump(sink);
+  void pump.run(open);
+  return pump;
 }
 
 /** Pushes one item into a sink. */
-export function pipeOneFrom<Item>(make: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
+export function pipeOneFrom<Item>(createItem: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
   return pipeFrom(async function* (signal) {
-    yield await make(signal);
+    yield await createItem(signal);
   }, sink);
 }
 
 class Pump<Item> implements Handle {
   readonly #sink: Sink<Item>;
   readonly #controller = new AbortController();
-  #paused: Promise<void> | undefined;
+  #pausePromise: Promise<void> | undefined;
   #resolvePause: (() => void) | undefined;
 
   constructor(sink: Sink<Item>) {
@@ -28,14 +31,14 @@ class Pump<Item> implements Handle {
   }
 
   pause(): void {
-    this.#paused ??= new Promise((resolve) => {
+    this.#pausePromise ??= new Promise((resolve) => {
       this.#resolvePause = resolve;
     });
   }
 
   resume(): void {
     this.#resolvePause?.();
-    this.#paused = undefined;
+    this.#pausePromise = undefined;
   }
 
   cancel(): void {
@@ -46,12 +49,12 @@ class Pump<Item> implements Handle {
   async run(open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>): Promise<void> {
     const { signal } = this.#controller;
     try {
-      // Nothing may be pushed before `pump` returns.
+      // The caller must receive the handle before the first item is pushed.
       await undefined;
       for await (const item of await open(signal)) {
         if (signal.aborted) return;
         this.#sink.frame(item);
-        await this.#paused;
+        await this.#pausePromise;
         if (signal.aborted) return;
       }
     } catch (error) {

@@ -1,18 +1,18 @@
 import { describe, expect, it, test } from 'vitest';
-import { measureLongestHold } from '#test/longest-hold.ts';
-import { compilePattern, isPatternIn, PatternError, runWithin, withPatterns } from './patterns.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
+import { compilePattern, hasMatch, PatternError, runWithTimeout, withPatterns } from './patterns.ts';
 
-const tooSlow = 'x'.repeat(1024 * 1024);
+const longestText = 'x'.repeat(1024 * 1024);
 
 describe('compilePattern', () => {
   it('returns a pattern that finds its matches', () => {
     const pattern = compilePattern('^m|o$');
-    expect(['mail', 'demo', 'x'].map((text) => isPatternIn(pattern, text))).toEqual([true, true, false]);
+    expect(['mail', 'demo', 'x'].map((text) => hasMatch(pattern, text))).toEqual([true, true, false]);
   });
 
-  it('does not count text that only resembles a repetition', () => {
+  it('does not count text that only resembles a repetition toward the maximum size', () => {
     const pattern = compilePattern('[{1000}]\\x{1000}\\{1000}'.repeat(30));
-    expect(isPatternIn(pattern, '1\u{1000}{1000}'.repeat(30))).toBe(true);
+    expect(hasMatch(pattern, '1\u{1000}{1000}'.repeat(30))).toBe(true);
   });
 
   it.each([
@@ -20,33 +20,33 @@ describe('compilePattern', () => {
     ['(?=a)', 'invalid or unsupported'],
     ['(?<=a)b', 'invalid named capture'],
     ['(a)\\1', 'invalid escape'],
-    ['(?:x{1000}|[]{}]\\x{1000})'.repeat(40), 'it unfolds to more than 3000 instructions'],
+    ['(?:x{1000}|[]{}]\\x{1000})'.repeat(40), 'it expands to more than 3000 instructions'],
     ['x'.repeat(1001), 'it has more than 1000 characters'],
-    ['x{1000}'.repeat(4), 'it unfolds to more than 3000 instructions'],
-    ['(?:x?){1000}'.repeat(80), 'it unfolds to more than 3000 instructions'],
+    ['x{1000}'.repeat(4), 'it expands to more than 3000 instructions'],
+    ['(?:x?){1000}'.repeat(80), 'it expands to more than 3000 instructions'],
   ])('rejects %s', (source, message) => {
     expect(() => compilePattern(source)).toThrow(PatternError);
     expect(() => compilePattern(source)).toThrow(message);
   });
 });
 
-describe('isPatternIn', () => {
+describe('hasMatch', () => {
   it('returns undefined if the match takes too long', () => {
     const pattern = compilePattern('(?:x?){1000}$');
-    expect(isPatternIn(pattern, tooSlow)).toBeUndefined();
+    expect(hasMatch(pattern, longestText)).toBeUndefined();
   });
 
   it('returns the correct result after a match that took too long', () => {
     const pattern = compilePattern('(?:x?){1000}$|q');
-    isPatternIn(pattern, tooSlow);
-    expect(['q', 'xxx', 'z'].map((text) => isPatternIn(pattern, text))).toEqual([true, true, true]);
+    hasMatch(pattern, longestText);
+    expect(['q', 'xxx', 'z'].map((text) => hasMatch(pattern, text))).toEqual([true, true, true]);
     const other = compilePattern('^(?:x?){1000}$');
-    isPatternIn(other, tooSlow);
-    expect(['xxx', 'z'].map((text) => isPatternIn(other, text))).toEqual([true, false]);
+    hasMatch(other, longestText);
+    expect(['xxx', 'z'].map((text) => hasMatch(other, text))).toEqual([true, false]);
   });
 
   it('returns undefined if the text is too long', () => {
-    expect(isPatternIn(compilePattern('x'), `${tooSlow}x`)).toBeUndefined();
+    expect(hasMatch(compilePattern('x'), `${longestText}x`)).toBeUndefined();
   });
 });
 
@@ -59,7 +59,7 @@ describe('withPatterns', () => {
     expect(run).toThrow(PatternError);
   });
 
-  it('throws the error of its function', () => {
+  it('rethrows an error of its callback', () => {
     const error = new Error('of the function');
     const run = () =>
       withPatterns(() => {
@@ -69,15 +69,15 @@ describe('withPatterns', () => {
   });
 });
 
-test('runWithin returns the value of a function that finishes in time', () => {
+test('runWithTimeout returns the value of a function that finishes in time', () => {
   const value = { a: 1 };
-  expect(runWithin(1000, () => value)).toBe(value);
+  expect(runWithTimeout(1000, () => value)).toBe(value);
 });
 
-test('runWithin rethrows the error of its function', () => {
+test('runWithTimeout rethrows an error of its callback', () => {
   const thrownError = new Error('no');
   expect(() =>
-    runWithin(1000, () => {
+    runWithTimeout(1000, () => {
       throw thrownError;
     }),
   ).toThrow(thrownError);
@@ -91,17 +91,17 @@ test.each<[string, () => unknown]>([
     },
   ],
   ['a regular expression', () => /^(a+)+$/.test(`${'a'.repeat(100)}!`)],
-])('runWithin stops %s that would never finish', async (_name, run) => {
-  expect(await measureLongestHold(() => expect(() => runWithin(50, run)).toThrow('timed out'))).toBeLessThan(2000);
+])('runWithTimeout stops %s that would never finish', async (_name, run) => {
+  expect(await measureEventLoopBlock(() => expect(() => runWithTimeout(50, run)).toThrow('timed out'))).toBeLessThan(2000);
 });
 
-test('runWithin repeats a run that got little processor time', () => {
+test('runWithTimeout repeats a run that got little processor time', () => {
   let runs = 0;
   const waitOnce = (): string => {
     runs += 1;
     if (runs === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     return 'done';
   };
-  expect(runWithin(50, waitOnce)).toBe('done');
+  expect(runWithTimeout(50, waitOnce)).toBe('done');
   expect(runs).toBe(2);
 });

@@ -20,7 +20,7 @@ export class PatternError extends Error {
 export interface PatternLimits {
   /** Default: 1000. */
   readonly maxSourceChars?: number;
-  /** Instructions after RE2 has unfolded repetitions. Default: 3000. `a{1000}` has about 1000, `(?:a?){1000}` about 2000. */
+  /** Instructions after RE2 has expanded repetitions. Default: 3000. `a{1000}` has about 1000, `(?:a?){1000}` about 2000. */
   readonly maxProgramSize?: number;
 }
 
@@ -36,7 +36,7 @@ const maxRunMs = 250;
 const maxTextChars = 1024 * 1024;
 const defaultLimits: Required<PatternLimits> = { maxSourceChars: 1000, maxProgramSize: 3000 };
 
-/** A compiled pattern in the syntax of RE2. Only `withPatterns` and `isPatternIn` can match it. */
+/** A compiled pattern in the syntax of RE2. Only `withPatterns` and `hasMatch` can match it. */
 export class Pattern {
   readonly source: string;
   #expression: RE2JS;
@@ -53,11 +53,11 @@ export class Pattern {
     compile(source, limits) {
       const { maxSourceChars, maxProgramSize } = { ...defaultLimits, ...limits };
       if (source.length > maxSourceChars) throw new PatternError(`it has more than ${maxSourceChars} characters`);
-      // RE2 unfolds repetitions before it knows the size, which takes up to 250 ms for 1000 characters.
+      // RE2 expands repetitions before it knows the size, which takes up to 250 ms for 1000 characters.
       const isLarge = estimateProgramSize(source) > maxProgramSize;
       const expression = isLarge ? undefined : compileRe2(source);
       if (expression === undefined || expression.programSize() > maxProgramSize)
-        throw new PatternError(`it unfolds to more than ${maxProgramSize} instructions, use smaller repetition counts`);
+        throw new PatternError(`it expands to more than ${maxProgramSize} instructions, use smaller repetition counts`);
       return new Pattern(source, expression);
     },
     isFound(pattern, text) {
@@ -78,7 +78,7 @@ export class Pattern {
  */
 export function withPatterns<Value>(run: (patterns: PatternRun) => Value): Value {
   try {
-    return runWithin(maxRunMs, () => run(Pattern.run));
+    return runWithTimeout(maxRunMs, () => run(Pattern.run));
   } catch (error) {
     throw isTimeout(error) ? new PatternError(`it takes longer than ${maxRunMs} ms`, { isTimeout: true }) : error;
   }
@@ -90,7 +90,7 @@ export function compilePattern(source: string, limits?: PatternLimits): Pattern 
 }
 
 /** Returns whether a pattern matches somewhere in a text, or undefined if the text is too long or the match takes too long. */
-export function isPatternIn(pattern: Pattern, text: string): boolean | undefined {
+export function hasMatch(pattern: Pattern, text: string): boolean | undefined {
   try {
     return withPatterns(({ isFound }) => isFound(pattern, text));
   } catch (error) {
@@ -110,7 +110,7 @@ function compileRe2(source: string): RE2JS {
 // One `\pL` takes RE2 as long as about 20 instructions: its tables are merged, sorted, and case-folded.
 const unicodeClassSize = 20;
 
-/** Estimates the number of instructions after `{n,m}` is unfolded, in linear time. Invalid sources have a size too. */
+/** Estimates the number of instructions after `{n,m}` is expanded, in linear time. Invalid sources have a size too. */
 function estimateProgramSize(source: string): number {
   const groups: number[] = [];
   let size = 0;
@@ -127,9 +127,9 @@ function estimateProgramSize(source: string): number {
       lastItem = size;
       size += groups.pop() ?? 0;
     } else if (low + high > 0) {
-      const unfolded = lastItem * Math.max(low, high);
-      size += unfolded - lastItem;
-      lastItem = unfolded;
+      const expanded = lastItem * Math.max(low, high);
+      size += expanded - lastItem;
+      lastItem = expanded;
     } else {
       const isSuffix = text === '?' || text === '*' || text === '+';
       lastItem = isSuffix ? lastItem + 1 : 1;
@@ -155,7 +155,7 @@ interface NodeProcess {
  * the middle of a regular expression. Meant for rules from outside. It bounds time but is not a sandbox. Costs about a millisecond.
  * `run` may be called twice. On the page, which has no `node:vm`, it only calls `run`: there a user's rules delay only that user.
  */
-export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
+export function runWithTimeout<Value>(timeoutMs: number, run: () => Value): Value {
   const { process } = globalThis as { readonly process?: NodeProcess };
   if (process === undefined) return run();
   const { runInNewContext } = process.getBuiltinModule('node:vm');
@@ -168,7 +168,7 @@ export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
   }
 }
 
-/** Returns whether `runWithin` ended a run at its time limit. The error is from another realm, so `instanceof` fails. */
+/** Returns whether `runWithTimeout` ended a run at its time limit. The error is from another realm, so `instanceof` fails. */
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { type Chunk, type Completion, type Delta, toChunk } from './chunk.ts';
 import { Accumulator, foldFrames } from './fold-frames.ts';
 import { Frame } from './frame.ts';
@@ -90,7 +90,7 @@ describe('Accumulator', () => {
       created: 1,
       choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }],
     };
-    const heldMs = await measureLongestHold(() => {
+    const heldMs = await measureEventLoopBlock(() => {
       for (let count = 0; count < 100_000; count += 1) accumulator.add(chunk as Chunk);
     });
     expect(accumulator.completion().choices[0]?.message.content).toHaveLength(500_000);

@@ -7,7 +7,7 @@ export const KeyEntry = strict(
   {
     project: text('Project of the key. Its user is `key:<project>`.'),
     role: Type.Optional(
-      text('The role of the key, if it has one. Not allowed together with `roles`. Default: `roles`, or `default`.'),
+      text('The role of the key, if there is only one. Not allowed together with `roles`. Default: `roles`, or `default`.'),
     ),
     roles: Type.Optional(
       texts({ description: 'Roles of the key. Not allowed together with `role`. Default: `role`, or `default`.' }),
@@ -70,7 +70,7 @@ const DeploymentLimit = strict(
 /** Maximum cost per user of a role. */
 const CostLimit = strict(
   { day: money('a day'), week: money('a week'), month: money('a month') },
-  { description: 'Cost limit for all deployments. Default: the one of the role `default`, or unlimited.' },
+  { description: 'Cost limit for all deployments. Default: the cost limit of the role `default`, or unlimited.' },
 );
 
 /** Settings for keys that users create for themselves. */
@@ -90,7 +90,7 @@ export type SelfService = Static<typeof SelfService>;
 export const RoleEntry = strict(
   {
     limits: buildRecord(DeploymentLimit, {
-      by: 'deployment id or *',
+      by: 'deployment ID or *',
       default: {},
       description:
         'Limits by deployment ID. `*` applies to every other deployment. Default: the limits of the role `default`, or unlimited.',

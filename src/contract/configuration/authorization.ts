@@ -49,7 +49,7 @@ const ClientAuthorization = strict(
 
 /** Credentials for the server of a tool (docs/wire.md, Quick apps). */
 export const Authorization = Type.Union([ApiKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization], {
-  description: 'Authorization at the server of the tool. `type` selects the form. Default: none.',
+  description: 'Authorization at the server of the tool. `type` selects the scheme. Default: none.',
 });
 export type Authorization = Static<typeof Authorization>;
 
@@ -57,7 +57,7 @@ export type Authorization = Static<typeof Authorization>;
 export const McpAuthorization = Type.Union(
   [HeaderKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization],
   {
-    description: 'Authorization at the server. `type` selects the form. Default: none.',
+    description: 'Authorization at the server. `type` selects the scheme. Default: none.',
   },
 );
 export type McpAuthorization = Static<typeof McpAuthorization>;

@@ -30,7 +30,7 @@ function* weakKeys({ keys }: Configuration): Iterable<Issue> {
       yield { path, message: `is a key of fewer than ${minKeyChars} characters, which can be guessed`, hint };
     }
     if (notAscii.test(key)) {
-      const message = 'has characters other than ASCII, which clients encode in different ways';
+      const message = 'contains non-ASCII characters, which clients encode in different ways';
       yield { path, message, hint: 'use letters, digits, and - . _ ~' };
     }
   }

@@ -141,7 +141,7 @@ function* findKeyIssues(protocol: unknown, { key, region }: JsonObject): Iterabl
   if (key === undefined && getTraits(protocol).needsKey)
     yield { path: ['key'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
   const parsedKey = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
-  if (parsedKey !== undefined && 'fault' in parsedKey) yield { path: ['key'], message: parsedKey.fault };
+  if (parsedKey !== undefined && 'error' in parsedKey) yield { path: ['key'], message: parsedKey.error };
   if (typeof region === 'string' && region !== '' && !/^[a-z0-9-]{1,63}$/.test(region))
     yield {
       path: ['region'],

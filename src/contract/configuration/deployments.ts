@@ -26,7 +26,7 @@ const Timeouts = strict(
     }),
     idleMs: milliseconds({ default: 120_000, description: 'Milliseconds between two parts of a reply.' }),
   },
-  { default: {}, description: 'Time limits for this upstream.' },
+  { default: {}, description: 'Timeouts of this upstream.' },
 );
 
 const apis = ['chat', 'responses', ...passThroughApis] as const;
@@ -53,7 +53,7 @@ export const UpstreamEntry = strict(
     api: Type.Union([Type.Enum([...apis, 'both']), Type.Array(Type.Enum(apis), { minItems: 1, uniqueItems: true })], {
       default: 'chat',
       description:
-        'OpenAI APIs that an `openai` or `azure` upstream serves, one or a list: `chat`, `responses`, `both`, and the APIs that are passed through, each by its path. Responses requests are relayed to upstreams that serve them. A model supports chat if one of its upstreams serves `chat` or `responses`. A model of type `embedding` ignores this key.',
+        'OpenAI APIs that an `openai` or `azure` upstream serves: `chat`, `responses`, or the path of an API that is passed through. `both` is short for `chat` and `responses`, and is not allowed in a list. Responses requests are relayed to upstreams that serve them. A model supports chat if one of its upstreams serves `chat` or `responses`. A model of type `embedding` ignores this key.',
     }),
     region: Type.Optional(
       text(
@@ -258,7 +258,7 @@ export const ApplicationEntry = strict(
   {
     endpoint: Type.Optional(
       httpUrl(
-        'Full address of a service with the chat completion API (docs/write-an-application.md). Default: `applicationTypeSchemaId` defines how the application runs.',
+        'Full address of a service with the chat completion API. See [Write an application](write-an-application.md). Default: `applicationTypeSchemaId` defines how the application runs.',
       ),
     ),
     applicationTypeSchemaId: Type.Optional(

@@ -42,8 +42,8 @@ describe('explain', () => {
       { either: () => 1 },
       [{ path: ['either'], message: 'must be a string or a list, but is a value that JSON does not support' }],
     ],
-  ])('explains %j', (value, faults) => {
-    expect(explain(schema, value)).toEqual(faults);
+  ])('explains %j', (value, issues) => {
+    expect(explain(schema, value)).toEqual(issues);
   });
 
   it('restores the settings of TypeBox', () => {
@@ -53,12 +53,12 @@ describe('explain', () => {
   });
 });
 
-it('explain reports a fault if errors within one union fill the list of errors', () => {
+it('explain reports an issue even if the errors of one union fill the error list', () => {
   const tool = Type.Object({ name: Type.String() });
   const forms = ['a', 'b'].map((type) => Type.Object({ type: Type.Literal(type), tools: Type.Array(tool, { maxItems: 10 }) }));
-  const faults = explain(Type.Object({ toolset: Type.Union(forms) }), {
+  const issues = explain(Type.Object({ toolset: Type.Union(forms) }), {
     toolset: { type: 'a', tools: Array.from({ length: 20_000 }, () => []) },
   });
-  expect(faults).toHaveLength(1);
-  expect(faults[0]?.path.slice(0, 2)).toEqual(['toolset', 'tools']);
+  expect(issues).toHaveLength(1);
+  expect(issues[0]?.path.slice(0, 2)).toEqual(['toolset', 'tools']);
 });

@@ -112,7 +112,8 @@ export const ConsentSettings = strict(
   {
     directCalls: Type.Enum(['allow', 'require'], {
       default: 'allow',
-      description: 'Whether a user’s direct call to an application that requires consent needs it.',
+      description:
+        'Whether a user’s direct call needs consent if a deployment in its form requires it. `allow`: no. `require`: yes.',
     }),
   },
   { default: {}, description: 'Consent of users. See [Consent](consent.md).' },
@@ -126,7 +127,8 @@ const passages = {
 const minScore = {
   minimum: 0,
   maximum: 1,
-  description: 'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words.',
+  description:
+    'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains.',
 };
 
 /** Settings for searching the documents of an application. */
@@ -175,12 +177,15 @@ export const ToolSettings = strict(
       default: 10_000,
       description: 'Milliseconds until the connection to a tool is open, and until an MCP server responds for the first time.',
     }),
-    listMs: milliseconds({ default: 10_000, description: 'Milliseconds from then until an MCP server has listed its tools.' }),
+    listMs: milliseconds({
+      default: 10_000,
+      description: 'Milliseconds from the first response of an MCP server until it has listed its tools.',
+    }),
     timeoutMs: milliseconds({ default: 300_000, description: 'Maximum milliseconds of a tool run.' }),
     maxResultBytes: Type.Integer({
       minimum: 1,
       default: 40_000,
-      description: 'Maximum bytes of a tool’s result for the model. The stage has the full result.',
+      description: 'Maximum bytes of a tool’s result for the model. The stage shows the full result.',
     }),
     maxTurns: Type.Integer({
       minimum: 1,
@@ -220,7 +225,7 @@ export const LimitSettings = strict(
       description: 'Calls while the counter store is unavailable: `refuse` returns 503, `allow` admits them without counting.',
     }),
   },
-  { default: {}, description: 'Counters of limits.' },
+  { default: {}, description: 'Limits while the counter store is unavailable.' },
 );
 
 const mcpHost = Type.String({

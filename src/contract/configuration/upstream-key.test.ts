@@ -15,7 +15,7 @@ describe('readUpstreamKey', () => {
     for (const protocol of ['openai', 'gemini', 'bedrock', 'vertex', undefined])
       expect(readUpstreamKey(protocol, 'abc')).toEqual({ kind: 'token', token: 'abc' });
     expect(readUpstreamKey('openai', 'a:b')).toEqual({ kind: 'token', token: 'a:b' });
-    expect(readUpstreamKey('gemini', 'a\nb')).toHaveProperty('fault');
+    expect(readUpstreamKey('gemini', 'a\nb')).toHaveProperty('error');
   });
 
   it('parses a key with colons as AWS credentials', () => {
@@ -33,7 +33,7 @@ describe('readUpstreamKey', () => {
       sessionToken,
     });
     for (const wrong of ['AKIA:', ':s', 'a:b:', 'a:b:c:d', 'a: b', 'a:b\n'])
-      expect(readUpstreamKey('bedrock', wrong)).toHaveProperty('fault', expect.stringMatching(/accessKeyId:secretAccessKey/));
+      expect(readUpstreamKey('bedrock', wrong)).toHaveProperty('error', expect.stringMatching(/accessKeyId:secretAccessKey/));
   });
 
   it('parses a key that starts with a brace as a service account, regardless of its layout', () => {
@@ -53,7 +53,7 @@ describe('readUpstreamKey', () => {
     [JSON.stringify({ ...account, private_key: 'x' }), /not PEM/],
   ])('reports the fault of %s without quoting the key', (key, fault) => {
     const found = readUpstreamKey('vertex', key);
-    expect(found).toHaveProperty('fault', expect.stringMatching(fault));
+    expect(found).toHaveProperty('error', expect.stringMatching(fault));
     expect(JSON.stringify(found)).not.toMatch(/BEGIN|a@b/);
   });
 });

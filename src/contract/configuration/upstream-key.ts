@@ -26,7 +26,7 @@ export type UpstreamKey =
 
 interface KeyError {
   /** Error message, without the key. */
-  readonly fault: string;
+  readonly error: string;
 }
 
 /** Parses the `key` of an upstream. Some protocols support other forms than a token for a header field. */
@@ -35,7 +35,7 @@ export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | K
   if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
   if (otherKey === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
   if (isHeaderValue(key)) return { kind: 'token', token: key };
-  return { fault: 'must not contain a line break or another character that is invalid in a header field' };
+  return { error: 'must not contain a line break or another character that is invalid in a header field' };
 }
 
 /** Returns the secret parts of a key. */
@@ -54,19 +54,19 @@ function readSigningKey(key: string): UpstreamKey | KeyError {
   const [accessKeyId = '', secretAccessKey = '', sessionToken, ...rest] = key.split(':');
   const parts = [accessKeyId, secretAccessKey, sessionToken ?? 'none'];
   if (rest.length > 0 || !parts.every((part) => /^\S+$/.test(part) && isHeaderValue(part)))
-    return { fault: 'must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken' };
+    return { error: 'must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken' };
   return { kind: 'signing', accessKeyId, secretAccessKey, sessionToken };
 }
 
 function readAccount(key: string): UpstreamKey | KeyError {
   const account = tryParseJson(key);
   if (!isJsonObject(account))
-    return { fault: 'is not valid JSON, although it starts like a service account. Quote the complete file as one string' };
+    return { error: 'is not valid JSON, although it starts like a service account. Quote the complete file as one string' };
   const { client_email: clientEmail, private_key: privateKey, project_id: projectId, token_uri: rawTokenUri } = account;
   for (const [name, value] of Object.entries({ client_email: clientEmail, private_key: privateKey, project_id: projectId }))
-    if (typeof value !== 'string' || value === '') return { fault: `is the JSON of a service account without ${name}` };
+    if (typeof value !== 'string' || value === '') return { error: `is the JSON of a service account without ${name}` };
   if (!String(privateKey).includes('PRIVATE KEY'))
-    return { fault: 'is the JSON of a service account whose private_key is not PEM text' };
+    return { error: 'is the JSON of a service account whose private_key is not PEM text' };
   const tokenUri = typeof rawTokenUri === 'string' && isHttpUrl(rawTokenUri) ? rawTokenUri : googleTokenUri;
   return {
     kind: 'account',

@@ -8,7 +8,7 @@ const Server = strict(
     protocol: Type.Enum(['streamable_http', 'sse'], { description: 'Transport of the server.' }),
     authorization: Type.Optional(
       Type.Union([...McpAuthorization.anyOf, Type.Null()], {
-        description: 'Authorization at the server. `type` selects the form. Default or null: none.',
+        description: 'Authorization at the server. `type` selects the scheme. Default or null: none.',
       }),
     ),
   },

@@ -13,34 +13,38 @@ export const dataType = Type.Enum(['string', 'number', 'integer', 'boolean', 'ob
 /** Maximum length of a tool or parameter description. OpenAPI documents can contain long descriptions. */
 export const maxDescriptionChars = 16_384;
 
-/** Returns the schema of an HTTP method in lowercase or uppercase. */
-function anyCase(methods: readonly string[], description: string) {
-  const spelled = methods.map((method) => method.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`));
+/** Returns the schema of an HTTP method, whose letters may be lowercase or uppercase. */
+function httpMethod(methods: readonly string[], description: string) {
+  const patterns = methods.map((method) => method.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`));
   const errorMessage = `must be one of ${methods.join(', ')}`;
-  return Type.String({ maxLength: 6, description, examples: ['get'], pattern: `^(${spelled.join('|')})$`, errorMessage });
+  return Type.String({ maxLength: 6, description, examples: ['get'], pattern: `^(${patterns.join('|')})$`, errorMessage });
 }
 
 const ParameterInfo = strict(
   {
     type: Type.Enum(['query', 'path', 'url', 'header', 'body', 'whole_body'], {
-      description: 'Part of the request that carries the value. `url` means `path`. `whole_body`: the value is the body.',
+      description:
+        'Part of the request that carries the value. `url` is an alias of `path`. `whole_body`: the value is the complete body.',
     }),
-    key: Type.Optional(text('Name of the parameter at the server. Default: the name of the property.')),
+    key: Type.Optional(text('Parameter name that the server expects. Default: the name of the property.')),
     style: Type.Optional(
       Type.Enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'], {
         description: 'Encoding of a list or an object in a query or form. Default: lists repeat the key, objects are JSON.',
       }),
     ),
     explode: Type.Optional(
-      Type.Boolean({ description: 'With a style: whether each item has its own key. Default: only with form and deepObject.' }),
+      Type.Boolean({
+        description:
+          'Whether each item has its own key if a style is set. Default: true for form, false for the other styles. No effect on deepObject.',
+      }),
     ),
   },
   { description: 'Location of the value. Default: the query for get and delete, otherwise the JSON body.' },
 );
 
 /**
- * A JSON Schema property, with the part of the request for its value. A property with `const` has a fixed value, and the model
- * does not see it.
+ * A JSON Schema property, with the location of its value in the request. A property with `const` has a fixed value and is hidden
+ * from the model.
  */
 const Property = Type.Object(
   { parameter_info: Type.Optional(ParameterInfo) },
@@ -76,7 +80,7 @@ const ToolFunction = strict(
     ),
     strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Has no effect.' })),
   },
-  { description: 'The tool for the model.' },
+  { description: 'Tool definition that the model receives.' },
 );
 
 const mediaType = '^[A-Za-z0-9.+*-]+/[A-Za-z0-9.+*-]+( ?;[ -~]*)?$';
@@ -86,7 +90,7 @@ const RestTool = strict(
     rest_api_method_info: strict(
       {
         method_url: httpUrl('Address of the operation. A parameter replaces `{name}` in it.'),
-        method_type: anyCase(['get', 'post', 'put', 'patch', 'delete'], 'HTTP method: get, post, put, patch or delete.'),
+        method_type: httpMethod(['get', 'post', 'put', 'patch', 'delete'], 'HTTP method: get, post, put, patch or delete.'),
         content_type: Type.Optional(
           Type.String({
             maxLength: 200,
@@ -100,7 +104,10 @@ const RestTool = strict(
       },
       { description: 'Address and method of the operation.' },
     ),
-    open_ai_tool: strict({ type: Type.Literal('function'), function: ToolFunction }, { description: 'The tool for the model.' }),
+    open_ai_tool: strict(
+      { type: Type.Literal('function'), function: ToolFunction },
+      { description: 'Tool definition that the model receives.' },
+    ),
   },
   { description: 'One operation of a web API.' },
 );
@@ -113,7 +120,7 @@ export const RestToolset = strict(
     name: text('Display name of the toolset.'),
     authorization: Type.Optional(
       Type.Union([...Authorization.anyOf, Type.Null()], {
-        description: 'Authorization at the server. `type` selects the form. Default or null: none.',
+        description: 'Authorization at the server. `type` selects the scheme. Default or null: none.',
       }),
     ),
     tools: Type.Array(RestTool, { maxItems: maxOperations, description: 'Operations that the model can call.' }),
@@ -147,7 +154,7 @@ const ObsoleteEndpoint = strict(
   {
     name: functionName(),
     method_url: httpUrl('Address of the operation. A parameter replaces `{name}` in it.'),
-    method_type: anyCase(['get', 'post', 'put', 'delete'], 'HTTP method: get, post, put or delete.'),
+    method_type: httpMethod(['get', 'post', 'put', 'delete'], 'HTTP method: get, post, put or delete.'),
     description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the tool for the model.' }),
     parameters: Type.Array(ObsoleteParameter, {
       maxItems: fieldBounds.maxItems,

@@ -3,7 +3,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from './caller.ts';
-import { requireOwn } from './require-own.ts';
+import { rejectPerRequestKey } from './reject-per-request-key.ts';
 
 /**
  * Returns the maximum number and lifetime of keys that these roles allow, each from the most generous role, or undefined if
@@ -32,25 +32,25 @@ export function isSignedIn({ chain, userKey, signedInAtMs }: Caller): boolean {
 
 /** Throws `access_denied` with a suggestion if the caller is not a signed-in user. */
 export function requireSignedIn(caller: Caller): void {
-  requireOwn(caller, 'create or manage keys');
+  rejectPerRequestKey(caller, 'create or manage keys');
   if (caller.userKey !== undefined)
-    throw accessDenied('A key that a user created cannot create or manage keys. Sign in, and send your token.');
+    throw createAccessDenied('A key that a user created cannot create or manage keys. Sign in, and send your token.');
   if (!isSignedIn(caller))
-    throw accessDenied(
+    throw createAccessDenied(
       'Only users who sign in with an identity provider can create keys. Send the token of such a user. For another project key, ask the operator of this service.',
     );
 }
 
-/** Returns the keys that a caller may create. Throws `access_denied` with a suggestion if it may not create any. */
+/** Returns the maximum number and lifetime of keys that a caller may create. Throws `access_denied` with a suggestion if it may not create any. */
 export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, caller: Caller): SelfService {
   requireSignedIn(caller);
   const right = findSelfService(roles, caller.roles);
   if (right !== undefined) return right;
-  throw accessDenied(
+  throw createAccessDenied(
     `None of your roles (${caller.roles.join(', ')}) allows you to create keys. Ask the operator of this service to set roles.<name>.selfService.`,
   );
 }
 
-function accessDenied(message: string): ParleyError {
+function createAccessDenied(message: string): ParleyError {
   return new ParleyError('access_denied', message);
 }

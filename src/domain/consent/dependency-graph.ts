@@ -16,7 +16,7 @@ export interface DependencySource {
 export type OpenDependencies = (snapshot: ConfigSnapshot, caller: Caller) => DependencySource;
 
 /** A dependency that does not exist. */
-export interface Dangling {
+export interface DanglingDependency {
   readonly deployment: string;
   readonly dependency: string;
 }
@@ -26,7 +26,7 @@ export interface DependencyGraph {
   /** Unique deployments in breadth-first order. The root is first. */
   readonly deployments: readonly Deployment[];
   /** Unique missing IDs, each with the first deployment that depends on it. */
-  readonly dangling: readonly Dangling[];
+  readonly dangling: readonly DanglingDependency[];
 }
 
 /**
@@ -35,7 +35,7 @@ export interface DependencyGraph {
  */
 export async function walkDependencies(root: Deployment, source: DependencySource): Promise<DependencyGraph> {
   const deployments = [root];
-  const dangling: Dangling[] = [];
+  const dangling: DanglingDependency[] = [];
   const seen = new Set([root.id]);
   let level: readonly Deployment[] = deployments;
   while (level.length > 0) {
@@ -54,9 +54,9 @@ async function findNewSteps(
   level: readonly Deployment[],
   source: DependencySource,
   seen: Set<string>,
-): Promise<readonly Dangling[]> {
+): Promise<readonly DanglingDependency[]> {
   const dependencyIds = await Promise.all(level.map((deployment) => source.listDependencies(deployment)));
-  const steps: Dangling[] = [];
+  const steps: DanglingDependency[] = [];
   level.forEach(({ id }, index) => {
     for (const dependency of dependencyIds[index] ?? []) {
       if (seen.has(dependency)) continue;

@@ -31,7 +31,7 @@ export function toSnapshot(configuration: Configuration): ConfigSnapshot {
 function toModel(id: string, entry: ModelEntry): Deployment {
   const upstreams = toUpstreams(id, entry);
   return {
-    ...toCommon(id, entry),
+    ...toCommonFields(id, entry),
     kind: 'model',
     type: getType(entry, upstreams),
     limits: entry.limits,
@@ -40,23 +40,23 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     isApplicationBacked: upstreams.some(({ protocol }) => protocols[protocol].callsDeployments),
     forwardsToken: false,
     quickApp: undefined,
-    ofType: undefined,
+    applicationType: undefined,
     ownership: null,
   };
 }
 
 /** Returns `other` for a model whose upstreams serve only APIs that are passed through. */
 function getType({ type }: ModelEntry, upstreams: readonly Upstream[]): Deployment['type'] {
-  const chats = upstreams.some(({ apis }) => apis === undefined || apis.includes('chat') || apis.includes('responses'));
-  return type === 'embedding' || chats ? type : 'other';
+  const servesChat = upstreams.some(({ apis }) => apis === undefined || apis.includes('chat') || apis.includes('responses'));
+  return type === 'embedding' || servesChat ? type : 'other';
 }
 
-/** Returns the deployment of a configured application, or of a saved application if it has an owner. */
+/** Returns the deployment of an application. `ownership` is null for a configured application. */
 export function toApplication(id: string, entry: ApplicationEntry, ownership: Ownership | null = null): Deployment {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties } = entry;
-  const isRunHere = endpoint === undefined && applicationProperties !== undefined;
+  const isQuickApp = endpoint === undefined && applicationProperties !== undefined;
   return {
-    ...toCommon(id, entry),
+    ...toCommonFields(id, entry),
     kind: 'application',
     type: 'chat',
     limits: undefined,
@@ -64,13 +64,13 @@ export function toApplication(id: string, entry: ApplicationEntry, ownership: Ow
     upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: ownership !== null })],
     isApplicationBacked: endpoint !== undefined,
     forwardsToken: entry.forwardAuthToken === true && ownership === null,
-    quickApp: isRunHere ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
-    ofType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
+    quickApp: isQuickApp ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
+    applicationType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
     ownership: ownership,
   };
 }
 
-function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
+function toCommonFields(id: string, entry: ModelEntry | ApplicationEntry) {
   return {
     id,
     displayName: entry.displayName,
@@ -97,17 +97,17 @@ function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
     const count = (counts.get(base.id) ?? 0) + 1;
     counts.set(base.id, count);
     const upstreamWithId = count === 1 ? base : { ...base, id: `${base.id}.${count}` };
-    const reached = protocols[protocol].isCalledByModel
-      ? { ...upstreamWithId, ...toAdapterAddress(upstreamEntry, entry) }
+    const upstream = protocols[protocol].isCalledByModel
+      ? { ...upstreamWithId, ...toAdapterFields(upstreamEntry, entry) }
       : upstreamWithId;
-    return { ...reached, revision: `${upstreamWithId.id}.${revision}` };
+    return { ...upstream, revision: `${upstreamWithId.id}.${revision}` };
   });
 }
 
 type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
 
-/** Returns the header fields that describe the upstream to the adapter of a model. Only the adapter receives them. */
-function toAdapterAddress(
+/** Returns the endpoint and headers of a model adapter. The headers describe the upstream, and only the adapter receives them. */
+function toAdapterFields(
   { endpoint, key, extraData, headers }: UpstreamEntry,
   model: ModelEntry,
 ): Pick<Upstream, 'endpoint' | 'key' | 'headers'> {
@@ -131,7 +131,7 @@ function toAsciiJson(value: unknown): string {
 function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revision'> {
   const parts = [entry.protocol, entry.endpoint, entry.region, entry.model];
   return {
-    id: upstreamId(model, entry.extraData === undefined ? parts : [...parts, JSON.stringify(entry.extraData)]),
+    id: createUpstreamId(model, entry.extraData === undefined ? parts : [...parts, JSON.stringify(entry.extraData)]),
     protocol: entry.protocol,
     endpoint: entry.endpoint === undefined ? undefined : new URL(entry.endpoint),
     apiVersion: entry.apiVersion,
@@ -161,7 +161,7 @@ interface ApplicationAddress {
 }
 
 function toApplicationUpstream(application: string, { entry, endpoint, isGuarded }: ApplicationAddress): Upstream {
-  const id = upstreamId(application, [endpoint]);
+  const id = createUpstreamId(application, [endpoint]);
   return {
     id,
     revision: `${id}.${toDigest(entry)}`,
@@ -180,10 +180,10 @@ function toApplicationUpstream(application: string, { entry, endpoint, isGuarded
 }
 
 /**
- * Returns the ID of the deployment and a digest of the address. The key is excluded, so that a new key keeps metrics and sticky
- * routing.
+ * Creates an upstream ID from the deployment ID and a digest of `parts`. The parts exclude the key, so that a new key does not
+ * affect metrics and sticky routing.
  */
-function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
+function createUpstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
   return `${deployment}#${toDigest(parts)}`;
 }
 

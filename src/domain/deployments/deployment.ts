@@ -39,7 +39,7 @@ export interface Deployment {
   /** Settings of an application without code. Undefined for any other deployment. */
   readonly quickApp: QuickApp | undefined;
   /** Type of an application and its settings. Undefined if the deployment has no type. */
-  readonly ofType: ApplicationType | undefined;
+  readonly applicationType: ApplicationType | undefined;
   /** Owner of a saved application. Null for a configured deployment. */
   readonly ownership: Ownership | null;
   /**

@@ -1,10 +1,13 @@
 import { mayUse } from '../callers/access.ts';
-import type { Dangling, DependencySource } from '../consent/dependency-graph.ts';
+import type { DanglingDependency, DependencySource } from '../consent/dependency-graph.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
 
-/** Creates a source of dependencies: those that a deployment declares, and the model and tools of a quick app. */
+/**
+ * Creates a source of dependencies. They are the dependencies that a deployment declares, the model and tools of a quick app, and
+ * the deployments that match the filter of a quick app.
+ */
 export function createDependencySource(lookup: DeploymentLookup): DependencySource {
   const { snapshot } = lookup;
   // All quick apps in a graph share one list of deployments.
@@ -38,7 +41,7 @@ export interface DeploymentTools {
   /** Unique deployments to offer to the model. They exist, support chat, and are open to the caller. */
   readonly deployments: readonly Deployment[];
   /** IDs of tools or dependencies that do not exist. */
-  readonly dangling: readonly Dangling[];
+  readonly dangling: readonly DanglingDependency[];
 }
 
 export async function findDeploymentTools(application: Deployment, lookup: DeploymentLookup): Promise<DeploymentTools> {
@@ -62,7 +65,7 @@ function listToolIds({ toolsets }: QuickApp): readonly string[] {
   return toolsets.flatMap((toolset) => (toolset.kind === 'deployment' ? [toolset.id] : []));
 }
 
-/** Returns the deployments that meet the conditions, without the application itself. */
+/** Returns the usable chat deployments that match the filter of the quick app, without the application itself. */
 async function findMatchingDeployments(application: Deployment, lookup: DeploymentLookup): Promise<readonly Deployment[]> {
   const filter = application.quickApp?.filter;
   if (filter === undefined) return [];

@@ -11,14 +11,14 @@ export interface Passage {
 
 /** Result of indexing a document. */
 export interface IndexedDocument {
-  /** ID of the content as this version of the loaders parses it. Equal bytes have equal IDs, wherever they are stored. */
+  /** Hash of the content ID and the loader version. Equal bytes of the same format have the same ID in all buckets. */
   readonly id: string;
   /** Title from the document. Empty if it has none. */
   readonly title: string;
   readonly format: string;
-  readonly passages: number;
+  readonly passageCount: number;
   /** Estimated number of tokens. */
-  readonly tokens: number;
+  readonly tokenCount: number;
   /** Sentence for the user about parts that Parley could not read. Undefined if Parley read the complete document. */
   readonly note: string | undefined;
   /** Sentence for the user about the reason of a failure. Undefined if the document was indexed. */
@@ -69,7 +69,7 @@ export interface Lease {
  * atomic, and durable after it resolves. Throws `StoreError`.
  */
 export interface PassageIndex {
-  /** Returns the recorded content ID of a blob, which is the same for equal bytes, or undefined if it is not recorded. */
+  /** Returns the recorded content ID of a blob, which is the same for equal bytes of the same format, or undefined if it is not recorded. */
   findContent(blob: string): Promise<string | undefined>;
   recordContent(blob: string, content: string): Promise<void>;
   /** Acquires or extends a lease. Returns false if another node holds it. */
@@ -78,14 +78,14 @@ export interface PassageIndex {
   /** Returns undefined until the document is completely indexed. */
   find(document: string): Promise<IndexedDocument | undefined>;
   /**
-   * Prepares for the passages of a document, and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
+   * Starts to index a document and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
    */
-  begin(document: string, content: string): Promise<void>;
+  startDocument(document: string, content: string): Promise<void>;
   addPassages(document: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void>;
   /** Marks the passages as complete. Returns false if the document was deleted in the meantime. */
-  finish(document: IndexedDocument): Promise<boolean>;
+  finishDocument(document: IndexedDocument): Promise<boolean>;
   /** Deletes a document with its passages and vectors. */
-  drop(document: string): Promise<void>;
+  deleteDocument(document: string): Promise<void>;
   /** Returns the passages of a document with `from <= nth < to`, in order. */
   read(document: string, from: number, to: number): Promise<readonly Passage[]>;
   /**
@@ -95,7 +95,7 @@ export interface PassageIndex {
   searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]>;
   addVectors(key: VectorKey, run: VectorRun): Promise<void>;
   /** Returns vectors in the order of the passages. Some may not exist yet. */
-  vectors(key: VectorKey): Promise<readonly VectorRun[]>;
+  readVectors(key: VectorKey): Promise<readonly VectorRun[]>;
   /** Returns the number of passages with vectors. These are the first passages of the document. */
   countVectors(key: VectorKey): Promise<number>;
   /** Deletes data that no stored file uses. */
@@ -106,15 +106,15 @@ export interface PassageIndex {
 export interface DocumentProgress {
   /** Unique name for the model and the user. */
   readonly name: string;
-  /** Reference as the application contains it. */
+  /** File reference as the application specifies it. */
   readonly reference: string;
-  /** `ready` means that search by words and by meaning is available. */
+  /** `ready` means that keyword search and semantic search are available. */
   readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
-  /** Whether search by words is already available. */
+  /** Whether keyword search is already available. */
   readonly isSearchable: boolean;
   /** Sentence for the user about the reason of a failure, or about unreadable parts. Undefined if there are no problems. */
   readonly reason: string | undefined;
-  /** Number of passages that can be found by meaning. */
+  /** Number of passages that are available to semantic search. */
   readonly done: number;
   /** Number of all passages. Undefined until Parley has read the document. */
   readonly total: number | undefined;

@@ -10,9 +10,9 @@ export interface FileQuotaDeps {
 
 /** Additional reservation for an upload of unknown size. */
 const stepBytes = 8 * 1024 ** 2;
-/** Duration of a reservation, in case its node fails. */
+/** Lifetime of a reservation, after which it expires if its node does not renew or release it. */
 const reservationMs = 300_000;
-const renewedAfterMs = 60_000;
+const renewAfterMs = 60_000;
 
 /** Reserved quota of one upload, so that concurrent uploads never exceed the quota of a bucket. */
 export class FileReservation {
@@ -30,10 +30,10 @@ export class FileReservation {
   async ensure(bytes: number): Promise<void> {
     if (bytes <= this.#bytes && this.#deps.clock.epochMs() < this.#renewAtMs) return;
     const isFirst = this.#bytes < 0;
-    const needed = Math.max(bytes, this.#bytes);
-    if (needed > this.#bytes && !isFirst && (await this.#reserve(needed + stepBytes)) === undefined) return;
-    const usedBytes = await this.#reserve(needed);
-    if (usedBytes !== undefined) throw overQuota(this.#deps.maxBucketBytes, usedBytes);
+    const neededBytes = Math.max(bytes, this.#bytes);
+    if (neededBytes > this.#bytes && !isFirst && (await this.#reserve(neededBytes + stepBytes)) === undefined) return;
+    const usedBytes = await this.#reserve(neededBytes);
+    if (usedBytes !== undefined) throw createOverQuotaError(this.#deps.maxBucketBytes, usedBytes);
   }
 
   release(): Promise<void> {
@@ -47,13 +47,13 @@ export class FileReservation {
     const reserved = await index.reserve({ ...this.location, bytes, nowMs, untilMs: nowMs + reservationMs }, maxBucketBytes);
     if (reserved !== 'reserved') return reserved.usedBytes;
     this.#bytes = bytes;
-    this.#renewAtMs = nowMs + renewedAfterMs;
+    this.#renewAtMs = nowMs + renewAfterMs;
   }
 }
 
-export function overQuota(maxBytes: number, usedBytes: number): ParleyError {
+export function createOverQuotaError(maxBytes: number, usedBytes: number): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this one.`,
+    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this upload.`,
   );
 }

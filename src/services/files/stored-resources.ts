@@ -16,7 +16,7 @@ import {
 } from '#domain/files/resource-location.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { FileReservation, overQuota } from './file-reservation.ts';
+import { createOverQuotaError, FileReservation } from './file-reservation.ts';
 import { UploadSlots } from './upload-slots.ts';
 
 /** Size limits of files and buckets. */
@@ -164,7 +164,7 @@ export class StoredResources {
     const outcome = await index.put(file, condition, maxBucketBytes);
     if (outcome.outcome === 'stored') return { file: outcome.stored, replaced: outcome.replaced };
     await this.#discard(file);
-    throw outcome.outcome === 'over_quota' ? overQuota(maxBucketBytes, outcome.usedBytes) : refusal();
+    throw outcome.outcome === 'over_quota' ? createOverQuotaError(maxBucketBytes, outcome.usedBytes) : refusal();
   }
 
   /** Throws `access_denied`, `file_not_found`, or `precondition_failed`. */
@@ -209,7 +209,7 @@ export class StoredResources {
     const { maxBucketBytes } = bounds();
     const move = { from: toIndexLocation(from), to: toIndexLocation(to), replaces, nowMs: clock.epochMs() };
     const outcome = await index.move(move, maxBucketBytes);
-    if (outcome.outcome === 'over_quota') throw overQuota(maxBucketBytes, outcome.usedBytes);
+    if (outcome.outcome === 'over_quota') throw createOverQuotaError(maxBucketBytes, outcome.usedBytes);
     if (outcome.outcome !== 'moved') throw outcome.outcome === 'absent' ? sourceNotFound() : destinationExists();
     await this.#discard(outcome.replaced);
   }

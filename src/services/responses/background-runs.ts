@@ -258,9 +258,9 @@ export class BackgroundRuns {
   #record(requestId: string, caller: Target['call']['caller'], deployment: string): CallRecord {
     const { telemetry, clock } = this.#deps;
     const noTrace = { traceparent: undefined, tracestate: undefined };
-    const record = telemetry.begin({ operation: 'chat', route: undefined, requestId, ...noTrace, atMs: clock.nowMs() });
+    const record = telemetry.startCall({ operation: 'chat', route: undefined, requestId, ...noTrace, atMs: clock.nowMs() });
     record.caller = caller;
-    record.deployment(deployment);
+    record.setDeployment(deployment);
     return record;
   }
 }

@@ -271,7 +271,7 @@ export const adminOperations: readonly ApiOperation[] = [
       inQuery('deployment', 'Only calls of a deployment.'),
       ...filters,
     ],
-    answers: [{ status: 200, description: 'The usage, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
+    responses: [{ status: 200, description: 'The usage, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -281,7 +281,7 @@ export const adminOperations: readonly ApiOperation[] = [
     tag: 'Limits',
     summary: 'Returns the usage of the caller',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
-    answers: [{ status: 200, description: 'The usage.', content: [...json(usage), csv] }],
+    responses: [{ status: 200, description: 'The usage.', content: [...json(usage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -292,7 +292,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Lists the calls of all users, newest first',
     description: 'For the roles `admin` and `auditor`. These are the calls that usage adds up. They have no content.',
     parameters: [...callsParameters, ...filters],
-    answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
+    responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -303,7 +303,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Lists the calls of the caller, newest first',
     description: 'Covers every key and token of the user. The calls have no content.',
     parameters: callsParameters,
-    answers: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
+    responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -323,7 +323,7 @@ export const adminOperations: readonly ApiOperation[] = [
         example: 10,
       }),
     ],
-    answers: [{ status: 200, description: 'A page.', content: json(auditPage) }],
+    responses: [{ status: 200, description: 'A page.', content: json(auditPage) }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -334,7 +334,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Returns the state of the node that answers',
     description:
       'For the roles `admin` and `auditor`. The state has the health, the stores, the upstreams with their back-off, and the configuration with its errors.',
-    answers: [{ status: 200, description: 'The state of the node.', content: json(state) }],
+    responses: [{ status: 200, description: 'The state of the node.', content: json(state) }],
     errors: adminErrors,
   },
 ];

@@ -6,7 +6,7 @@ import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/read-request.ts';
@@ -84,7 +84,7 @@ function send(reply: FastifyReply, query: Query, rows: Rows): unknown {
 
 async function identifyUser(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   const caller = await identifyCaller(deps, request, reply);
-  requireOwn(caller, "read its user's usage");
+  rejectPerRequestKey(caller, "read its user's usage");
   return caller;
 }
 
@@ -99,7 +99,7 @@ export async function requireAdmin(
   use: 'reads' | 'changes',
 ): Promise<Caller> {
   const caller = await identifyCaller(deps, request, reply);
-  requireOwn(caller, 'administer');
+  rejectPerRequestKey(caller, 'administer');
   if (caller.roles.includes(adminRole) || (use === 'reads' && caller.roles.includes(auditorRole))) return caller;
   const roles = use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole;
   throw new ParleyError('access_denied', `This requires the role ${roles}, which your key or token does not have.`);

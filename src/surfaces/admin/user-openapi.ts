@@ -61,7 +61,7 @@ const described: readonly Described[] = [
     summary: 'Lists the keys that users created, the latest first',
     description: 'For the roles `admin` and `auditor`. The list never contains the keys themselves.',
     parameters: [inQuery('user', 'Only the keys of a user.'), ...paging],
-    answers: [{ status: 200, description: 'A page.', content: json(adminKeys) }],
+    responses: [{ status: 200, description: 'A page.', content: json(adminKeys) }],
     errors: [...errors, 'invalid_request'],
   },
   {
@@ -71,7 +71,7 @@ const described: readonly Described[] = [
     summary: 'Revokes a key that a user created',
     description: 'For the role `admin`. All nodes reject the key within 1 s. The calls that it started end within 5 s.',
     parameters: [inPath('key', 'ID of the key.', exampleNames.key)],
-    answers: [{ status: 204, description: 'The key is revoked.' }],
+    responses: [{ status: 204, description: 'The key is revoked.' }],
     errors: [...errors, 'key_not_found'],
   },
   {
@@ -81,7 +81,7 @@ const described: readonly Described[] = [
     summary: 'Lists the blocked users, the latest block first',
     description: 'For the roles `admin` and `auditor`.',
     parameters: paging,
-    answers: [{ status: 200, description: 'A page.', content: json(blockedUsers) }],
+    responses: [{ status: 200, description: 'A page.', content: json(blockedUsers) }],
     errors: [...errors, 'invalid_request'],
   },
   {
@@ -97,7 +97,7 @@ const described: readonly Described[] = [
       { reason: { summary: 'With a reason', value: { reason: 'Left the company' } } },
     ),
     isBodyOptional: true,
-    answers: [
+    responses: [
       { status: 200, description: 'The user was blocked before. The block is replaced.', content: json(blockedUser) },
       { status: 201, description: 'The user is blocked.', content: json(blockedUser) },
     ],
@@ -110,7 +110,7 @@ const described: readonly Described[] = [
     summary: 'Unblocks a user',
     description: 'For the role `admin`.',
     parameters: [inUser],
-    answers: [{ status: 204, description: 'The user is unblocked on all nodes within 1 s.' }],
+    responses: [{ status: 204, description: 'The user is unblocked on all nodes within 1 s.' }],
     errors: [...errors, 'invalid_request', 'user_not_blocked'],
   },
 ];

@@ -41,7 +41,7 @@ export const importOperations: readonly ApiOperation[] = [
       { name: 'ImportRequest', schema: ImportRequest },
       { document: { summary: 'A document in the request', value: { document, include: ['list_items'] } } },
     ),
-    answers: [{ status: 200, description: 'The toolsets.', content: json(imported) }],
+    responses: [{ status: 200, description: 'The toolsets.', content: json(imported) }],
     errors: [...keyErrors, ...bodyErrors, 'access_denied'],
   },
 ];

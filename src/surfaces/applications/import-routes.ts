@@ -3,7 +3,7 @@ import { IsolationError } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/tool-requests.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
@@ -48,7 +48,7 @@ export function importRoutes(app: FastifyInstance, { snapshot, identify, importD
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
     rejectLargeBody(raw, maxBytes);
     const caller = await identify(readCredentials(raw), raw);
-    requireOwn(caller, 'import documents');
+    rejectPerRequestKey(caller, 'import documents');
     requireJson(raw);
     const body = await readJsonBody(raw, maxBytes, { allowsProto: true });
     const { url = nowhere, document, include, exclude } = parseImportRequest(body());

@@ -34,7 +34,7 @@ const savedSchema = { type: 'object', required: ['id', 'etag', 'createdAt', 'upd
 const warning: NamedSchema = {
   name: 'SaveWarning',
   schema: buildObject({
-    path: { ...text, description: 'Path of the field, in the form of `param` of an error.' },
+    path: { ...text, description: 'Path of the field, in the same format as `param` in errors.' },
     message: text,
   }),
 };
@@ -46,12 +46,12 @@ const warnings: Schema = {
   items: warning,
 };
 
-const saved: NamedSchema = { name: 'SavedApplication', schema: savedSchema };
-const savedNow: NamedSchema = {
+const savedApplication: NamedSchema = { name: 'SavedApplication', schema: savedSchema };
+const savedApplicationWithWarnings: NamedSchema = {
   name: 'SavedApplicationWithWarnings',
   schema: { ...savedSchema, properties: { ...savedFields, warnings } },
 };
-const list: NamedSchema = { name: 'ApplicationList', schema: buildList(saved) };
+const list: NamedSchema = { name: 'ApplicationList', schema: buildList(savedApplication) };
 
 const versionNumber = {
   type: 'integer',
@@ -118,7 +118,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     summary: 'Lists the applications of the caller',
     description: 'The path may end with a slash.',
     parameters: [bucket],
-    answers: [{ status: 200, description: 'The list, ordered by ID.', content: json(list) }],
+    responses: [{ status: 200, description: 'The list, ordered by ID.', content: json(list) }],
     errors: [...keyErrors, 'access_denied'],
   },
   {
@@ -128,10 +128,10 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Shows an application',
     description:
-      'The owner gets all fields, with `***` in place of secrets. Users with the roles that it names do not get its endpoint and its properties.',
+      'The owner receives all fields, with `***` in place of secrets. Other users with access do not receive `endpoint`, `applicationProperties`, `defaults`, and `userRoles`.',
     parameters: [...pathParams, ...conditions],
-    answers: [
-      { status: 200, description: 'The application, with its `ETag`.', content: json(saved) },
+    responses: [
+      { status: 200, description: 'The application, with its `ETag`.', content: json(savedApplication) },
       { status: 304, description: 'The ETag of the application matches `If-None-Match`.' },
     ],
     errors: [...errors, 'precondition_failed'],
@@ -143,12 +143,12 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Creates or replaces an application',
     description:
-      'The body has the form of an entry of `applications`. You may send the response of `GET` back. A secret that is `***` keeps its stored value.',
+      'The body has the same format as an entry of `applications` in the configuration. You can send the response of `GET` back. A secret that is `***` keeps its stored value.',
     parameters: [...pathParams, ...conditions],
     body: json(application, { quickApp: { summary: 'A quick app', value: guide } }),
-    answers: [
-      { status: 200, description: 'The application is changed.', content: json(savedNow) },
-      { status: 201, description: 'The application is created.', content: json(savedNow) },
+    responses: [
+      { status: 200, description: 'The application was replaced.', content: json(savedApplicationWithWarnings) },
+      { status: 201, description: 'The application was created.', content: json(savedApplicationWithWarnings) },
     ],
     errors: [...errors, ...bodyErrors, 'precondition_failed'],
   },
@@ -159,7 +159,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Deletes an application',
     parameters: [...pathParams, ...conditions],
-    answers: [{ status: 204, description: 'The application is deleted.' }],
+    responses: [{ status: 204, description: 'The application was deleted.' }],
     errors: [...errors, 'precondition_failed'],
   },
   {
@@ -167,11 +167,11 @@ export const applicationOperations: readonly ApiOperation[] = [
     path: versions,
     id: 'listApplicationVersions',
     tag,
-    summary: 'Lists the versions of an application of the caller, or returns one',
+    summary: 'Lists the versions of an application, or returns one version',
     description:
       'Each change stores the previous version. Parley retains the last 50 versions, at most 4 MiB in total. Secrets are `***`.',
     parameters: [...pathParams, version],
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The versions, newest first. With `version`, only that version.',
@@ -185,11 +185,11 @@ export const applicationOperations: readonly ApiOperation[] = [
     path: versions,
     id: 'restoreApplicationVersion',
     tag,
-    summary: 'Restores a version, with the secrets it had',
+    summary: 'Restores a version with its secrets',
     description:
       'Restoring follows the rules of `PUT`. Parley rejects a version that would not be valid today. The replaced application becomes a version too.',
     parameters: [...pathParams, { ...version, required: true }, ...conditions],
-    answers: [{ status: 200, description: 'The version is in effect again.', content: json(saved) }],
+    responses: [{ status: 200, description: 'The version is in effect again.', content: json(savedApplication) }],
     errors: [...errors, 'invalid_request', 'precondition_failed'],
   },
 ];

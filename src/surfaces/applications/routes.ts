@@ -12,13 +12,21 @@ import { getPublicFeatures } from '#domain/deployments/features.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
-import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import {
+  identifyOwner,
+  identifyUser,
+  isOwner,
+  notFound,
+  parseLocation,
+  requireOpen,
+  requireOwner,
+} from './application-access.ts';
 import type { ApplicationDeps } from './application-deps.ts';
 import { findWarnings } from './find-warnings.ts';
 import { readApplication } from './read-application.ts';
-import { identifyUser, isOwner, notFound, openOwn, placeIn, requireOpen, requireOwner } from './who-may.ts';
 
 const base = '/v1/applications/';
 const versionsBase = '/v1/versions/applications/';
@@ -39,7 +47,7 @@ async function get(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const caller = await identifyUser(deps, request);
   const bucket = bucketIn(request);
   if (bucket !== undefined) return list(deps, caller, bucket);
-  const location = placeIn(base, request);
+  const location = parseLocation(base, request);
   const isOwn = isOwner(caller, location);
   if (!isOwn) await requireOpen(deps, caller, location);
   const stored = await deps.store.find(location.id);
@@ -65,7 +73,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);
-  const location = placeIn(base, request);
+  const location = parseLocation(base, request);
   requireOwner(caller, location);
   const before = await store.find(location.id);
   const condition = toWriteCondition(request.headers, before);
@@ -80,7 +88,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
 
 async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(deps, request);
-  const { id, bucket } = placeIn(base, request);
+  const { id, bucket } = parseLocation(base, request);
   requireOwner(caller, { bucket });
   const condition = toWriteCondition(request.headers, await deps.store.find(id));
   const outcome = await deps.store.delete(id, condition);
@@ -103,7 +111,7 @@ function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
 }
 
 async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
-  const { location } = await openOwn(deps, versionsBase, request);
+  const { location } = await identifyOwner(deps, versionsBase, request);
   const version = versionIn(request);
   if (version !== undefined) return { ...toItem(await find(deps, location.id, version)), version };
   const versions = await deps.store.versions(location.id);
@@ -113,7 +121,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
 
 /** Saves a version again, with the secrets it had. Throws `invalid_request` if the version is no longer valid. */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { caller, location } = await openOwn(deps, versionsBase, request);
+  const { caller, location } = await identifyOwner(deps, versionsBase, request);
   const version = versionIn(request);
   if (version === undefined) throw noVersion();
   const now = await deps.store.find(location.id);

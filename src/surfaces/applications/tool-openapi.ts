@@ -85,7 +85,7 @@ export const toolOperations: readonly ApiOperation[] = [
     description:
       'Parley requests the list from the server with the credentials of the toolset, which need not be saved. Parley stores nothing. If the server cannot be used, the response has a `failure`.',
     body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
-    answers: [{ status: 200, description: 'The tools, or the failure.', content: json(toolList) }],
+    responses: [{ status: 200, description: 'The tools, or the failure.', content: json(toolList) }],
     errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
   },
   {
@@ -100,7 +100,7 @@ export const toolOperations: readonly ApiOperation[] = [
       { name: 'RunToolRequest', schema: RunToolRequest },
       { tool: { summary: 'A tool of a server', value: { toolset, tool: 'read', arguments: { path: 'notes.txt' } } } },
     ),
-    answers: [{ status: 200, description: 'The outcome of the run.', content: json(triedTool) }],
+    responses: [{ status: 200, description: 'The outcome of the run.', content: json(triedTool) }],
     errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
   },
 ];

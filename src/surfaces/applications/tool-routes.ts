@@ -6,18 +6,18 @@ import { readToolset } from '#contract/quick-app/quick-app-issues.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { applicationPrefix, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
 import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
-import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
+import { notFound, requireOwner } from './application-access.ts';
 import { rejectIssues } from './read-application.ts';
-import { notFound, requireOwner } from './who-may.ts';
 
 export interface ToolRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -32,29 +32,29 @@ export interface ToolRoutesDeps {
   readonly tryTool: (trial: ToolTestRun) => Promise<ToolTestResult | undefined>;
 }
 
-/** Maximum size in bytes of a body, which has one toolset. If `security.maxBodyBytes` is less, that bound applies. */
-const maxBytes = 512 * 1024;
-/** Maximum number of concurrent requests per user. An editor may have that many toolsets open. */
-const atOnce = 8;
+/** Maximum size in bytes of a request body, which contains one toolset. `security.maxBodyBytes` applies if it is smaller. */
+const maxToolsetBytes = 512 * 1024;
+/** Maximum number of concurrent requests per user. An editor may list the tools of that many toolsets at the same time. */
+const maxConcurrentRequests = 8;
 
-/** Serves `/v1/tools/…`: lists and runs the tools of a toolset that need not be saved (docs/wire.md, Applications). */
+/** Registers `/v1/tools/…`, which lists and runs the tools of a saved or unsaved toolset (docs/wire.md, Applications). */
 export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
-  const slots = new OwnerSlots(atOnce);
+  const slots = new OwnerSlots(maxConcurrentRequests);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
-    const { caller, toolset } = await readTried(deps, request, parseToolsetRequest);
+    const { caller, toolset } = await readTrial(deps, request, parseToolsetRequest);
     if (toolset.kind !== 'mcp')
       throw createRequestError('toolset.type', 'must be "mcp". Toolsets of other types define their tools in their settings');
     return withSlot(slots, caller, () => list(deps, toolset, reply));
   });
   serveEarly(app, { method: 'POST', url: '/v1/tools/run' }, async (request, reply) => {
-    const { caller, toolset, trialRequest } = await readTried(deps, request, parseToolRunRequest);
+    const { caller, toolset, trialRequest } = await readTrial(deps, request, parseToolRunRequest);
     const { tool, arguments: args = {} } = trialRequest;
     const { subject } = caller;
     return withSlot(slots, caller, () => run(deps, { toolset, tool, args, subject, signal: createDisconnectSignal(reply.raw) }));
   });
 }
 
-interface Tried<RequestBody extends ToolsetRequest> {
+interface Trial<RequestBody extends ToolsetRequest> {
   readonly caller: Caller;
   readonly trialRequest: RequestBody;
   readonly toolset: QuickAppToolset;
@@ -64,17 +64,17 @@ interface Tried<RequestBody extends ToolsetRequest> {
  * Returns the caller and the toolset. Users who may save applications may try toolsets. Checks, in this order: size, credentials,
  * media type, body.
  */
-async function readTried<RequestBody extends ToolsetRequest>(
+async function readTrial<RequestBody extends ToolsetRequest>(
   { snapshot, identify, store }: ToolRoutesDeps,
   { raw }: FastifyRequest,
   parse: (body: unknown) => RequestBody,
-): Promise<Tried<RequestBody>> {
-  const most = Math.min(maxBytes, snapshot().configuration.security.maxBodyBytes);
-  rejectLargeBody(raw, most);
+): Promise<Trial<RequestBody>> {
+  const maxBodyBytes = Math.min(maxToolsetBytes, snapshot().configuration.security.maxBodyBytes);
+  rejectLargeBody(raw, maxBodyBytes);
   const caller = await identify(readCredentials(raw), raw);
-  requireOwn(caller, 'try tools');
+  rejectPerRequestKey(caller, 'try tools');
   requireJson(raw);
-  const body = await readJsonBody(raw, most);
+  const body = await readJsonBody(raw, maxBodyBytes);
   const trialRequest = parse(body());
   return { caller, trialRequest, toolset: await readToolsetRequest(trialRequest, { store, caller }) };
 }
@@ -90,7 +90,7 @@ async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { 
   }
 }
 
-/** Returns the outcome of one run. A ToolError becomes `failure` in the response, as for a list. */
+/** Returns the outcome of one run. A ToolError becomes `failure` in the response, not an error of the request. */
 async function run({ tryTool }: ToolRoutesDeps, trial: ToolTestRun): Promise<object> {
   try {
     const result = await tryTool(trial);
@@ -115,7 +115,7 @@ async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () 
   }
 }
 
-interface ReadingToolset {
+interface ToolsetLookup {
   readonly store: Pick<ApplicationStore, 'find'>;
   readonly caller: Caller;
 }
@@ -126,7 +126,7 @@ interface ReadingToolset {
  */
 async function readToolsetRequest(
   { toolset, application }: ToolsetRequest,
-  { store, caller }: ReadingToolset,
+  { store, caller }: ToolsetLookup,
 ): Promise<QuickAppToolset> {
   const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
   const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
@@ -136,7 +136,7 @@ async function readToolsetRequest(
   return convertedToolset;
 }
 
-async function findOwn(id: string, { store, caller }: ReadingToolset): Promise<StoredApplication> {
+async function findOwn(id: string, { store, caller }: ToolsetLookup): Promise<StoredApplication> {
   const location = id.startsWith(applicationPrefix) ? parseApplicationLocation(id.slice(applicationPrefix.length)) : undefined;
   if (location === undefined) throw notFound();
   requireOwner(caller, location);

@@ -129,7 +129,7 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
       isNamedByBody ? chatRequestByModel : chatRequest,
       toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {}),
     ),
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The completion or its chunks.',
@@ -164,7 +164,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
         value: { ...model, input: 'Hello', dimensions: 8, encoding_format: 'base64' },
       },
     }),
-    answers: [{ status: 200, description: 'The embeddings.', content: json(embeddings) }],
+    responses: [{ status: 200, description: 'The embeddings.', content: json(embeddings) }],
     errors: embeddingsErrors,
   };
 }

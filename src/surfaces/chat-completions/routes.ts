@@ -168,7 +168,7 @@ async function authorize(
   const parsed = route.encodedId === undefined ? parseBody(bytes) : undefined;
   const deployment = route.encodedId === undefined ? readModel(parsed) : readId(route.encodedId);
   const { id, record, request } = context;
-  record.deployment(deployment);
+  record.setDeployment(deployment);
   const wantsTrace = request.headers['x-parley-trace'] === 'true';
   const target = await calls.authorize({ id, deployment, caller, record, origin: request, wantsTrace }, use);
   if (route.version !== undefined || route.needsVersion) checkVersion(route);

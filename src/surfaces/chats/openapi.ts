@@ -107,7 +107,7 @@ const described: readonly Described[] = [
         schema: { type: 'boolean' },
       }),
     ],
-    answers: [{ status: 200, description: 'A page.', content: json(page) }],
+    responses: [{ status: 200, description: 'A page.', content: json(page) }],
     errors: [...errors, 'invalid_request'],
   },
   {
@@ -115,7 +115,7 @@ const described: readonly Described[] = [
     path: '/v1/chats',
     id: 'deleteChats',
     summary: 'Deletes all chats of the user',
-    answers: [{ status: 204, description: 'All chats are deleted.' }],
+    responses: [{ status: 204, description: 'All chats are deleted.' }],
     errors,
   },
   {
@@ -124,7 +124,7 @@ const described: readonly Described[] = [
     id: 'listChatChanges',
     summary: 'Lists changed and deleted chats in the order of their last change',
     parameters: [limit, since],
-    answers: [{ status: 200, description: 'The changes.', content: json(changes) }],
+    responses: [{ status: 200, description: 'The changes.', content: json(changes) }],
     errors: [...errors, 'invalid_request'],
   },
   {
@@ -133,7 +133,7 @@ const described: readonly Described[] = [
     id: 'getChat',
     summary: 'Returns a chat with its turns',
     parameters: [inChat, { ...since, description: 'A revision. The response has only turns that were written later.' }],
-    answers: [{ status: 200, description: 'The chat, with its `ETag`.', content: json(chat) }],
+    responses: [{ status: 200, description: 'The chat, with its `ETag`.', content: json(chat) }],
     errors: [...ofOne, 'invalid_request'],
   },
   {
@@ -143,7 +143,7 @@ const described: readonly Described[] = [
     summary: 'Creates or updates a chat: adds turns, replaces turns with the same IDs, sets fields',
     parameters: [inChat, ifMatch, ifNoneMatch],
     body: json({ name: 'ChatPatch', schema: ChatPatch }, { question: { summary: 'A first question', value: example } }),
-    answers: [{ status: 200, description: 'The chat as it appears in lists, with its `ETag`.', content: json(head) }],
+    responses: [{ status: 200, description: 'The chat as it appears in lists, with its `ETag`.', content: json(head) }],
     errors: [...ofOne, ...bodyErrors, 'precondition_failed'],
   },
   {
@@ -152,7 +152,7 @@ const described: readonly Described[] = [
     id: 'deleteChat',
     summary: 'Deletes a chat',
     parameters: [inChat, ifMatch],
-    answers: [{ status: 204, description: 'The chat is deleted.' }],
+    responses: [{ status: 204, description: 'The chat is deleted.' }],
     errors: [...ofOne, 'precondition_failed'],
   },
 ];

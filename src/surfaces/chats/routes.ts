@@ -8,7 +8,7 @@ import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type {
   ChatChange,
   ChatCursor,
@@ -24,7 +24,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
-import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
@@ -131,7 +131,7 @@ export async function identifySubject(
   { raw }: FastifyRequest,
 ): Promise<string> {
   const caller = await identify(readCredentials(raw), raw);
-  requireOwn(caller, 'read or write chats');
+  rejectPerRequestKey(caller, 'read or write chats');
   if (snapshot().configuration.page.conversations === 'browser') throw routeNotFound();
   return caller.subject;
 }

@@ -59,7 +59,7 @@ const described: readonly Described[] = [
     summary: 'Shares the current content of a chat with all users who have the link',
     parameters: [inChat],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
-    answers: [{ status: 201, description: 'The chat is shared.', content: json(createdShare) }],
+    responses: [{ status: 201, description: 'The chat is shared.', content: json(createdShare) }],
     errors: [...errors, ...bodyErrors, 'response_not_found', 'precondition_failed'],
   },
   {
@@ -68,7 +68,7 @@ const described: readonly Described[] = [
     id: 'listShareableFiles',
     summary: 'Lists the stored files that a share of the chat would include now',
     parameters: [inChat],
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'Files that the user attached, and files that the application stored while it answered.',
@@ -82,7 +82,7 @@ const described: readonly Described[] = [
     path: '/v1/chat-shares',
     id: 'listChatShares',
     summary: 'Lists the shares of the user, latest first',
-    answers: [{ status: 200, description: 'The shares.', content: json(buildList(share)) }],
+    responses: [{ status: 200, description: 'The shares.', content: json(buildList(share)) }],
     errors,
   },
   {
@@ -91,7 +91,7 @@ const described: readonly Described[] = [
     id: 'revokeChatShare',
     summary: 'Revokes a share, so that its link no longer works',
     parameters: [inPath('share', 'ID of the share.', exampleNames.share)],
-    answers: [{ status: 204, description: 'The share is revoked.' }],
+    responses: [{ status: 204, description: 'The share is revoked.' }],
     errors: ofOne,
   },
   {
@@ -100,7 +100,7 @@ const described: readonly Described[] = [
     id: 'openSharedChat',
     summary: 'Returns a shared chat',
     parameters: [inToken],
-    answers: [{ status: 200, description: 'The content of the chat at the time of sharing.', content: json(sharedChat) }],
+    responses: [{ status: 200, description: 'The content of the chat at the time of sharing.', content: json(sharedChat) }],
     errors: ofOne,
   },
   {
@@ -109,7 +109,7 @@ const described: readonly Described[] = [
     id: 'readSharedFile',
     summary: 'Returns a stored file that a shared chat attaches',
     parameters: [inToken, inPath('file', 'Number of the file, from the attachment.', '0')],
-    answers: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
+    responses: [{ status: 200, description: 'The file as it was shared.', content: [{ type: '*/*', schema: {} }] }],
     errors: ofOne,
   },
 ];

@@ -60,7 +60,7 @@ export const consentOperations: readonly ApiOperation[] = [
     id: 'listConsents',
     tag,
     summary: 'Lists the consents of the user',
-    answers: [{ status: 200, description: 'The list, by deployment.', content: json(list) }],
+    responses: [{ status: 200, description: 'The list, by deployment.', content: json(list) }],
     errors: [...keyErrors, 'access_denied'],
   },
   {
@@ -71,7 +71,7 @@ export const consentOperations: readonly ApiOperation[] = [
     summary: 'Shows the consent form of a deployment',
     description: 'The response has no form if no deployment requires consent or the user has accepted it.',
     parameters,
-    answers: [{ status: 200, description: 'Whether it is accepted, and the form if it is not.', content: json(consent) }],
+    responses: [{ status: 200, description: 'Whether it is accepted, and the form if it is not.', content: json(consent) }],
     errors: [...errors, 'operation_not_supported'],
   },
   {
@@ -83,7 +83,7 @@ export const consentOperations: readonly ApiOperation[] = [
     description: 'The form must be the current form, as `GET` returns it. It replaces the previous consent.',
     parameters,
     body: json(submission, { form: { summary: 'The form as it was shown', value: { consent: sampleForm } } }),
-    answers: [{ status: 200, description: 'The consent is stored.', content: json(accepted) }],
+    responses: [{ status: 200, description: 'The consent is stored.', content: json(accepted) }],
     errors: [...errors, ...bodyErrors, 'operation_not_supported', 'consent_outdated'],
   },
   {
@@ -94,7 +94,7 @@ export const consentOperations: readonly ApiOperation[] = [
     summary: 'Withdraws the consent to a deployment',
     description: 'This takes effect for the next call. You can withdraw consent even if the deployment no longer exists.',
     parameters,
-    answers: [{ status: 204, description: 'The consent is withdrawn.' }],
+    responses: [{ status: 204, description: 'The consent is withdrawn.' }],
     errors,
   },
 ];

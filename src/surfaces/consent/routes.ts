@@ -6,7 +6,7 @@ import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import {
   buildConsentForm,
   type ConsentDeps,
@@ -86,7 +86,7 @@ async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply
 /** Returns the caller. Throws `access_denied` for per-request keys: an application may not consent for its user. */
 async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw), raw);
-  requireOwn(caller, 'see, give or withdraw consent');
+  rejectPerRequestKey(caller, 'see, give or withdraw consent');
   return caller;
 }
 

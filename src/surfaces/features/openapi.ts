@@ -94,7 +94,7 @@ export const featureOperations: readonly ApiOperation[] = [
     description: `${relayed} Otherwise Parley estimates the tokens of a model, and rejects the request for other deployments.`,
     parameters: [inDeploymentPath()],
     body: json(tokenizeRequest, { text: { summary: 'A text', value: { inputs: [{ type: 'string', value: 'Hello' }] } } }),
-    answers: [
+    responses: [
       { status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) },
       unchangedAnswer,
     ],
@@ -111,7 +111,7 @@ export const featureOperations: readonly ApiOperation[] = [
     body: json(truncateRequest, {
       short: { summary: 'Short request', value: { inputs: [{ messages: [{ role: 'user', content: 'Hello' }] }] } },
     }),
-    answers: [
+    responses: [
       { status: 200, description: 'Indexes of the messages to remove, in the order of the inputs.', content: json(discarded) },
       unchangedAnswer,
     ],
@@ -125,7 +125,7 @@ export const featureOperations: readonly ApiOperation[] = [
     description: relayed,
     parameters: [inDeploymentPath()],
     ...rate,
-    answers: rated,
+    responses: rated,
     errors,
   },
   {
@@ -135,7 +135,7 @@ export const featureOperations: readonly ApiOperation[] = [
     summary: 'Rate a reply (shorter path)',
     parameters: [inDeploymentPath()],
     ...rate,
-    answers: rated,
+    responses: rated,
     errors,
   },
 ];

@@ -14,7 +14,7 @@ import {
 } from '#contract/features-request.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -190,7 +190,7 @@ function computeOutputs<Input>(
 }
 
 async function keepRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {
-  requireOwn(caller, 'rate replies');
+  rejectPerRequestKey(caller, 'rate replies');
   const rating = parseRating(parseBody(bytes));
   const { subject } = caller;
   await deps.ratings.count(subject);

@@ -54,7 +54,7 @@ export const fileOperations: readonly ApiOperation[] = [
     summary: 'Returns the bucket of the caller',
     description:
       'With a per-request key, the response has the bucket of the application, which is the same for all users, and the folder for data of the user.',
-    answers: [{ status: 200, description: 'The bucket, which never changes.', content: json(bucket) }],
+    responses: [{ status: 200, description: 'The bucket, which never changes.', content: json(bucket) }],
     errors: keyErrors,
   },
   {
@@ -71,7 +71,7 @@ export const fileOperations: readonly ApiOperation[] = [
       inHeader('Range', 'One range of bytes.', { example: 'bytes=0-10' }),
       inHeader('If-Range', 'The ETag of the file that the range belongs to.'),
     ],
-    answers: [
+    responses: [
       { status: 200, description: 'The file, with its `ETag`.', content: bytes },
       { status: 206, description: 'The range of the file.', content: bytes },
       unchanged,
@@ -90,7 +90,7 @@ export const fileOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Returns the type, length, and ETag of a file',
     parameters: [...pathParams, ifNoneMatch, ifMatch],
-    answers: [{ status: 200, description: 'The headers of GET, without the content.' }, unchanged],
+    responses: [{ status: 200, description: 'The headers of GET, without the content.' }, unchanged],
     errors: [...errors, 'precondition_failed'],
   },
   {
@@ -110,7 +110,7 @@ export const fileOperations: readonly ApiOperation[] = [
         examples: { form: { summary: 'A form', value: { file: content } } },
       },
     ],
-    answers: [{ status: 200, description: 'The metadata of the file.', content: json(itemSchemas.files) }],
+    responses: [{ status: 200, description: 'The metadata of the file.', content: json(itemSchemas.files) }],
     errors: [...errors, 'invalid_request', 'precondition_failed', 'payload_too_large', 'unsupported_media_type'],
   },
   {
@@ -120,7 +120,7 @@ export const fileOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Deletes a file',
     parameters: [...pathParams, ifMatch, ifNoneMatch],
-    answers: [{ status: 204, description: 'The file is deleted.' }],
+    responses: [{ status: 204, description: 'The file is deleted.' }],
     errors: [...errors, 'precondition_failed'],
   },
 ];

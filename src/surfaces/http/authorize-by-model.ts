@@ -29,7 +29,7 @@ export async function authorizeByModel(
   const value = toNamed(parseBody(bytes), inPath);
   const deployment = readModel(value, unnamed);
   const { id, record, request } = context;
-  record.deployment(deployment);
+  record.setDeployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
   if (isLargeBody(length)) await new Promise(setImmediate);
   return { target, value };

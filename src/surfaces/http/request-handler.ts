@@ -48,7 +48,7 @@ export class RequestHandler {
     const { operation, route, errorDialect = compatErrorDialect } = facts;
     // Node joins duplicates of these headers, so they are never arrays.
     const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
-    const record = telemetry.begin({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
+    const record = telemetry.startCall({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
     record.session = findSessionInHeaders(request.headers);
     const context = new RequestContext({ id, request, response, record, clock, errorDialect });
     try {

@@ -38,7 +38,7 @@ const described: readonly Described[] = [
         narrow: { summary: 'For one deployment', value: { deployments: [exampleNames.chat], allowedIps: ['192.0.2.0/24'] } },
       },
     ),
-    answers: [
+    responses: [
       { status: 201, description: 'The key is created. All nodes accept it within 1 second.', content: json(createdKey) },
     ],
     errors: [...errors, ...bodyErrors, 'too_many_keys'],
@@ -48,7 +48,7 @@ const described: readonly Described[] = [
     path: '/v1/user/keys',
     id: 'listUserKeys',
     summary: 'Lists the keys that the user created, latest first',
-    answers: [{ status: 200, description: 'The keys.', content: json(buildList(userKey)) }],
+    responses: [{ status: 200, description: 'The keys.', content: json(buildList(userKey)) }],
     errors,
   },
   {
@@ -57,7 +57,7 @@ const described: readonly Described[] = [
     id: 'deleteUserKey',
     summary: 'Deletes a key and ends its calls in progress',
     parameters: [inKey],
-    answers: [{ status: 204, description: 'The key is deleted. All nodes reject it within 1 second.' }],
+    responses: [{ status: 204, description: 'The key is deleted. All nodes reject it within 1 second.' }],
     errors: [...errors, 'key_not_found'],
   },
   {
@@ -70,7 +70,7 @@ const described: readonly Described[] = [
       { name: 'KeyRotation', schema: KeyRotation },
       { hour: { summary: 'Accept the previous key for an hour', value: { overlapSeconds: 3600 } } },
     ),
-    answers: [{ status: 200, description: 'The new key.', content: json(createdKey) }],
+    responses: [{ status: 200, description: 'The new key.', content: json(createdKey) }],
     errors: [...errors, ...bodyErrors, 'key_not_found'],
   },
 ];

@@ -101,7 +101,7 @@ export const callerOperations: readonly ApiOperation[] = [
     summary: 'Returns the limits and the usage of the caller on a deployment',
     description: 'Costs are the sum over all deployments.',
     parameters: [inDeploymentPath()],
-    answers: [{ status: 200, description: 'The windows.', content: json(limitStats) }],
+    responses: [{ status: 200, description: 'The windows.', content: json(limitStats) }],
     errors,
   },
   {
@@ -112,7 +112,7 @@ export const callerOperations: readonly ApiOperation[] = [
     summary: 'Returns the indexing progress of the documents of an application',
     description: 'The request restarts indexing that stopped.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    answers: [
+    responses: [
       { status: 200, description: 'The documents. Empty if the deployment has no documents.', content: json(documentList) },
     ],
     errors,
@@ -126,7 +126,7 @@ export const callerOperations: readonly ApiOperation[] = [
     description:
       'For a quick app, its own starters come first, then the prompts of its MCP servers (`prompts`). If the deployment has a configuration endpoint, Parley relays the response of that endpoint. For other deployments, the response is `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    answers: [
+    responses: [
       { status: 200, description: 'The starters, and the schema of the choice.', content: json(starters) },
       unchangedAnswer,
     ],
@@ -138,7 +138,7 @@ export const callerOperations: readonly ApiOperation[] = [
     id: 'getUserInfo',
     tag: 'Limits',
     summary: 'Returns the user of the key or token',
-    answers: [{ status: 200, description: 'The user, the project, and the roles.', content: json(userInfo) }],
+    responses: [{ status: 200, description: 'The user, the project, and the roles.', content: json(userInfo) }],
     errors: keyErrors,
   },
 ];

@@ -19,7 +19,7 @@ import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
-import { createDisconnectSignal } from '../http/leaving-signal.ts';
+import { createDisconnectSignal } from '../http/disconnect-signal.ts';
 import { readCredentials } from '../http/read-request.ts';
 
 export interface CallerRoutesDeps {

@@ -170,7 +170,7 @@ const names: ApiOperation = {
       schema: { type: 'string', pattern: `^(${deploymentKinds.join('|')})(,(${deploymentKinds.join('|')}))*$` },
     }),
   ],
-  answers: [
+  responses: [
     {
       status: 200,
       description: 'The IDs and kinds.',
@@ -199,7 +199,7 @@ const addons: NamedSchema = {
   }),
 };
 
-const answers = [
+const responses = [
   {
     status: 200,
     description: 'The schema, in draft 2020-12.',
@@ -221,7 +221,7 @@ export const schemaOperations: readonly ApiOperation[] = [
         example: `https://parley.example${quickAppSuffix}`,
       }),
     ],
-    answers,
+    responses,
     errors: [...keyErrors, 'invalid_request', 'route_not_found'],
   },
   {
@@ -230,7 +230,7 @@ export const schemaOperations: readonly ApiOperation[] = [
     id: 'getQuickAppSchema',
     tag: 'Applications',
     summary: 'Returns the JSON Schema of the settings of a quick app',
-    answers,
+    responses,
     isOpen: true,
   },
 ];
@@ -263,7 +263,7 @@ function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
       id: `list_${suffix}`,
       tag: 'Listings',
       summary: `Lists the ${kind} that the caller may use`,
-      answers: [{ status: 200, description: 'The list.', content: json(items) }],
+      responses: [{ status: 200, description: 'The list.', content: json(items) }],
       errors: keyErrors,
     },
     {
@@ -279,7 +279,7 @@ function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
           kind === 'applications' ? exampleNames.application : exampleNames.chat,
         ),
       ],
-      answers: [{ status: 200, description: 'The deployment.', content: json(item) }],
+      responses: [{ status: 200, description: 'The deployment.', content: json(item) }],
       errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
     },
   ];
@@ -294,7 +294,7 @@ export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
       id: `list_addons_${prefix}`,
       tag: 'Listings',
       summary: 'Lists the addons that a request can name',
-      answers: [{ status: 200, description: 'The list.', content: json(addons) }],
+      responses: [{ status: 200, description: 'The list.', content: json(addons) }],
       errors: keyErrors,
     },
     {
@@ -303,7 +303,7 @@ export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
       id: `list_assistants_${prefix}`,
       tag: 'Listings',
       summary: 'Lists assistants (always empty)',
-      answers: [{ status: 200, description: 'An empty list.', content: json(buildList({ type: 'object' })) }],
+      responses: [{ status: 200, description: 'An empty list.', content: json(buildList({ type: 'object' })) }],
       errors: keyErrors,
     },
   ]);

@@ -137,12 +137,12 @@ function toAbilities({ readsImages, readsPdfs, reasons, callsTools }: Abilities)
  * its form marks as public.
  */
 function toSettings(deployment: Deployment, caller: Caller): Record<string, unknown> {
-  const { ofType } = deployment;
-  if (ofType === undefined) return {};
-  const properties = removeSecrets(ofType.properties);
+  const { applicationType } = deployment;
+  if (applicationType === undefined) return {};
+  const properties = removeSecrets(applicationType.properties);
   const visibleProperties = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
   return {
-    application_type_schema_id: ofType.schemaId,
+    application_type_schema_id: applicationType.schemaId,
     ...(Object.keys(visibleProperties).length > 0 && { application_properties: visibleProperties }),
   };
 }

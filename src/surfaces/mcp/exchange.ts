@@ -11,7 +11,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { RequestContext } from '../http/request-context.ts';
-import type { Outlet } from './outlet.ts';
+import type { McpResponder } from './mcp-responder.ts';
 import { RpcError, withRpcError } from './rpc-error.ts';
 import { Progress, type RunningCalls } from './running-calls.ts';
 
@@ -24,7 +24,7 @@ const sessionHeader = 'mcp-session-id';
 
 interface ExchangeContext {
   readonly context: RequestContext;
-  readonly outlet: Outlet;
+  readonly responder: McpResponder;
   readonly caller: Caller;
   readonly deployment: Deployment;
 }
@@ -41,29 +41,29 @@ export class Exchange {
 
   /** Rejects with `RpcError`. */
   async handle(message: McpMessage): Promise<void> {
-    const { context, outlet, deployment } = this.#parts;
+    const { context, responder, deployment } = this.#parts;
     if (message.id === undefined) {
       if (message.method === 'notifications/cancelled') this.#cancel(message);
-      return outlet.accept();
+      return responder.accept();
     }
-    const era = getEra(context.request.headers, message);
-    const result = await this.#createResult(era, message);
-    if (result === undefined) return outlet.endUnanswered();
-    outlet.answer(message.id, era === 'stateless' ? toStatelessResult(deployment, result) : result);
+    const mode = getProtocolMode(context.request.headers, message);
+    const result = await this.#createResult(mode, message);
+    if (result === undefined) return responder.endWithoutResult();
+    responder.answer(message.id, mode === 'stateless' ? toStatelessResult(deployment, result) : result);
   }
 
   /** Returns undefined for a canceled call. */
-  #createResult(era: Era, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
-    const { deployment, outlet, context } = this.#parts;
-    switch (`${era} ${message.method}`) {
+  #createResult(mode: ProtocolMode, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
+    const { deployment, responder, context } = this.#parts;
+    switch (`${mode} ${message.method}`) {
       case 'sessions initialize':
         // The session has no stored state. The ID only distinguishes the requests of different clients.
-        outlet.addHeader(sessionHeader, context.id);
-        return toInitialized(deployment, message.params?.protocolVersion);
+        responder.addHeader(sessionHeader, context.id);
+        return toInitializeResult(deployment, message.params?.protocolVersion);
       case 'sessions ping':
         return {};
       case 'stateless server/discover':
-        return toDiscovered(deployment);
+        return toDiscoverResult(deployment);
       case 'sessions tools/list':
       case 'stateless tools/list':
         return toToolList(deployment);
@@ -71,16 +71,16 @@ export class Exchange {
       case 'stateless tools/call':
         return this.#call(message);
       default: {
-        const status = era === 'stateless' ? 404 : 200;
+        const status = mode === 'stateless' ? 404 : 200;
         throw new RpcError('methodNotFound', `Unknown method "${message.method.slice(0, 200)}".`, { status });
       }
     }
   }
 
   async #call(message: McpMessage): Promise<JsonObject | undefined> {
-    const { deployment, caller, context, outlet } = this.#parts;
+    const { deployment, caller, context, responder } = this.#parts;
     // Other methods do not count as use of the deployment.
-    context.record.deployment(deployment.id);
+    context.record.setDeployment(deployment.id);
     const { name, arguments: args = {} } = withRpcError('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
       status: 200,
     });
@@ -91,19 +91,19 @@ export class Exchange {
       });
     const { progressToken: token } = getMeta(message);
     const isToken = typeof token === 'string' || typeof token === 'number';
-    const progress = isToken && outlet.acceptsEvents ? new Progress(token, outlet, context.clock) : undefined;
-    return this.#deps.running.run(this.#toRunning(message.id), context.signal, (signal) => {
+    const progress = isToken && responder.acceptsEvents ? new Progress(token, responder, context.clock) : undefined;
+    return this.#deps.running.run(this.#toRunningCall(message.id), context.signal, (signal) => {
       const call = { id: context.id, deployment: deployment.id, caller, record: context.record, origin: context.request };
-      return callDeployment(this.#deps.calls, { context, outlet }, { call, signal, args, progress });
+      return callDeployment(this.#deps.calls, { context, responder }, { call, signal, args, progress });
     });
   }
 
   #cancel({ params }: McpMessage): void {
     const reason = new ParleyError('invalid_request', 'The client canceled the call.');
-    this.#deps.running.cancel(this.#toRunning(params?.requestId), reason);
+    this.#deps.running.cancel(this.#toRunningCall(params?.requestId), reason);
   }
 
-  #toRunning(requestId: unknown) {
+  #toRunningCall(requestId: unknown) {
     const session = this.#parts.context.request.headers[sessionHeader];
     return { caller: this.#parts.caller, session: typeof session === 'string' ? session : undefined, requestId };
   }
@@ -114,13 +114,13 @@ const cacheHints = { ttlMs: 60_000, cacheScope: 'private' };
 const capabilities = { tools: {} };
 
 /** Returns the result of `initialize`. */
-function toInitialized(deployment: Deployment, requestedRevision: unknown): JsonObject {
+function toInitializeResult(deployment: Deployment, requestedRevision: unknown): JsonObject {
   const { description: instructions } = deployment;
   return { protocolVersion: negotiate(requestedRevision), capabilities, serverInfo: toServerInfo(deployment), instructions };
 }
 
 /** Returns the result of `server/discover`. */
-function toDiscovered({ description: instructions }: Deployment): JsonObject {
+function toDiscoverResult({ description: instructions }: Deployment): JsonObject {
   return { ...cacheHints, supportedVersions: [statelessRevision], capabilities, instructions };
 }
 
@@ -134,7 +134,7 @@ function toStatelessResult(deployment: Deployment, result: JsonObject): JsonObje
   return { resultType: 'complete', ...result, _meta: { 'io.modelcontextprotocol/serverInfo': toServerInfo(deployment) } };
 }
 
-/** Returns the tool name: the last segment of the ID, limited to 64 letters, digits, `_`, and `-`. */
+/** Returns the tool name: the last segment of the ID, limited to 64 letters, digits, `_`, and `-`, or `ask`. */
 function toToolName({ id }: Pick<Deployment, 'id'>): string {
   const name = id
     .slice(id.lastIndexOf('/') + 1)
@@ -160,14 +160,14 @@ interface ToolCall {
   /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
   readonly args: unknown;
-  /** Undefined if the client requested no progress. */
+  /** Undefined if the client did not request progress or does not accept an event stream. */
   readonly progress: Progress | undefined;
 }
 
 /** Calls a deployment and returns the tool result, which describes errors as text. Rejects if the client disconnected. */
 async function callDeployment(
   calls: Calls,
-  { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
+  { context, responder }: { readonly context: RequestContext; readonly responder: McpResponder },
   { call, signal, args, progress }: ToolCall,
 ): Promise<JsonObject> {
   try {
@@ -177,7 +177,7 @@ async function callDeployment(
     const start = (sink: ReplySink): Answer => {
       const answer = calls.answer(target, { request }, sink);
       context.answeredBy(answer);
-      if (progress !== undefined) outlet.open();
+      if (progress !== undefined) responder.open();
       return answer;
     };
     const completion = await foldFrames(toAsyncIterable(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
@@ -189,27 +189,27 @@ async function callDeployment(
 }
 
 function formatError({ message, code, publicCode, retryAfterSeconds }: ParleyError): string {
-  const again = retryAfterSeconds === undefined ? '' : ` Another try makes sense after ${retryAfterSeconds} s.`;
-  return `${message}${again} (${publicCode ?? code})`;
+  const retryHint = retryAfterSeconds === undefined ? '' : ` Try again after ${retryAfterSeconds} s.`;
+  return `${message}${retryHint} (${publicCode ?? code})`;
 }
 
 const defaultType = 'text/markdown';
 /** Media types whose data is text. */
-const isText = /^text\/|^application\/(json|xml|yaml|javascript|sql)$|\+(json|xml|yaml)$/;
+const textMediaType = /^text\/|^application\/(json|xml|yaml|javascript|sql)$|\+(json|xml|yaml)$/;
 
 /** Returns a reply as the content of a tool result: its text followed by its attachments. */
 function toContent({ choices: [choice] }: Completion): JsonObject[] {
   const message = choice?.message;
-  const attachments = (message?.custom_content?.attachments ?? []).flatMap(toItems);
+  const attachments = (message?.custom_content?.attachments ?? []).flatMap(toContentItems);
   return [{ type: 'text', text: message?.content ?? '' }, ...attachments];
 }
 
-/** Returns no item for an attachment without data and URL. */
-function toItems(attachment: ResponseAttachment, index: number): JsonObject[] {
+/** Returns an attachment as a content item. An attachment with neither data nor a URL has none. */
+function toContentItems(attachment: ResponseAttachment, index: number): JsonObject[] {
   const { type: mimeType = defaultType, title, data, url, reference_url } = attachment;
   const link = url ?? reference_url;
   if (data === undefined) return link === undefined ? [] : [{ type: 'resource_link', uri: link, name: title ?? link, mimeType }];
-  const isBytes = !isText.test(mimeType);
+  const isBytes = !textMediaType.test(mimeType);
   const [family = ''] = mimeType.split('/');
   if (isBytes && (family === 'image' || family === 'audio')) return [{ type: family, data, mimeType }];
   const resource = { uri: reference_url ?? `attachment:${index}`, mimeType, ...(isBytes ? { blob: data } : { text: data }) };
@@ -220,33 +220,33 @@ function toItems(attachment: ResponseAttachment, index: number): JsonObject[] {
 const statelessRevision = '2026-07-28';
 /** Protocol revisions with an `initialize` request, oldest first. */
 const sessionRevisions = ['2025-03-26', '2025-06-18', '2025-11-25'] as const;
-const newestOfSessions = sessionRevisions[2];
+const newestSessionRevision = sessionRevisions[2];
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-/** Group of protocol revisions. */
-type Era = 'sessions' | 'stateless';
+/** Protocol mode: revisions with an `initialize` request, or the revision with independent requests. */
+type ProtocolMode = 'sessions' | 'stateless';
 
-/** Returns the group of protocol revisions of a request. Throws `RpcError` if header and body disagree. */
-function getEra(headers: IncomingHttpHeaders, message: McpMessage): Era {
+/** Returns the protocol mode of a request. Throws `RpcError` if the revision is not supported or header and body disagree. */
+function getProtocolMode(headers: IncomingHttpHeaders, message: McpMessage): ProtocolMode {
   const meta = getMeta(message);
-  const headerRevision = single(headers['mcp-protocol-version']);
+  const headerRevision = getFirstValue(headers['mcp-protocol-version']);
   if (!Object.hasOwn(meta, versionKey) && headerRevision !== statelessRevision) {
     const isKnown = headerRevision === undefined || (sessionRevisions as readonly string[]).includes(headerRevision);
-    if (!isKnown && message.method !== 'initialize') throw unsupported(headerRevision);
+    if (!isKnown && message.method !== 'initialize') throw createUnsupportedVersionError(headerRevision);
     return 'sessions';
   }
-  requireEnvelope(meta);
-  if (headerRevision !== meta[versionKey]) throw mismatch('MCP-Protocol-Version', String(meta[versionKey]));
-  if (headerRevision !== statelessRevision) throw unsupported(headerRevision);
-  requireMirrored(headers, message);
+  requireMeta(meta);
+  if (headerRevision !== meta[versionKey]) throw createMismatchError('MCP-Protocol-Version', String(meta[versionKey]));
+  if (headerRevision !== statelessRevision) throw createUnsupportedVersionError(headerRevision);
+  requireMatchingHeaders(headers, message);
   return 'stateless';
 }
 
 /** Returns the protocol revision for a client that requests one. */
 function negotiate(requested: unknown): string {
-  return sessionRevisions.find((revision) => revision === requested) ?? newestOfSessions;
+  return sessionRevisions.find((revision) => revision === requested) ?? newestSessionRevision;
 }
 
 /** Returns `_meta` of a message, or an empty object. */
@@ -255,7 +255,7 @@ function getMeta({ params }: McpMessage): JsonObject {
   return isJsonObject(meta) ? meta : {};
 }
 
-function requireEnvelope(meta: JsonObject): void {
+function requireMeta(meta: JsonObject): void {
   if (typeof meta[versionKey] !== 'string')
     throw new RpcError('invalidParams', `params._meta must have a string as ${versionKey}.`);
   if (!isJsonObject(meta[capabilitiesKey]))
@@ -263,23 +263,24 @@ function requireEnvelope(meta: JsonObject): void {
 }
 
 /** Requires that headers match the body, because intermediaries may rely on them. */
-function requireMirrored(headers: IncomingHttpHeaders, { method, params }: McpMessage): void {
-  if (single(headers['mcp-method']) !== method) throw mismatch('Mcp-Method', method);
+function requireMatchingHeaders(headers: IncomingHttpHeaders, { method, params }: McpMessage): void {
+  if (getFirstValue(headers['mcp-method']) !== method) throw createMismatchError('Mcp-Method', method);
   const name = method === 'tools/call' ? params?.name : undefined;
-  if (typeof name === 'string' && decoded(single(headers['mcp-name'])) !== name) throw mismatch('Mcp-Name', name);
+  if (typeof name === 'string' && decodeName(getFirstValue(headers['mcp-name'])) !== name)
+    throw createMismatchError('Mcp-Name', name);
 }
 
-/** Decodes a name in base64, which clients use for names that a header cannot contain. */
-function decoded(value: string | undefined): string | undefined {
+/** Decodes a name. Clients send it in base64 if a header cannot contain it. */
+function decodeName(value: string | undefined): string | undefined {
   const [, encoded] = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value ?? '') ?? [];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-function mismatch(header: string, expected: string): RpcError {
+function createMismatchError(header: string, expected: string): RpcError {
   return new RpcError('headerMismatch', `The header ${header} must match the body: ${expected.slice(0, 200)}.`);
 }
 
-function unsupported(requested: string | undefined): RpcError {
+function createUnsupportedVersionError(requested: string | undefined): RpcError {
   const supported = [statelessRevision, ...sessionRevisions.toReversed()];
   return new RpcError(
     'unsupportedVersion',
@@ -290,6 +291,6 @@ function unsupported(requested: string | undefined): RpcError {
   );
 }
 
-function single(header: string | string[] | undefined): string | undefined {
+function getFirstValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }

@@ -46,8 +46,8 @@ const progress: NamedSchema = {
   schema: buildObject({ jsonrpc, method: { const: 'notifications/progress' }, params: anyObject }),
 };
 
-const answer: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, rpcError] } };
-const event: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, rpcError, progress] } };
+const jsonResponse: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, rpcError] } };
+const streamEvent: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, rpcError, progress] } };
 
 const headers: readonly Parameter[] = [
   inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request is independent.', {
@@ -99,11 +99,11 @@ export const mcpOperations: readonly ApiOperation[] = [
     description,
     parameters: [inDeploymentPath(), ...headers],
     body: json(message, examples),
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The result, or a JSON-RPC error for an unknown method or invalid parameters.',
-        content: [...json(answer), { type: 'text/event-stream', schema: event }],
+        content: [...json(jsonResponse), { type: 'text/event-stream', schema: streamEvent }],
       },
       { status: 202, description: 'The notification was accepted.' },
       {

@@ -16,7 +16,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
 import { Exchange, type ExchangeDeps } from './exchange.ts';
-import { Outlet, readAccepted, rejectOtherOrigins } from './outlet.ts';
+import { McpResponder, readAccepted, rejectOtherOrigins } from './mcp-responder.ts';
 import { RpcError, withRpcError } from './rpc-error.ts';
 import { RunningCalls } from './running-calls.ts';
 
@@ -62,7 +62,7 @@ interface RawExchange {
 
 async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, encodedId }: RawExchange): Promise<void> {
   rejectOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
-  const outlet = new Outlet(context, readAccepted(context.request));
+  const responder = new McpResponder(context, readAccepted(context.request));
   const bytes = await deps.handler.readJson(context);
   const deployment = await findChat(deps, caller, encodedId);
   let id: McpMessage['id'];
@@ -70,13 +70,13 @@ async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, enco
     const value = withRpcError('parseError', () => parseBody(bytes));
     const message = withRpcError('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
-    await new Exchange(deps, { context, outlet, caller, deployment }).handle(message);
+    await new Exchange(deps, { context, responder, caller, deployment }).handle(message);
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     context.failed(error);
-    outlet.reject(id, error);
+    responder.reject(id, error);
   } finally {
-    outlet.close();
+    responder.close();
   }
 }
 

@@ -18,7 +18,7 @@ interface RpcDetails {
   readonly cause?: unknown;
 }
 
-/** An error that is answered as a JSON-RPC error. */
+/** An error that the client receives as a JSON-RPC error. */
 export class RpcError extends ParleyError {
   readonly rpcCode: number;
   readonly data: JsonObject | undefined;

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { Outlet } from './outlet.ts';
+import type { McpResponder } from './mcp-responder.ts';
 
 /** Minimum interval between progress notifications about text, which arrives in many small chunks. */
 const textPaceMs = 1_000;
@@ -55,15 +55,15 @@ function toKey({ caller, session, requestId }: Running): string | undefined {
 /** Sends progress notifications: one for each new stage, and the length of the text. */
 export class Progress {
   readonly #token: string | number;
-  readonly #outlet: Outlet;
+  readonly #responder: McpResponder;
   readonly #clock: Clock;
   #lastProgress = 0;
   #chars = 0;
   #lastTextAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(token: string | number, outlet: Outlet, clock: Clock) {
+  constructor(token: string | number, responder: McpResponder, clock: Clock) {
     this.#token = token;
-    this.#outlet = outlet;
+    this.#responder = responder;
     this.#clock = clock;
   }
 
@@ -84,6 +84,10 @@ export class Progress {
 
   #notify(message: string): Promise<void> {
     this.#lastProgress += 1;
-    return this.#outlet.notify('notifications/progress', { progressToken: this.#token, progress: this.#lastProgress, message });
+    return this.#responder.notify('notifications/progress', {
+      progressToken: this.#token,
+      progress: this.#lastProgress,
+      message,
+    });
   }
 }

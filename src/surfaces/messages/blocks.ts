@@ -55,7 +55,7 @@ export class Blocks {
   }
 
   /** Index of the open block, if it is a text block and no other block waits. */
-  get openText(): number | undefined {
+  get openTextIndex(): number | undefined {
     return this.#open?.kind === 'text' && this.#waiting.size === 0 ? this.#open.index : undefined;
   }
 
@@ -72,9 +72,9 @@ export class Blocks {
    * Returns the remaining events and closes all blocks. Throws `upstream_failed` if a tool call is incomplete although the reply
    * is not truncated.
    */
-  end(isCutShort: boolean): MessageEvent[] {
+  end(isTruncated: boolean): MessageEvent[] {
     const events = [...this.#release(true), ...this.#close()];
-    if (this.#hasHalfCall && !isCutShort)
+    if (this.#hasHalfCall && !isTruncated)
       throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     return events;
   }

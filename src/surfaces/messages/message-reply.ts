@@ -78,10 +78,10 @@ export class MessageWriter implements EventWriter {
 
   toBytes(frame: Frame): string {
     if (frame.native !== undefined) return frame.bytes;
-    const { openText } = this.#events;
-    if (openText !== undefined) {
+    const { openTextIndex } = this.#events;
+    if (openTextIndex !== undefined) {
       const pieces = frame.contentPieces;
-      if (pieces?.every(isJsonText)) return toTextEvents(pieces, openText);
+      if (pieces?.every(isJsonText)) return toTextEvents(pieces, openTextIndex);
     }
     return frame.chunks.flatMap((chunk) => this.#events.add(chunk).map(toNamedEvent)).join('');
   }

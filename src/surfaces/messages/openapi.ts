@@ -76,7 +76,7 @@ function toOperations(prefix: string): ApiOperation[] {
       summary: 'Create a message',
       description,
       body: json(messagesRequest, toMessageExamples()),
-      answers: [{ status: 200, description: 'The message or its events.', content }],
+      responses: [{ status: 200, description: 'The message or its events.', content }],
       errors: messagesErrors,
     },
     {
@@ -89,7 +89,7 @@ function toOperations(prefix: string): ApiOperation[] {
       body: json(countRequest, {
         message: { summary: 'One message', value: { model: exampleNames.chat, messages: [{ role: 'user', content: 'Hello' }] } },
       }),
-      answers: [{ status: 200, description: 'The token count.', content: json(tokenCount) }],
+      responses: [{ status: 200, description: 'The token count.', content: json(tokenCount) }],
       errors: countErrors,
     },
   ];
@@ -111,7 +111,7 @@ function toListings(alias: string): ApiOperation[] {
       path,
       id: `listMessagesModels_${toSuffix(alias)}`,
       summary: 'List the available deployments in the format of the Messages API',
-      answers: [{ status: 200, description: 'The list.', content: json(list) }],
+      responses: [{ status: 200, description: 'The list.', content: json(list) }],
       errors: keyErrors,
     },
     {
@@ -120,7 +120,7 @@ function toListings(alias: string): ApiOperation[] {
       id: `getMessagesModel_${toSuffix(alias)}`,
       summary: 'Get a deployment in the format of the Messages API',
       parameters: [inPath('id', 'ID of the deployment. It may contain slashes.', exampleNames.chat)],
-      answers: [{ status: 200, description: 'The deployment.', content: json(messagesModel) }],
+      responses: [{ status: 200, description: 'The deployment.', content: json(messagesModel) }],
       errors: [...keyErrors, 'deployment_not_found', 'access_denied'],
     },
   ];

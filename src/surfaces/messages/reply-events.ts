@@ -23,7 +23,7 @@ export interface MessageFacts extends BlockFacts {
 }
 
 /**
- * Converts chunks to events of the dialect: one start, consecutive blocks, one delta with the totals, and one stop
+ * Converts chunks to Messages API events: one start, consecutive blocks, one delta with the totals, and one stop
  * (docs/wire.md, Messages).
  */
 export class ReplyEvents {
@@ -32,7 +32,7 @@ export class ReplyEvents {
   readonly #extras = new Extras();
   #hasStarted = false;
   #finish: FinishReason | undefined;
-  #hasRejected = false;
+  #hasRefused = false;
   #usage: Usage | undefined;
 
   constructor(facts: MessageFacts) {
@@ -40,83 +40,84 @@ export class ReplyEvents {
     this.#blocks = new Blocks(facts);
   }
 
-  /** Index of the block that receives text directly. Undefined if other events are needed first. */
-  get openText(): number | undefined {
-    return this.#blocks.openText;
+  /** Index of the open text block. Undefined if new text needs other events first. */
+  get openTextIndex(): number | undefined {
+    return this.#blocks.openTextIndex;
   }
 
   add(chunk: Chunk): MessageEvent[] {
     const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
     this.#hasStarted = true;
     if (chunk.usage) this.#usage = chunk.usage;
-    if (chunk.statistics) this.#extras.note(chunk.statistics);
-    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) events.push(...this.#takeChoice(choice));
+    if (chunk.statistics) this.#extras.setStatistics(chunk.statistics);
+    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) events.push(...this.#addChoice(choice));
     return events;
   }
 
   /** Returns the final events. Call it once, after the reply has ended successfully. */
   end(): MessageEvent[] {
-    const isCutShort = this.#hasRejected || this.#finish === 'length' || this.#finish === 'content_filter';
-    const events = this.#blocks.end(isCutShort);
-    const usage = this.#usage === undefined ? this.#firstUsage() : toMessagesUsage(this.#usage);
+    const isTruncated = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
+    const events = this.#blocks.end(isTruncated);
+    const usage = this.#usage === undefined ? this.#buildInitialUsage() : toMessagesUsage(this.#usage);
     const parley = this.#extras.getExtension();
     return [
       ...(this.#hasStarted ? [] : [this.#start()]),
       ...events,
-      { type: 'message_delta', delta: { stop_reason: this.#stopReason(), stop_sequence: null }, usage, parley },
+      { type: 'message_delta', delta: { stop_reason: this.#getStopReason(), stop_sequence: null }, usage, parley },
       { type: 'message_stop' },
     ];
   }
 
-  #takeChoice({ delta, finish_reason }: ChunkChoice): MessageEvent[] {
+  #addChoice({ delta, finish_reason }: ChunkChoice): MessageEvent[] {
     const events: MessageEvent[] = [];
     if (isJsonObject(delta)) {
       for (const piece of toPieces(delta, this.#facts.messageId)) events.push(...this.#blocks.add(piece));
-      if (typeof delta.refusal === 'string') this.#hasRejected = true;
+      if (typeof delta.refusal === 'string') this.#hasRefused = true;
       if (isJsonObject(delta.custom_content)) events.push(...this.#extras.add(delta.custom_content));
     }
     if (finish_reason) this.#finish = finish_reason;
     return events;
   }
 
-  #stopReason(): StopReason {
-    if (this.#hasRejected) return 'refusal';
+  #getStopReason(): StopReason {
+    if (this.#hasRefused) return 'refusal';
     return stopReasons[this.#finish ?? 'stop'];
   }
 
   #start(): MessageEvent {
     const { messageId: id, model } = this.#facts;
-    const empty = { content: [], stop_reason: null, stop_sequence: null, usage: this.#firstUsage() };
+    const empty = { content: [], stop_reason: null, stop_sequence: null, usage: this.#buildInitialUsage() };
     return { type: 'message_start', message: { id, type: 'message', role: 'assistant', model, ...empty } };
   }
 
-  #firstUsage(): MessagesUsage {
+  #buildInitialUsage(): MessagesUsage {
     const emptyUsage = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
     return { input_tokens: this.#facts.promptTokens, ...emptyUsage };
   }
 }
 
-const maxChars = 16 * 1024 * 1024;
+const maxExtensionChars = 16 * 1024 * 1024;
 
-/** Reply content without a counterpart in the dialect. It is sent in pings as it arrives, and completely at the end. */
+/** Reply content without a counterpart in the Messages API. It is sent in pings as it arrives, and completely at the end. */
 class Extras {
-  readonly #folded = new Accumulator();
+  readonly #accumulator = new Accumulator();
   #chars = 0;
   #statistics: Statistics | undefined;
 
   add(custom: NonNullable<Delta['custom_content']>): PingEvent[] {
     this.#chars += JSON.stringify(custom).length;
-    if (this.#chars <= maxChars) this.#folded.add(toChunk(custom));
+    if (this.#chars <= maxExtensionChars) this.#accumulator.add(toChunk(custom));
     return [{ type: 'ping', parley: { custom_content: custom } }];
   }
 
-  note(statistics: Statistics): void {
+  setStatistics(statistics: Statistics): void {
     this.#statistics = statistics;
   }
 
   /** Returns the complete content. Omits custom content that exceeds the limit. */
   getExtension(): Parley {
-    const custom = this.#chars <= maxChars ? this.#folded.completion().choices[0]?.message.custom_content : undefined;
+    const custom =
+      this.#chars <= maxExtensionChars ? this.#accumulator.completion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };
   }
 }
@@ -126,20 +127,23 @@ function toChunk(custom: NonNullable<Delta['custom_content']>) {
   return { id: '', object: 'chat.completion.chunk' as const, created: 0, choices };
 }
 
-/** Converts usage to the dialect, in which `input_tokens` excludes tokens read from or written to the cache. */
+/** Converts usage to the Messages API, in which `input_tokens` excludes tokens read from or written to the cache. */
 function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: Usage): MessagesUsage {
   const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
   const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
   const cacheWriteTokens = Math.min(prompt_tokens - cachedTokens, toCount(prompt.cache_write_tokens));
-  const writtenForHour = Math.min(cacheWriteTokens, toCount(prompt.cache_write_1h_tokens));
+  const cacheWrite1hTokens = Math.min(cacheWriteTokens, toCount(prompt.cache_write_1h_tokens));
   const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
   const thinking = toCount(completion.reasoning_tokens);
   return {
     input_tokens: prompt_tokens - cachedTokens - cacheWriteTokens,
     cache_creation_input_tokens: cacheWriteTokens,
     cache_read_input_tokens: cachedTokens,
-    ...(writtenForHour > 0 && {
-      cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
+    ...(cacheWrite1hTokens > 0 && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: cacheWriteTokens - cacheWrite1hTokens,
+        ephemeral_1h_input_tokens: cacheWrite1hTokens,
+      },
     }),
     output_tokens: completion_tokens,
     ...(typeof rest.cost === 'number' && { cost: rest.cost }),

@@ -48,7 +48,7 @@ const operations: ApiOperation[] = [
     tag: 'Applications',
     summary: 'Makes a thing',
     body: json(thing),
-    answers: [{ status: 200, description: 'The thing.', content: json(thing) }],
+    responses: [{ status: 200, description: 'The thing.', content: json(thing) }],
     errors: [...keyErrors, 'invalid_request'],
   },
 ];

@@ -95,10 +95,10 @@ function toSecurity({ isOpen, acceptsXApiKey }: ApiOperation): Document[] {
 
 function toResponses(operation: ApiOperation, components: SchemaComponents): Document {
   const show = (schema: Content['schema']): unknown => components.show(schema);
-  const { method, answers, errors = [], errorShape = compatErrorShape, isOpen } = operation;
+  const { method, responses: successes, errors = [], errorShape = compatErrorShape, isOpen } = operation;
   const codes = byStatus(isOpen ? errors : [...errors, 'internal_error']);
   const responses: Document = {};
-  for (const { status, description, content } of answers) {
+  for (const { status, description, content } of successes) {
     const lines = [description, ...(status === 'default' ? [] : (codes.get(status) ?? [])).map(errorShape.describe)];
     responses[status] = { description: toText(lines), ...(content && { content: toContent(content, show) }) };
     if (status !== 'default') codes.delete(status);

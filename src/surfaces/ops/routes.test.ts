@@ -14,8 +14,8 @@ function open(tools: Partial<OpsDeps> = {}) {
   opsRoutes(app, {
     version: '0.1.0',
     uptimeSeconds: () => 12.345,
-    troubles: () => [],
-    hindrances: () => [],
+    listIssues: () => [],
+    listObstacles: () => [],
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', read: () => 'up 1\n' },
     operations: opsOperations,
     ...tools,
@@ -32,7 +32,7 @@ describe('/health', () => {
   });
 
   test('reports degraded with its reasons and status 200', async () => {
-    const answer = await open({ troubles: () => [trouble] }).inject('/health');
+    const answer = await open({ listIssues: () => [trouble] }).inject('/health');
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({ status: 'degraded', reasons: [trouble] });
   });
@@ -40,13 +40,13 @@ describe('/health', () => {
 
 describe('/ready', () => {
   test('returns 200 if the node accepts calls', async () => {
-    const answer = await open({ troubles: () => [trouble] }).inject('/ready');
+    const answer = await open({ listIssues: () => [trouble] }).inject('/ready');
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready', reasons: [] }]);
   });
 
   test('returns 503 with the reason if the node does not accept calls', async () => {
     const reasons = [{ code: 'stopping', message: 'The node is stopping.' }];
-    const answer = await open({ hindrances: () => reasons }).inject('/ready');
+    const answer = await open({ listObstacles: () => reasons }).inject('/ready');
     expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'not_ready', reasons }]);
   });
 });

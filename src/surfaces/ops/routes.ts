@@ -18,9 +18,9 @@ export interface OpsDeps {
   readonly version: string;
   readonly uptimeSeconds: () => number;
   /** Returns problems of a node that still serves requests. Empty if the status is `ok`. */
-  readonly troubles: () => readonly Reason[];
+  readonly listIssues: () => readonly Reason[];
   /** Returns the reasons why the node does not accept calls. Empty if it is ready. */
-  readonly hindrances: () => readonly Reason[];
+  readonly listObstacles: () => readonly Reason[];
   /** Undefined if the metrics have their own port. */
   readonly metrics: { readonly contentType: string; readonly read: () => string } | undefined;
   /** Operations of `/openapi.json`. */
@@ -31,9 +31,9 @@ export interface OpsDeps {
 export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   const { metrics } = deps;
   app.get('/health', (_request, reply) => {
-    const reasons = deps.troubles();
+    const reasons = deps.listIssues();
     const uptimeSeconds = Math.round(deps.uptimeSeconds() * 10) / 10;
-    return fresh(reply).send({
+    return disableCaching(reply).send({
       status: reasons.length === 0 ? 'ok' : 'degraded',
       version: deps.version,
       uptimeSeconds,
@@ -41,14 +41,14 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
     });
   });
   app.get('/ready', (_request, reply) => {
-    const reasons = deps.hindrances();
+    const reasons = deps.listObstacles();
     const isReady = reasons.length === 0;
-    return fresh(reply)
+    return disableCaching(reply)
       .code(isReady ? 200 : 503)
       .send({ status: isReady ? 'ready' : 'not_ready', reasons });
   });
   if (metrics !== undefined)
-    app.get('/metrics', (_request, reply) => fresh(reply).type(metrics.contentType).send(metrics.read()));
+    app.get('/metrics', (_request, reply) => disableCaching(reply).type(metrics.contentType).send(metrics.read()));
   let description: string | undefined;
   let compressed: Promise<Buffer> | undefined;
   app.get('/openapi.json', async (request, reply) => {
@@ -63,6 +63,6 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   docsRoutes(app);
 }
 
-function fresh(reply: FastifyReply): FastifyReply {
+function disableCaching(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store');
 }

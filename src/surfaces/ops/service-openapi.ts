@@ -1,6 +1,6 @@
 import {
-  type Answer,
   type ApiOperation,
+  type ApiResponse,
   anyObject,
   buildArray,
   buildObject,
@@ -27,7 +27,7 @@ const readiness: NamedSchema = {
   schema: buildObject({ status: { enum: ['ready', 'not_ready'] }, reasons }),
 };
 
-const page = (description: string): Answer => ({
+const page = (description: string): ApiResponse => ({
   status: 200,
   description,
   content: [{ type: 'text/html', schema: { type: 'string' } }],
@@ -46,7 +46,7 @@ export const opsOperations: readonly ApiOperation[] = [
     summary: 'Get the health of the node',
     description:
       'Always 200 while the node is running. `degraded` lists its reasons: a rejected configuration, a missing dependency, a paused upstream, or an unavailable store.',
-    answers: [{ status: 200, description: 'The node is running.', content: json(health) }],
+    responses: [{ status: 200, description: 'The node is running.', content: json(health) }],
   },
   {
     method: 'get',
@@ -55,7 +55,7 @@ export const opsOperations: readonly ApiOperation[] = [
     tag,
     isOpen: true,
     summary: 'Get the readiness of the node',
-    answers: [
+    responses: [
       { status: 200, description: 'The node accepts calls.', content: json(readiness) },
       { status: 503, description: 'The node is starting or stopping.', content: json(readiness) },
     ],
@@ -68,7 +68,7 @@ export const opsOperations: readonly ApiOperation[] = [
     isOpen: true,
     summary: 'Get metrics in the Prometheus text format',
     description: 'Not available here if the metrics have their own port.',
-    answers: [{ status: 200, description: 'The metrics.', content: [{ type: 'text/plain', schema: { type: 'string' } }] }],
+    responses: [{ status: 200, description: 'The metrics.', content: [{ type: 'text/plain', schema: { type: 'string' } }] }],
     errors: ['route_not_found'],
   },
   {
@@ -78,7 +78,7 @@ export const opsOperations: readonly ApiOperation[] = [
     tag,
     isOpen: true,
     summary: 'Get the OpenAPI document',
-    answers: [{ status: 200, description: 'An OpenAPI 3.1 document.', content: json(anyObject) }],
+    responses: [{ status: 200, description: 'An OpenAPI 3.1 document.', content: json(anyObject) }],
   },
   {
     method: 'get',
@@ -87,6 +87,6 @@ export const opsOperations: readonly ApiOperation[] = [
     tag,
     isOpen: true,
     summary: 'Get the API reference as a page',
-    answers: [page('The page.')],
+    responses: [page('The page.')],
   },
 ];

@@ -2,8 +2,8 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
 import {
-  type Answer,
   type ApiOperation,
+  type ApiResponse,
   type Content,
   json,
   type NamedSchema,
@@ -88,7 +88,7 @@ export function passThroughOperation(api: PassThroughApi, location: Place): ApiO
     description: description + (traits.accepts === 'json' ? '' : formDescription),
     parameters: [...location.toParameters(exampleNames.others), ...(traits.accepts === 'either' ? [traceparent] : [])],
     body: toBody(api, location.isNamedByBody, { ...model, ...example }),
-    answers: [toAnswer(api)],
+    responses: [toAnswer(api)],
     errors,
   };
 }
@@ -113,7 +113,7 @@ function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
     : { name, schema };
 }
 
-function toAnswer(api: PassThroughApi): Answer {
+function toAnswer(api: PassThroughApi): ApiResponse {
   const { answer, raw, lastEvent }: PassThroughTraits = passThrough[api];
   const streams = lastEvent !== undefined || api === 'completions';
   return {

@@ -89,7 +89,7 @@ async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): P
 }
 
 function toCall({ id, record, request }: RequestContext, caller: Caller, deployment: string): Call {
-  record.deployment(deployment);
+  record.setDeployment(deployment);
   return { id, deployment, caller, record, origin: request };
 }
 
@@ -132,8 +132,8 @@ class PassedReply implements Sink<PassThroughFrame> {
     }
     if (this.#kind === undefined) {
       this.#begin(frame);
-      record.firstByte(clock.nowMs());
-    } else record.chunk(clock.nowMs());
+      record.recordFirstByte(clock.nowMs());
+    } else record.recordChunk(clock.nowMs());
     const keepsUp = this.#events?.send(frame.bytes) ?? this.#context.response.write(frame.bytes, 'latin1');
     if (!keepsUp) this.#context.pauseUntil(() => this.#events?.drained() ?? whenDrained(this.#context.response));
   }

@@ -67,7 +67,7 @@ function toCreate({ path, suffix, parameters }: CreatePlace): ApiOperation {
     description,
     parameters,
     body: json(responsesRequest, toExamples()),
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The response or its events.',
@@ -105,7 +105,7 @@ function toOperations({ base, suffix, acceptsVersion }: ResponsesPlace): ApiOper
       summary: 'Count the tokens of a request',
       description: 'The count is an estimate unless the upstream counts the tokens. The request is free of charge.',
       body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
-      answers: [{ status: 200, description: 'The token count.', content: json(inputTokens) }],
+      responses: [{ status: 200, description: 'The token count.', content: json(inputTokens) }],
       errors: countErrors,
     },
     {
@@ -116,7 +116,7 @@ function toOperations({ base, suffix, acceptsVersion }: ResponsesPlace): ApiOper
       description:
         'The response contains an encrypted item that replaces the summarized items. The request is billed like a response.',
       body: json(compactRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } } }),
-      answers: [{ status: 200, description: 'The item and its token usage.', content: json(compaction) }],
+      responses: [{ status: 200, description: 'The item and its token usage.', content: json(compaction) }],
       errors: createErrors,
     },
   ];

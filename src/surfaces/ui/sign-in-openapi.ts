@@ -12,7 +12,7 @@ export const signInOperations: readonly ApiOperation[] = [
     summary: 'List the identity providers for sign-in',
     description:
       'Parameters that a public client needs for the authorization code flow with PKCE. Empty if only keys are configured.',
-    answers: [
+    responses: [
       { status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: buildList(SignInWay) }) },
     ],
   },

@@ -47,8 +47,8 @@ function stub(env: Record<string, string>): Record<string, string> {
 async function oneCall(env: Record<string, string>) {
   const bench = await openBench({ env: stub(env) });
   const record = begin(bench, { traceparent });
-  record.deployment('gpt');
-  const tried = record.attempt('gpt#up', bench.clock.ms);
+  record.setDeployment('gpt');
+  const tried = record.startAttempt('gpt#up', bench.clock.ms);
   tried.end('ok', bench.clock.ms + 10);
   record.end(ended(bench, { promptTokens: 5, atMs: bench.clock.ms + 20 }));
   await bench.telemetry.close();

@@ -38,11 +38,11 @@ describe('the spans of a call', () => {
   test('are one for the call and a child for each attempt', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
-    call.deployment('gpt');
+    call.setDeployment('gpt');
     call.session = 'session-1';
-    const first = call.attempt('a', 510);
+    const first = call.startAttempt('a', 510);
     first.end('timeout', 600);
-    const second = call.attempt('b', 610);
+    const second = call.startAttempt('b', 610);
     second.end('ok', 890);
     call.end(end);
     const [b, a, server] = spans as [Span, Span, Span];
@@ -73,7 +73,7 @@ describe('the spans of a call', () => {
   test("give each upstream the span of its attempt as the parent, and the client's trace state", () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
-    const tried = call.attempt('a', 510);
+    const tried = call.startAttempt('a', 510);
     expect(tried.trace).toEqual({ traceparent: expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-01$`), tracestate: 'a=1' });
     call.end(end);
     expect(tried.trace.traceparent).toContain(spans[0]?.spanContext().spanId);
@@ -82,7 +82,7 @@ describe('the spans of a call', () => {
   test('include an attempt that was never ended', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
-    call.attempt('a', 510);
+    call.startAttempt('a', 510);
     call.end({ ...end, outcome: 'left', status: 499 });
     expect(spans[0]?.attributes['error.type']).toBe('left');
     expect(spans[0]?.duration).toEqual([0, 390_000_000]);
@@ -127,7 +127,7 @@ describe('tracing without a collector', () => {
     const bench = await openBench();
     const record = begin(bench, { traceparent, tracestate: 'vendor=1' });
     expect(record.trace).toEqual({ traceparent, tracestate: 'vendor=1' });
-    expect(record.attempt('gpt#up', 0).trace).toEqual({ traceparent, tracestate: 'vendor=1' });
+    expect(record.startAttempt('gpt#up', 0).trace).toEqual({ traceparent, tracestate: 'vendor=1' });
   });
 
   test('starts a trace for a call without one', async () => {

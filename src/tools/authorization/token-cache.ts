@@ -34,7 +34,7 @@ export class TokenCache {
 
   constructor(options: TokenCacheOptions) {
     this.#options = options;
-    const storage = options.caches.open('client_tokens', {
+    const storage = options.caches.create('client_tokens', {
       maxBytes,
       countBytes: toExpiringBytes<string>((token) => token.length),
     });

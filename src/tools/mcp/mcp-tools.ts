@@ -72,12 +72,12 @@ export class McpTools {
 
   constructor(clock: Clock, caches: Caches) {
     this.#clock = clock;
-    this.#revisions = new Revisions(caches.open('mcp_revisions', revisionBounds), clock);
-    this.#unresponsive = new UnresponsiveServers(caches.open('mcp_mute', unresponsiveServerBounds), { clock, unresponsiveMs });
-    this.#lists = new ExpiringCache({ clock, store: caches.open('mcp_tools', createBounds(maxListBytes)), failureFreshMs });
+    this.#revisions = new Revisions(caches.create('mcp_revisions', revisionBounds), clock);
+    this.#unresponsive = new UnresponsiveServers(caches.create('mcp_mute', unresponsiveServerBounds), { clock, unresponsiveMs });
+    this.#lists = new ExpiringCache({ clock, store: caches.create('mcp_tools', createBounds(maxListBytes)), failureFreshMs });
     this.#starters = new ExpiringCache({
       clock,
-      store: caches.open('mcp_starters', createBounds(maxStarterBytes)),
+      store: caches.create('mcp_starters', createBounds(maxStarterBytes)),
       failureFreshMs,
     });
   }
@@ -94,7 +94,7 @@ export class McpTools {
     const key = computeHash([subject, application, settings, network.rules]);
     const getSession = (): Session => this.#getSession(key, settings, network);
     const current = getSession();
-    const listing = this.#lists.get(`${key} ${current.listChanges}`, () =>
+    const listing = this.#lists.get(`${key} ${current.toolChangeCount}`, () =>
       this.#unresponsive.guard(settings, () => listServer(settings, current, network)),
     );
     const { tools: listed, instructions, hasResources } = await raceAbort(listing, signal);

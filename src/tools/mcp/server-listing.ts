@@ -10,7 +10,7 @@ import { createServerError, getServerMessage, toServerError, UnresponsiveServerE
 import type { Session } from './session.ts';
 import { toParameters } from './to-parameters.ts';
 
-const freshMs = 300_000;
+const promptsFreshMs = 300_000;
 const maxPrompts = 20;
 const maxStarterChars = 4000;
 /** Maximum number of tools that can be offered to a model. */
@@ -18,16 +18,16 @@ const maxTools = 512;
 const maxNameChars = 200;
 /** Maximum number of characters of all schemas together. */
 const maxSchemaChars = 2 * 1024 ** 2;
-/** Keywords whose values are not masked. They are words of JSON Schema or names, which can match a short secret by chance. */
-const structural: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
-const listFreshMs = 60_000;
-const maxFreshMs = 3_600_000;
-/** Maximum number of characters. They are truncated further for a model. */
+/** Keywords whose values are not masked, because a JSON Schema keyword or name can match a short secret by chance. */
+const unmaskedKeywords: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
+const defaultToolsFreshMs = 60_000;
+const maxToolsFreshMs = 3_600_000;
+/** Maximum number of characters of server instructions. They are truncated further for a model. */
 const maxInstructionChars = 64_000;
 
 /**
- * Returns the prompts of a server that can start a conversation without changes: at most 20, in the server's order, that have
- * no required argument and consist of user text. Rejects with `ToolError`.
+ * Returns the server's prompts that can start a conversation as they are. Checks the first 20 prompts without required arguments,
+ * in the server's order, and returns those that consist only of user text of at most 4,000 characters. Rejects with `ToolError`.
  */
 export async function listStarters(
   settings: McpToolsetSettings,
@@ -44,9 +44,9 @@ export async function listStarters(
       const texts = await Promise.all(usable.map((prompt) => toStarter(client, prompt, sendOptions)));
       return texts.flatMap((text) => (text === undefined ? [] : [mask(text)]));
     });
-    return { value, freshMs };
+    return { value, freshMs: promptsFreshMs };
   } catch (error) {
-    if (timeout.aborted) throw createServerError(settings.name, `did not list its prompts within ${listMs / 1000} s`, error);
+    if (timeout.aborted) throw createServerError(settings.name, formatListTimeout('prompts', connectMs + listMs), error);
     throw toServerError(settings.name, error);
   }
 }
@@ -92,7 +92,7 @@ function maskValue(value: unknown, mask: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => maskValue(item, mask));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, structural.has(key) ? member : maskValue(member, mask)]),
+    Object.entries(value).map(([key, member]) => [key, unmaskedKeywords.has(key) ? member : maskValue(member, mask)]),
   );
 }
 
@@ -104,22 +104,22 @@ export interface ServerListing {
   readonly hasResources: boolean;
 }
 
-/** Maximum number of milliseconds for connecting, and from then until all tools are listed. */
-interface ListingTimes {
+/** Time limits in milliseconds: for connecting, and then for listing. */
+interface ListingTimeouts {
   readonly connectMs: number;
   readonly listMs: number;
 }
 
-/** Describes a timeout that is not only due to the server, because it includes the wait for credentials. */
-function formatTimeout(maxMs: number): string {
-  return `did not connect and list its tools within ${maxMs / 1000} s, including the wait for credentials`;
+/** Describes a timeout that includes the wait for credentials, so that the server may not be its only cause. */
+function formatListTimeout(list: 'prompts' | 'tools', maxMs: number): string {
+  return `did not connect and list its ${list} within ${maxMs / 1000} s, including the wait for credentials`;
 }
 
 /** Lists the tools of a server. Rejects with `ToolError`. */
 export async function listServer(
   settings: McpToolsetSettings,
   session: Session,
-  { connectMs, listMs }: ListingTimes,
+  { connectMs, listMs }: ListingTimeouts,
 ): Promise<ExpiringValue<ServerListing>> {
   const timeout = AbortSignal.timeout(connectMs + listMs);
   let deadline: ServerDeadline | undefined;
@@ -129,17 +129,17 @@ export async function listServer(
       const { tools: hasTools, resources } = client.getServerCapabilities() ?? {};
       const instructions = mask(client.getInstructions()?.trim().slice(0, maxInstructionChars) ?? '');
       const info = { instructions, hasResources: resources !== undefined };
-      if (hasTools === undefined) return { value: { ...info, tools: [] }, freshMs: listFreshMs };
+      if (hasTools === undefined) return { value: { ...info, tools: [] }, freshMs: defaultToolsFreshMs };
       deadline = connection.startDeadline(listMs);
       const options = { signal: deadline.signal, timeout: connectMs + listMs, cacheMode: 'bypass' } as const;
       const { tools, ttlMs } = await client.listTools({}, options);
-      const freshMs = typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), maxFreshMs) : listFreshMs;
+      const freshMs = typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), maxToolsFreshMs) : defaultToolsFreshMs;
       return { value: { ...info, tools }, freshMs };
     });
   } catch (error) {
     if (deadline?.signal.aborted === true)
       throw new UnresponsiveServerError(settings.name, `did not list its tools within ${listMs / 1000} s`, error);
-    if (timeout.aborted) throw createServerError(settings.name, formatTimeout(connectMs + listMs), error);
+    if (timeout.aborted) throw createServerError(settings.name, formatListTimeout('tools', connectMs + listMs), error);
     throw toServerError(settings.name, error);
   } finally {
     deadline?.end();

@@ -7,7 +7,7 @@ import { getServerMessage } from './server-error.ts';
 export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {
   readonly revisions: Revisions;
   readonly clock: Clock;
-  /** Number of idle milliseconds after which the session closes. */
+  /** Number of idle milliseconds after which `onIdle` is called. */
   readonly idleMs: number;
   readonly onIdle: () => void;
 }
@@ -21,7 +21,7 @@ export class Session {
   #uses = 0;
   #isClosed = false;
   #idleTimer = new AbortController();
-  #listChanges = 0;
+  #toolChangeCount = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -29,8 +29,8 @@ export class Session {
   }
 
   /** Number of times that the server reported changed tools. */
-  get listChanges(): number {
-    return this.#listChanges;
+  get toolChangeCount(): number {
+    return this.#toolChangeCount;
   }
 
   get isBusy(): boolean {
@@ -89,7 +89,7 @@ export class Session {
       revision,
       isBusy: () => this.isBusy,
       onToolsChanged: () => {
-        this.#listChanges += 1;
+        this.#toolChangeCount += 1;
       },
     });
     opening.then(

@@ -98,8 +98,8 @@ async function answerQuestion(
 }
 
 function canReturnAll(documents: readonly IndexedDocument[], maxBytes: number): boolean {
-  const tokens = documents.reduce((sum, document) => sum + document.tokens, 0);
-  const passages = documents.reduce((sum, document) => sum + document.passages, 0);
+  const tokens = documents.reduce((sum, document) => sum + document.tokenCount, 0);
+  const passages = documents.reduce((sum, document) => sum + document.passageCount, 0);
   return passages <= maxCompletePassages && tokens <= Math.min(maxCompleteTokens, maxBytes / bytesPerToken);
 }
 
@@ -122,7 +122,7 @@ interface AwaitVectorsDeps {
  */
 async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVectorsDeps): Promise<boolean> {
   const { indexer, embedder, clock, context } = deps;
-  const total = documents.reduce((sum, { passages }) => sum + passages, 0);
+  const total = documents.reduce((sum, { passageCount: passages }) => sum + passages, 0);
   const startedMs = clock.nowMs();
   const first = await countDone(documents, deps);
   let done = first;
@@ -282,7 +282,7 @@ function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
 /** Returns all passages in order. Throws `StoreError`. */
 async function gatherAll({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
   const documents = await Promise.all(
-    readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passages) })),
+    readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passageCount) })),
   );
   const entries = documents.flatMap(({ file, passages }) => passages.map((passage) => ({ file, passage })));
   const bestIndex = entries.findIndex(({ file, passage }) => file.document.id === best?.document && passage.nth === best.nth);

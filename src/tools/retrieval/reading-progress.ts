@@ -32,7 +32,7 @@ async function toProgress({ name, reference, file }: SearchableFile, deps: Progr
   const document = reading.document ?? (await findByBlob(index, file.blob));
   const initial = createWaitingProgress(name, reference);
   if (document === undefined) return { ...initial, state: reading.hasStarted ? 'indexing' : 'waiting' };
-  const { failure, note, passages } = document;
+  const { failure, note, passageCount: passages } = document;
   if (failure !== undefined) return { ...initial, state: 'failed', reason: failure };
   const done = await countDone(document, deps);
   const state = done >= passages ? 'ready' : 'indexing';

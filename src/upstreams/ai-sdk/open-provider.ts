@@ -42,7 +42,7 @@ export async function openProvider(vendor: Vendor, upstream: Upstream, { http, c
 function getKey(name: Vendor['name'], { key }: Upstream): UpstreamKey | undefined {
   if (key === undefined) return undefined;
   const parsedKey = readUpstreamKey(name, key.reveal());
-  if ('fault' in parsedKey) throw new UpstreamError('broken', `Its key ${parsedKey.fault}.`);
+  if ('error' in parsedKey) throw new UpstreamError('broken', `Its key ${parsedKey.error}.`);
   return parsedKey;
 }
 

@@ -192,7 +192,7 @@ const failedReason = /^(malformed|unexpected_tool_call|too_many_tool_calls|missi
 
 /** Why a reply ended. Throws UpstreamFault if it did not come to its own end. */
 export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
-  if (raw === undefined) throw new UpstreamError('broken', 'The upstream closed its answer before the end.');
+  if (raw === undefined) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
   if (unified === 'error' || failedReason.test(raw))
     throw new UpstreamError('broken', `The upstream ended its answer with ${raw}.`);
   switch (unified) {

@@ -19,7 +19,7 @@ const refused = (what: string) => ({
   kind: 'refused',
   status: 400,
   param: 'messages[0].content[0]',
-  message: `The upstream of this model does not take ${what}.`,
+  message: `The upstream of this model does not accept ${what}.`,
 });
 
 describe('toParts', () => {

@@ -45,7 +45,7 @@ describe('toError', () => {
 
   it('takes what a package finds in the request for a mistake of the caller', () => {
     expect(faultOf(named('AI_UnsupportedFunctionalityError', { functionality: 'system messages' }))).toMatchObject({
-      ...{ kind: 'refused', status: 400, message: 'The upstream of this model does not take this: system messages.' },
+      ...{ kind: 'refused', status: 400, message: 'The upstream of this model does not accept this: system messages.' },
     });
   });
 

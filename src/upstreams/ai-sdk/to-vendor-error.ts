@@ -89,7 +89,7 @@ function fromHttpError(error: ErrorObject & HttpError, chain: readonly ErrorObje
 
 function toLocalRejection(error: ErrorObject | undefined): UpstreamError {
   const reason = typeof error?.functionality === 'string' ? error.functionality : String(error?.message);
-  return new UpstreamError('refused', `The upstream of this model does not take this: ${reason}.`, { status: badRequest });
+  return new UpstreamError('refused', `The upstream of this model does not accept this: ${reason}.`, { status: badRequest });
 }
 
 function toRejection(rejected: ErrorObject): UpstreamError {

@@ -226,7 +226,7 @@ async function* readParts(
   } catch (error) {
     throw convertError(error);
   }
-  if (!reader.hasEnded) throw new UpstreamError('broken', 'The upstream closed its answer before the end.');
+  if (!reader.hasEnded) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
 }
 
 /** The same parts. Those that have arrived are read in microtasks alone, so a flood of them would hold the event loop. */

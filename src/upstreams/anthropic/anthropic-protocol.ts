@@ -15,7 +15,7 @@ export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'ep
   return createMessagesProtocol({
     http,
     clock,
-    resolveAddress(attempt, operation, body) {
+    prepareRequest(attempt, operation, body) {
       const { key } = attempt.upstream;
       const credentials: Record<string, string> = key === undefined ? {} : { 'x-api-key': key.reveal() };
       const headers = toHeaders(attempt, { isStreamed: body.stream === true, credentials });

@@ -15,7 +15,7 @@ import { toMessagesRequest } from './to-messages-request.ts';
 export type Operation = 'messages' | 'messages/count_tokens';
 
 /** URL, headers, and body of a request in the dialect. */
-interface Address {
+interface EndpointRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
@@ -25,11 +25,11 @@ export interface MessagesProtocolDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
   /** Returns the request for one kind of endpoint, or a function that first waits for a token. Throws `UpstreamError`. */
-  readonly resolveAddress: (
+  readonly prepareRequest: (
     attempt: Attempt,
     operation: Operation,
     body: JsonObject,
-  ) => Address | ((signal: AbortSignal) => Promise<Address>);
+  ) => EndpointRequest | ((signal: AbortSignal) => Promise<EndpointRequest>);
 }
 
 /**
@@ -40,15 +40,15 @@ export interface MessagesProtocolDeps {
 export function createMessagesProtocol({
   http,
   clock,
-  resolveAddress,
+  prepareRequest,
 }: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed' | 'passThrough'>> {
   const send = <Item>(attempt: Attempt, operation: Operation, options: SendOptions<Item>): Handle => {
     const { body, dialect, reply } = options;
-    const sendTo = (target: Address): Handle => sendForReply(http, toRequest(attempt, target), dialect, reply);
-    const address = resolveAddress(attempt, operation, body);
-    if (typeof address !== 'function') return sendTo(address);
+    const sendTo = (target: EndpointRequest): Handle => sendForReply(http, toRequest(attempt, target), dialect, reply);
+    const prepared = prepareRequest(attempt, operation, body);
+    if (typeof prepared !== 'function') return sendTo(prepared);
     const lateHandle = new DeferredHandle();
-    lateHandle.startAfter(address, sendTo, (error) => reply.fail(error));
+    lateHandle.startAfter(prepared, sendTo, (error) => reply.fail(error));
     return lateHandle;
   };
   return {
@@ -76,7 +76,7 @@ interface SendOptions<Item> {
   readonly reply: Sink<Item>;
 }
 
-function toRequest({ upstream }: Attempt, { url, headers, body }: Address): HttpRequest {
+function toRequest({ upstream }: Attempt, { url, headers, body }: EndpointRequest): HttpRequest {
   return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
 }
 

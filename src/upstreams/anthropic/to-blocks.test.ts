@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '#contract/chat/message.ts';
 import { toBlocks, toTextBlocks } from './to-turns.ts';
 
-function blockOf(part: ContentPart) {
+function toBlock(part: ContentPart) {
   return toBlocks([part], 'messages[0].content')[0];
 }
 
-const image = (url: string) => blockOf({ type: 'image_url', image_url: { url, detail: 'high' } });
-const file = (fields: object) => blockOf({ type: 'file', file: fields });
+const image = (url: string) => toBlock({ type: 'image_url', image_url: { url, detail: 'high' } });
+const file = (fields: object) => toBlock({ type: 'file', file: fields });
 
 describe('toBlocks', () => {
   it.each([
@@ -21,12 +21,12 @@ describe('toBlocks', () => {
     expect(toBlocks(content, '')).toEqual(expected);
   });
 
-  it('removes texts of only white space and preserves cache marks', () => {
+  it('drops text parts that contain only white space, and preserves cache_control', () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     expect(
       toBlocks([{ type: 'text', text: ' ' }, { type: 'text', text: 'a', cache_control, annotations: [] }, { type: 'text' }], ''),
     ).toEqual([{ type: 'text', text: 'a', cache_control }]);
-    expect(blockOf({ type: 'image_url', image_url: { url: 'https://x.org/a' }, cache_control })).toMatchObject({ cache_control });
+    expect(toBlock({ type: 'image_url', image_url: { url: 'https://x.org/a' }, cache_control })).toMatchObject({ cache_control });
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('toBlocks', () => {
     ['https://x.org/a.png', { type: 'url', url: 'https://x.org/a.png' }],
   ])('accepts the image %s', (url, source) => {
     expect(image(url)).toEqual({ type: 'image', source });
-    expect(blockOf({ type: 'image_url', image_url: url })).toEqual({ type: 'image', source });
+    expect(toBlock({ type: 'image_url', image_url: url })).toEqual({ type: 'image', source });
   });
 
   it.each([
@@ -68,14 +68,14 @@ describe('toBlocks', () => {
     });
   });
 
-  it("passes the dialect's own blocks and converts a refusal to text", () => {
+  it('returns blocks of the Messages API unchanged and converts a refusal to text', () => {
     const document = {
       type: 'document',
       source: { type: 'text', media_type: 'text/plain', data: 'x' },
       citations: { enabled: true },
     };
-    expect(blockOf(document)).toBe(document);
-    expect(blockOf({ type: 'refusal', refusal: 'No.' })).toEqual({ type: 'text', text: 'No.' });
+    expect(toBlock(document)).toBe(document);
+    expect(toBlock({ type: 'refusal', refusal: 'No.' })).toEqual({ type: 'text', text: 'No.' });
   });
 
   it.each([
@@ -84,13 +84,13 @@ describe('toBlocks', () => {
     [{ type: 'image_url' }, 'an image without an address'],
     [{ type: 'image_url', image_url: { url: 'data:image/png' } }, 'a data: address without data'],
     [{ type: 'file' }, 'a file without data'],
-  ])('rejects %j', (part, what) => {
+  ])('rejects %j', (part, description) => {
     expect(() => toBlocks([{ type: 'text', text: 'x' }, part], 'messages[3].content')).toThrow(
       expect.objectContaining({
         name: 'UpstreamError',
         status: 400,
         param: 'messages[3].content[1]',
-        message: `The upstream of this model does not take ${what}.`,
+        message: `The upstream of this model does not accept ${description}.`,
       }),
     );
   });

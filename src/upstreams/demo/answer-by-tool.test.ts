@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
-import { never } from '#test/talk-to-demo.ts';
+import { neverAborted } from '#test/demo-model.ts';
 import { findFittingTool, scoreTools, splitClauses } from './answer-by-tool.ts';
 
 const embedder = new LocalEmbedder();
@@ -24,7 +24,7 @@ const tools = Object.entries({
 const searching = { name: 'query_document', description: 'Search the documents of this application', parameters: {} };
 
 async function pick(question: string, offered = tools): Promise<string | undefined> {
-  return findFittingTool(question, await scoreTools(question, offered, { embedder, signal: never }))?.name;
+  return findFittingTool(question, await scoreTools(question, offered, { embedder, signal: neverAborted }))?.name;
 }
 
 describe('findFittingTool with the standard tools', () => {

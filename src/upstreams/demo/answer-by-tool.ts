@@ -1,7 +1,7 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
-import { type Comparing, compare } from './compare.ts';
+import { type CompareDeps, compare } from './compare.ts';
 import { fillArguments, wantsArgument } from './fill-arguments.ts';
 import { type Quote, quotePassages } from './quote-passages.ts';
 import type { Passage, ToolResult } from './read-conversation.ts';
@@ -152,7 +152,7 @@ const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents
 const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
 
 /** Scores the tools by how well they fit the question, best first. */
-export async function scoreTools(question: string, tools: readonly OfferedTool[], comparing: Comparing): Promise<ToolScore[]> {
+export async function scoreTools(question: string, tools: readonly OfferedTool[], comparing: CompareDeps): Promise<ToolScore[]> {
   const similarities = await compare(question, tools.map(toToolText), comparing);
   const questionStems = listStems(question);
   return tools

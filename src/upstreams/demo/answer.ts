@@ -1,5 +1,5 @@
 import type { Control, ResponseAttachment } from '#contract/chat/chunk.ts';
-import type { Comparing } from './compare.ts';
+import type { CompareDeps } from './compare.ts';
 import type { Conversation } from './read-conversation.ts';
 import type { ToolOffer } from './read-tools.ts';
 
@@ -7,7 +7,7 @@ import type { ToolOffer } from './read-tools.ts';
 export interface Situation {
   readonly conversation: Conversation;
   readonly offer: ToolOffer;
-  readonly comparing: Comparing;
+  readonly comparing: CompareDeps;
   /** Steps so far, in order. Each responder adds its own steps. */
   readonly steps: Step[];
 }

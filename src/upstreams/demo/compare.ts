@@ -3,13 +3,13 @@ import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** Dependencies for comparing texts. */
-export interface Comparing {
+export interface CompareDeps {
   readonly embedder: Embedder;
   readonly signal: AbortSignal;
 }
 
 /** Returns the similarity of each text to the question, from -1 to 1. */
-export async function compare(question: string, texts: readonly string[], { embedder, signal }: Comparing): Promise<number[]> {
+export async function compare(question: string, texts: readonly string[], { embedder, signal }: CompareDeps): Promise<number[]> {
   if (texts.length === 0) return [];
   const [questionVector, ...vectors] = await embedder.embed([question, ...texts], signal);
   return vectors.map((vector) => dot(questionVector ?? new Float32Array(), vector));

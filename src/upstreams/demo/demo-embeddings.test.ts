@@ -1,10 +1,10 @@
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import { afterAll, expect, it } from 'vitest';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
-import { never, startDemo } from '#test/talk-to-demo.ts';
+import { createDemo, neverAborted } from '#test/demo-model.ts';
 import { embed } from './demo-embeddings.ts';
 
-const { embedder } = startDemo();
+const { embedder } = createDemo();
 afterAll(() => embedder.close());
 
 interface Reply {
@@ -13,7 +13,7 @@ interface Reply {
 }
 
 async function ask(request: EmbeddingsRequest): Promise<Reply> {
-  return (await embed(request, embedder, never)) as unknown as Reply;
+  return (await embed(request, embedder, neverAborted)) as unknown as Reply;
 }
 
 function lengthOf(vector: readonly number[] | undefined): number {

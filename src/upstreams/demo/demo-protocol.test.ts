@@ -6,11 +6,11 @@ import type { Chunk } from '#contract/chat/chunk.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import { measureLongestHold } from '#test/longest-hold.ts';
-import { collectReply, startDemo, toAttempt, tool, user } from '#test/talk-to-demo.ts';
+import { collectReply, createDemo, createTool, createUserMessage, toAttempt } from '#test/demo-model.ts';
+import { measureEventLoopBlock } from '#test/event-loop-block.ts';
 import { createDemoProtocol } from './demo-protocol.ts';
 
-const { say, embedder } = startDemo();
+const { sendChat, embedder } = createDemo();
 afterAll(() => embedder.close());
 
 const handbook = `Welcome to Acme. Employees get 30 days of vacation a year. Remote work is possible on two days a week.
@@ -26,7 +26,7 @@ function kindOf({ choices, usage }: Chunk): string {
 
 describe('the frames of the demo', () => {
   it('follow the order of the wire', async () => {
-    const { chunks } = await say('show me everything', { stream: true });
+    const { chunks } = await sendChat('show me everything', { stream: true });
     const kinds = chunks.map(kindOf);
     expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
       'role',
@@ -45,13 +45,13 @@ describe('the frames of the demo', () => {
   });
 
   it('are the same for streamed and complete replies, except for IDs', async () => {
-    const one = await say('show me everything', { stream: true });
-    const other = await say('show me everything');
+    const one = await sendChat('show me everything', { stream: true });
+    const other = await sendChat('show me everything');
     expect(other.chunks.map(({ id: _, ...chunk }) => chunk)).toEqual(one.chunks.map(({ id: _, ...chunk }) => chunk));
   });
 
   it('contain the content word by word', async () => {
-    const { chunks, content } = await say('Count to 12');
+    const { chunks, content } = await sendChat('Count to 12');
     const words = chunks.map(({ choices }) => choices[0]?.delta.content).filter((word) => word !== undefined);
     expect(words).toEqual(['1', ' 2', ' 3', ' 4', ' 5', ' 6', ' 7', ' 8', ' 9', ' 10', ' 11', ' 12']);
     expect(content).toBe('1 2 3 4 5 6 7 8 9 10 11 12');
@@ -62,20 +62,20 @@ describe('the demo', () => {
   it.each(['hello', 'Help!', 'Say help please.', 'what can you do?', 'Who are you?', ''])(
     'introduces itself for %j',
     async (question) => {
-      const { content } = await say(question);
+      const { content } = await sendChat(question);
       expect(content).toContain('demo deployment, not a language model');
       expect(content).toContain('Things to try');
     },
   );
 
   it('reports that it has no answer', async () => {
-    const { content } = await say('Who won the world cup in 1998?');
+    const { content } = await sendChat('Who won the world cup in 1998?');
     expect(content).toMatch(/not a language model.+no answer of my own to “Who won the world cup in 1998\?”/);
-    expect((await say('Tell me of the world cup. ')).content).toContain('to “Tell me of the world cup”. Say');
+    expect((await sendChat('Tell me of the world cup. ')).content).toContain('to “Tell me of the world cup”. Say');
   });
 
   it('describes the request in a table, if asked to', async () => {
-    const { message } = await say('Give me an attachment', { tools: [tool('pipe|d', 'Adds')] });
+    const { message } = await sendChat('Give me an attachment', { tools: [createTool('pipe|d', 'Adds')] });
     expect(message.custom_content?.attachments).toEqual([
       { index: 0, type: 'text/markdown', title: 'What I saw', data: expect.stringContaining('| Tools offered | pipe\\|d |') },
     ]);
@@ -83,7 +83,7 @@ describe('the demo', () => {
   });
 
   it('offers controls and stores them in its state', async () => {
-    const { message } = await say('Show me controls');
+    const { message } = await sendChat('Show me controls');
     const { controls = [], state } = message.custom_content ?? {};
     expect(controls.map(({ index, label }) => [index, label])).toEqual([
       [0, 'Pick a colour'],
@@ -97,12 +97,14 @@ describe('the demo', () => {
       role: 'user',
       custom_content: { completed_control: { label: 'Pick a colour', value: { colour: 'green' } } },
     };
-    expect((await say([message])).content).toBe('You used the control **Pick a colour** with the value `{"colour":"green"}`.');
-    expect((await say([{ ...message, content: 'as you wish' }])).content).toContain('Beside it you wrote “as you wish”.');
+    expect((await sendChat([message])).content).toBe(
+      'You used the control **Pick a colour** with the value `{"colour":"green"}`.',
+    );
+    expect((await sendChat([{ ...message, content: 'as you wish' }])).content).toContain('Beside it you wrote “as you wish”.');
   });
 
   it('shows a stage that fails and one with an attachment', async () => {
-    const { message } = await say('show me stages');
+    const { message } = await sendChat('show me stages');
     const stages = message.custom_content?.stages ?? [];
     expect(stages.map(({ index, status }) => [index, status])).toEqual([
       [0, 'completed'],
@@ -116,7 +118,7 @@ describe('the demo', () => {
 describe('documents', () => {
   it('are quoted where they are nearest to the question', async () => {
     const attachments = [{ index: 0, type: 'text/plain', title: 'Handbook', data: handbook }];
-    const { content, message } = await say([user('How many vacation days do employees get?', { attachments })]);
+    const { content, message } = await sendChat([createUserMessage('How many vacation days do employees get?', { attachments })]);
     expect(content).toMatch(/^Nearest to your question I find:\n\n> Employees get 30 days of vacation a year\.\n>\n> — Handbook/);
     expect(message.custom_content?.stages?.at(-1)?.name).toBe('Searching the passages');
   });
@@ -124,33 +126,35 @@ describe('documents', () => {
   it('may be pasted between quotes, sent as long text, or come from an earlier message', async () => {
     const long = `${handbook}\n${'Nothing to see in this line of text.\n'.repeat(30)}`;
     for (const messages of [
-      [user(`When is lunch? """${handbook}"""`)],
-      [user(`${long}\nWhen is lunch served?`)],
-      [user(`${long.replaceAll('\n', ' ')} When is lunch served?`)],
-      [user(`> ${handbook.replaceAll('\n', '\n> ')}\nWhen is lunch served?`)],
-      [user(`"""${handbook}""" Read this`), user('When is lunch served?')],
+      [createUserMessage(`When is lunch? """${handbook}"""`)],
+      [createUserMessage(`${long}\nWhen is lunch served?`)],
+      [createUserMessage(`${long.replaceAll('\n', ' ')} When is lunch served?`)],
+      [createUserMessage(`> ${handbook.replaceAll('\n', '\n> ')}\nWhen is lunch served?`)],
+      [createUserMessage(`"""${handbook}""" Read this`), createUserMessage('When is lunch served?')],
     ]) {
-      expect((await say(messages)).content).toMatch(/^Nearest[^>]+> The canteen serves lunch from noon to two\./);
+      expect((await sendChat(messages)).content).toMatch(/^Nearest[^>]+> The canteen serves lunch from noon to two\./);
     }
   });
 
   it('are not quoted if they are not near the question', async () => {
     const attachments = [{ title: 'Handbook', data: handbook }];
-    expect((await say([user('Which planets have rings?', { attachments })])).content).toContain(
+    expect((await sendChat([createUserMessage('Which planets have rings?', { attachments })])).content).toContain(
       'nothing in the texts given comes near it',
     );
   });
 
   it('are named if they cannot be read', async () => {
     const attachments = [{ type: 'image/png', data: 'AAAA' }];
-    expect((await say([user('Which planets have rings?', { attachments })])).content).toContain('the attachments are not text');
+    expect((await sendChat([createUserMessage('Which planets have rings?', { attachments })])).content).toContain(
+      'the attachments are not text',
+    );
   });
 });
 
 describe('limits', () => {
   it('end the reply with length at max_tokens, and usage counts those tokens', async () => {
     for (const field of ['max_tokens', 'max_completion_tokens']) {
-      const { content, reply } = await say('Count to 100', { [field]: 10 });
+      const { content, reply } = await sendChat('Count to 100', { [field]: 10 });
       expect(countTokens(content)).toBe(10);
       expect(reply.choices[0]?.finish_reason).toBe('length');
       expect(reply.usage?.completion_tokens).toBe(10);
@@ -158,37 +162,37 @@ describe('limits', () => {
   });
 
   it('truncate the arguments of a call at max_tokens', async () => {
-    const offered = [tool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
+    const offered = [createTool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
     const ask = toAttempt('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
     const texts: string[] = [];
-    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => startDemo().demo.chat(ask, sink)))
+    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => createDemo().demo.chat(ask, sink)))
       texts.push(JSON.stringify(chunks));
     expect(texts.join()).toContain('"finish_reason":"length"');
   });
 
   it('end the reply before a stop word', async () => {
-    const { content, reply } = await say('Count to 100', { stop: ['never', ' 7'] });
+    const { content, reply } = await sendChat('Count to 100', { stop: ['never', ' 7'] });
     expect(content).toBe('1 2 3 4 5 6');
     expect(reply.choices[0]?.finish_reason).toBe('stop');
-    expect((await say('Count to 100', { stop: '1' })).content).toBe('');
+    expect((await sendChat('Count to 100', { stop: '1' })).content).toBe('');
   });
 
   it('include JSON content for response_format', async () => {
-    const { content } = await say('Tell me a joke', { response_format: { type: 'json_object' } });
+    const { content } = await sendChat('Tell me a joke', { response_format: { type: 'json_object' } });
     expect(JSON.parse(content)).toEqual({ answer: expect.stringContaining('not a language model') });
     const schema = {
       type: 'object',
       properties: { city: { type: 'string' }, days: { type: 'integer' } },
       required: ['city', 'days'],
     };
-    const shaped = await say('Plan 3 days in Rome', {
+    const shaped = await sendChat('Plan 3 days in Rome', {
       response_format: { type: 'json_schema', json_schema: { name: 'trip', schema } },
     });
     expect(JSON.parse(shaped.content)).toEqual({ city: 'Rome', days: 3 });
   });
 
   it('count tokens by o200k_base', async () => {
-    const { reply, content } = await say('Count to 20');
+    const { reply, content } = await sendChat('Count to 20');
     expect(reply.usage).toEqual({
       prompt_tokens: countTokens('user\nCount to 20') + 6,
       completion_tokens: countTokens(content),
@@ -214,11 +218,11 @@ describe('unusual input', () => {
     ['no parts', [{ role: 'user', content: [] }]],
     ['null content', [{ role: 'user', content: null }]],
     ['no user', [{ role: 'system', content: 'Be kind.' }]],
-    ['special tokens', [user('<|endoftext|><|im_start|>')]],
-    ['lone surrogates', [user('\ud800 \udc00 \u0000')]],
+    ['special tokens', [createUserMessage('<|endoftext|><|im_start|>')]],
+    ['lone surrogates', [createUserMessage('\ud800 \udc00 \u0000')]],
     ['a result without a call', [{ role: 'tool', content: 'x', tool_call_id: 'none' }]],
   ])('%s is answered', async (_, messages) => {
-    const { reply } = await say(messages);
+    const { reply } = await sendChat(messages);
     expect(reply.choices[0]?.finish_reason).toBe('stop');
     expect(reply.usage?.total_tokens).toBeGreaterThan(0);
   });
@@ -231,11 +235,11 @@ describe('unusual input', () => {
     ['quote marks', '"'.repeat(1_000_000)],
     ['digits and dots', '1.'.repeat(500_000)],
   ])('a megabyte of %s is answered in limited time', async (_, text) => {
-    const offered = [tool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
+    const offered = [createTool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
     let content = '';
-    const heldMs = await measureLongestHold(async () => {
-      await say([user(text), user(text)], { tools: offered, tool_choice: 'required' });
-      ({ content } = await say([user('Which fox?', { attachments: [{ data: text }] })]));
+    const heldMs = await measureEventLoopBlock(async () => {
+      await sendChat([createUserMessage(text), createUserMessage(text)], { tools: offered, tool_choice: 'required' });
+      ({ content } = await sendChat([createUserMessage('Which fox?', { attachments: [{ data: text }] })]));
     });
     expect(content).not.toBe('');
     expect(heldMs).toBeLessThan(8000);
@@ -244,7 +248,7 @@ describe('unusual input', () => {
 
 describe('a stream', () => {
   it('is paced, and ends when the client disconnects', async () => {
-    const paced = startDemo(15);
+    const paced = createDemo(15);
     const caller = new AbortController();
     const began = performance.now();
     let leftAt = 0;
@@ -269,9 +273,9 @@ describe('a stream', () => {
   });
 
   it('ends immediately if it is canceled while the model works', async () => {
-    const fresh = startDemo();
+    const fresh = createDemo();
     const caller = new AbortController();
-    const offered = Array.from({ length: 100 }, (_, index) => tool(`tool_${index}`, `Does thing number ${index}`));
+    const offered = Array.from({ length: 100 }, (_, index) => createTool(`tool_${index}`, `Does thing number ${index}`));
     setTimeout(() => caller.abort(new Error('left')), 200);
     await expect(collectReply(fresh.demo, toAttempt('Do thing number 7', { tools: offered }), caller.signal)).rejects.toThrow(
       'left',
@@ -280,15 +284,15 @@ describe('a stream', () => {
   });
 
   it('runs concurrently with a hundred others', async () => {
-    const offered = [tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
+    const offered = [createTool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
     const cities = Array.from({ length: 100 }, (_, index) => `City${index}`);
-    const heard = await Promise.all(cities.map((city) => say(`What is the weather in ${city}?`, { tools: offered })));
+    const heard = await Promise.all(cities.map((city) => sendChat(`What is the weather in ${city}?`, { tools: offered })));
     expect(heard.map(({ calls }) => calls.length)).toEqual(cities.map(() => 1));
   });
 });
 
 describe('an embedder that fails', () => {
-  const ask = toAttempt('What is the weather?', { tools: [tool('get_weather', '')] });
+  const ask = toAttempt('What is the weather?', { tools: [createTool('get_weather', '')] });
   const demoWith = (failing: Embedder) => createDemoProtocol({ embedder: failing, now: Date.now, newId: () => 'x', paceMs: 0 });
 
   it('causes an upstream error', async () => {

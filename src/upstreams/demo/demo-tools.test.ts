@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { howToCite } from '#domain/tools/tool.ts';
-import { startDemo, tool, user } from '#test/talk-to-demo.ts';
+import { createDemo, createTool, createUserMessage } from '#test/demo-model.ts';
 
-const { say, embedder } = startDemo();
+const { sendChat, embedder } = createDemo();
 afterAll(() => embedder.close());
 
-const weather = tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } });
-const time = tool('get_current_time', 'Get the current time in a time zone or city', { city: { type: 'string' } });
+const weather = createTool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } });
+const time = createTool('get_current_time', 'Get the current time in a time zone or city', { city: { type: 'string' } });
 const tools = [weather, time];
 
 function asked(question: string, ...results: (readonly [name: string, text: string])[]) {
@@ -16,7 +16,7 @@ function asked(question: string, ...results: (readonly [name: string, text: stri
     function: { name, arguments: '{}' },
   }));
   return [
-    user(question),
+    createUserMessage(question),
     { role: 'assistant' as const, content: null, tool_calls },
     ...results.map(([, content], index) => ({ role: 'tool' as const, tool_call_id: `call_${index}`, content })),
   ];
@@ -24,7 +24,7 @@ function asked(question: string, ...results: (readonly [name: string, text: stri
 
 describe('a fitting tool', () => {
   it('is called with its arguments, after a stage that gives the reason', async () => {
-    const { calls, reply, message, chunks } = await say('What is the weather in Paris?', { tools });
+    const { calls, reply, message, chunks } = await sendChat('What is the weather in Paris?', { tools });
     expect(calls).toEqual([{ name: 'get_weather', arguments: { location: 'Paris' } }]);
     expect(reply.choices[0]?.finish_reason).toBe('tool_calls');
     expect(message.content ?? null).toBeNull();
@@ -44,7 +44,7 @@ describe('a fitting tool', () => {
   });
 
   it('is not called for a joke', async () => {
-    const { calls, reply, content } = await say('Tell me a joke', { tools });
+    const { calls, reply, content } = await sendChat('Tell me a joke', { tools });
     expect(calls).toEqual([]);
     expect(reply.choices[0]?.finish_reason).toBe('stop');
     expect(content).toContain('none of the tools offered fits');
@@ -52,15 +52,15 @@ describe('a fitting tool', () => {
 
   it('is called for each part of the question, unless the request disables parallel calls', async () => {
     const question = 'What is the weather in Paris and what time is it in Tokyo?';
-    expect((await say(question, { tools })).calls).toEqual([
+    expect((await sendChat(question, { tools })).calls).toEqual([
       { name: 'get_weather', arguments: { location: 'Paris' } },
       { name: 'get_current_time', arguments: { city: 'Tokyo' } },
     ]);
-    expect((await say(question, { tools, parallel_tool_calls: false })).calls).toHaveLength(1);
+    expect((await sendChat(question, { tools, parallel_tool_calls: false })).calls).toHaveLength(1);
   });
 
   it('is called in the older form if functions are offered', async () => {
-    const { message, reply } = await say('What is the weather in Paris?', { functions: tools.map((one) => one.function) });
+    const { message, reply } = await sendChat('What is the weather in Paris?', { functions: tools.map((one) => one.function) });
     expect(message.function_call).toEqual({ name: 'get_weather', arguments: '{"location":"Paris"}' });
     expect(message.tool_calls).toBeUndefined();
     expect(reply.choices[0]?.finish_reason).toBe('function_call');
@@ -69,23 +69,23 @@ describe('a fitting tool', () => {
 
 describe('tool_choice', () => {
   it('prevents calls if it is none', async () => {
-    expect((await say('What is the weather in Paris?', { tools, tool_choice: 'none' })).calls).toEqual([]);
-    const { message } = await say('What is the weather in Paris?', { functions: [weather.function], function_call: 'none' });
+    expect((await sendChat('What is the weather in Paris?', { tools, tool_choice: 'none' })).calls).toEqual([]);
+    const { message } = await sendChat('What is the weather in Paris?', { functions: [weather.function], function_call: 'none' });
     expect(message.function_call).toBeUndefined();
   });
 
   it('calls the nearest tool if it is required, even if it does not fit', async () => {
-    expect((await say('Tell me a joke', { tools, tool_choice: 'required' })).calls).toHaveLength(1);
+    expect((await sendChat('Tell me a joke', { tools, tool_choice: 'required' })).calls).toHaveLength(1);
   });
 
   it('calls the named tool', async () => {
     const named = { type: 'function', function: { name: 'get_current_time' } };
-    expect((await say('hello', { tools, tool_choice: named })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
+    expect((await sendChat('hello', { tools, tool_choice: named })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
   });
 
   it('is rejected if it names an unknown tool', async () => {
     const named = { type: 'function', function: { name: 'nothing' } };
-    await expect(say('hello', { tools, tool_choice: named })).rejects.toMatchObject({
+    await expect(sendChat('hello', { tools, tool_choice: named })).rejects.toMatchObject({
       kind: 'refused',
       status: 400,
       param: 'tool_choice',
@@ -95,7 +95,7 @@ describe('tool_choice', () => {
   it.each([[undefined], [null], ['nonsense'], [7], [{}], [{ type: 'allowed_tools', allowed_tools: {} }]])(
     '%j counts as auto',
     async (tool_choice) => {
-      expect((await say('What is the weather in Paris?', { tools, tool_choice })).calls).toHaveLength(1);
+      expect((await sendChat('What is the weather in Paris?', { tools, tool_choice })).calls).toHaveLength(1);
     },
   );
 });
@@ -110,8 +110,8 @@ describe('malformed tools', () => {
       { type: 'function', function: { name: 7 } },
       { type: 'function', function: { name: 'bare' } },
     ];
-    expect((await say('Tell me a joke', { tools: odd })).reply.choices[0]?.finish_reason).toBe('stop');
-    expect((await say('hello', { tools: 'none' })).content).toContain('Hello');
+    expect((await sendChat('Tell me a joke', { tools: odd })).reply.choices[0]?.finish_reason).toBe('stop');
+    expect((await sendChat('hello', { tools: 'none' })).content).toContain('Hello');
   });
 });
 
@@ -122,23 +122,28 @@ describe('tool results', () => {
       ['get_weather', 'Sunny, 21 °C'],
       ['get_current_time', '09:30'],
     );
-    const { content, calls } = await say(messages, { tools });
+    const { content, calls } = await sendChat(messages, { tools });
     expect(content).toBe('get_weather says: Sunny, 21 °C\n\nget_current_time says: 09:30');
     expect(calls).toEqual([]);
   });
 
   it('are named even if they are empty', async () => {
-    expect((await say(asked('What is the weather?', ['get_weather', '']), { tools })).content).toBe('get_weather says nothing.');
+    expect((await sendChat(asked('What is the weather?', ['get_weather', '']), { tools })).content).toBe(
+      'get_weather says nothing.',
+    );
   });
 
   it('of a function are quoted', async () => {
-    const messages = [user('What is the weather in Paris?'), { role: 'function' as const, name: 'get_weather', content: 'Rain' }];
-    expect((await say(messages, { functions: [weather.function] })).content).toBe('get_weather says: Rain');
+    const messages = [
+      createUserMessage('What is the weather in Paris?'),
+      { role: 'function' as const, name: 'get_weather', content: 'Rain' },
+    ];
+    expect((await sendChat(messages, { functions: [weather.function] })).content).toBe('get_weather says: Rain');
   });
 
   it('are reduced to the sentences nearest to the question if they are long', async () => {
     const long = `${'The garden is open to visitors. '.repeat(30)}Employees get 30 days of vacation a year. ${'The kitchen has two ovens. '.repeat(30)}`;
-    const { content } = await say(asked('How many vacation days do employees get?', ['query_document', long]));
+    const { content } = await sendChat(asked('How many vacation days do employees get?', ['query_document', long]));
     expect(content).toContain('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year.');
     expect(content.length).toBeLessThan(500);
   });
@@ -149,9 +154,9 @@ describe('tool results', () => {
       `The canteen serves lunch. ${'The kitchen has two ovens. '.repeat(30)}`,
     ];
     const long = passages.map((passage, at) => `[${at + 1}] ${passage}`).join('\n\n');
-    const { content } = await say(asked('How many vacation days do employees get?', ['query_document', long]));
+    const { content } = await sendChat(asked('How many vacation days do employees get?', ['query_document', long]));
     expect(content).toBe('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year. [1]');
-    const { content: none } = await say(asked('Which planets have rings?', ['query_document', long]));
+    const { content: none } = await sendChat(asked('Which planets have rings?', ['query_document', long]));
     expect(none).toBe('query_document gives 2 passages; none comes near your question.');
   });
 
@@ -159,14 +164,14 @@ describe('tool results', () => {
     for (const filling of ['The kitchen has two ovens.', 'The kitchen has two ovens. '.repeat(30)]) {
       const result = `[1] ${filling}\n\n${howToCite}\n\nNote: Searched by words only.`;
       const first = asked('Which number do I put behind what I take from a passage?', ['query_document', result]);
-      const { content } = await say(first);
+      const { content } = await sendChat(first);
       expect(content).toMatch(/ovens|none comes near|the beginning of/);
       const later = [
         ...first,
         { role: 'assistant' as const, content },
-        user('And of the passages that I cite, what is the user shown?'),
+        createUserMessage('And of the passages that I cite, what is the user shown?'),
       ];
-      for (const said of [content, (await say(later)).content])
+      for (const said of [content, (await sendChat(later)).content])
         expect(said).not.toMatch(/Behind what you|passages that you cite|Note:/);
     }
   });
@@ -179,15 +184,15 @@ describe('tool results', () => {
     ['{half', '{half'],
     ['[1, 2]', '[1, 2]'],
   ])('of JSON are written as text if they are plain values: %s', async (result, said) => {
-    expect((await say(asked('When does it open?', ['hours', result]))).content).toBe(`hours says: ${said}`);
+    expect((await sendChat(asked('When does it open?', ['hours', result]))).content).toBe(`hours says: ${said}`);
   });
 
   it('before a further question do not answer it', async () => {
     const messages = [
       ...asked('What is the weather in Paris?', ['get_weather', 'Sunny']),
       { role: 'assistant' as const, content: 'Sunny' },
-      user('And what time is it in Tokyo?'),
+      createUserMessage('And what time is it in Tokyo?'),
     ];
-    expect((await say(messages, { tools })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
+    expect((await sendChat(messages, { tools })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
   });
 });

@@ -1,4 +1,4 @@
-import { type Comparing, compare } from './compare.ts';
+import { type CompareDeps, compare } from './compare.ts';
 import type { Passage } from './read-conversation.ts';
 import { countShared, listStems, shorten } from './words.ts';
 
@@ -8,17 +8,17 @@ export interface Quote {
   readonly score: number;
 }
 
-/** MiniLM scores sentences near a question higher than this. */
+/** MiniLM gives related sentences a higher score than this. */
 const minScore = 0.3;
 const maxQuotes = 3;
-/** Comparing a sentence takes about 30 ms. The sentences that share the most words with the question are compared. */
-const maxCompared = 24;
+/** Comparing a sentence takes about 30 ms. Only the sentences that share the most words with the question are compared. */
+const maxCandidates = 24;
 const maxSentences = 2000;
 const maxSentenceChars = 300;
 const createSegmenter = () => new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Returns the sentences nearest to the question, best first. The list is empty if no sentence is near. */
-export async function quotePassages(question: string, passages: readonly Passage[], comparing: Comparing): Promise<Quote[]> {
+export async function quotePassages(question: string, passages: readonly Passage[], compareDeps: CompareDeps): Promise<Quote[]> {
   const questionStems = listStems(question);
   const candidates = passages
     .flatMap(splitSentences)
@@ -26,11 +26,11 @@ export async function quotePassages(question: string, passages: readonly Passage
     .slice(0, maxSentences)
     .map((candidate) => ({ ...candidate, shared: countShared(questionStems, listStems(candidate.sentence)) }))
     .sort((first, second) => second.shared - first.shared)
-    .slice(0, maxCompared);
+    .slice(0, maxCandidates);
   const scores = await compare(
     question,
     candidates.map(({ sentence }) => sentence),
-    comparing,
+    compareDeps,
   );
   return candidates
     .map(({ source, sentence }, index) => ({ source, sentence, score: scores[index] ?? 0 }))

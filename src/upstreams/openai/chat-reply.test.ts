@@ -49,7 +49,7 @@ describe('a streamed chat reply', () => {
     expect(fault).toMatchObject({
       name: 'UpstreamError',
       kind: 'broken',
-      message: 'The upstream closed its answer before the end.',
+      message: 'The upstream ended its reply before it was complete.',
     });
   });
 

@@ -15,13 +15,13 @@ export const knownFailures: readonly KnownFailure[] = [
     clients: ['langchain Anthropic'],
     deployments: ['claude'],
     cells: ['usage'],
-    why: 'ChatAnthropic counts the prompt by the first event of a stream; the mock upstream, unlike the vendor, tells 0 there',
+    why: 'ChatAnthropic reads the prompt tokens from the first event of a stream, where the mock upstream, unlike the vendor, reports 0',
   },
   {
     clients: ['litellm', 'litellm Azure'],
     deployments: ['sdk'],
     cells: ['tools', 'parallel'],
-    why: 'litellm gives messages back with `provider_specific_fields`, and applications written with aidial-sdk refuse fields they do not know',
+    why: 'litellm returns messages with `provider_specific_fields`, and applications written with aidial-sdk reject unknown fields',
   },
 ];
 

@@ -15,10 +15,10 @@ export interface Program {
 }
 
 const structuredOnly = {
-  whole: 'it makes structured output only',
-  tools: 'it makes structured output only',
-  parallel: 'it makes structured output only',
-  cancel: 'it gives no piece of a text that could be left',
+  whole: 'it only produces structured output',
+  tools: 'it only produces structured output',
+  parallel: 'it only produces structured output',
+  cancel: 'it returns no parts of a text that could be canceled',
 };
 
 /** Programs of the suite in the order of the table. */

@@ -10,13 +10,13 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
   const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
   const order = Object.values(deployments).join(', ');
   return [
-    `Four signs stand for, in this order: ${order}; one sign for all four. ✓ works · ✗ does not · – the client has no such thing.`,
+    `A cell has four signs, in this order: ${order}. A single sign applies to all four. ✓ works · ✗ does not work · – the client does not support it. \`whole\` is a JSON reply.`,
     '',
     `| Client | ${cells.join(' | ')} |`,
     `|---|${cells.map(() => '---|').join('')}`,
     ...rows,
-    ...section('What does not work, and why:', reasons),
-    ...section('What a client has not:', toAbsent(clients)),
+    ...section('Reasons for failures:', reasons),
+    ...section('Unsupported by the client:', toAbsent(clients)),
   ].join('\n');
 }
 
@@ -32,9 +32,9 @@ function toRow(client: string, outcomes: readonly Outcome[]): string {
 }
 
 function toReason({ clients = ['all clients'], deployments: on, cells: of, why }: (typeof knownFailures)[number]): string {
-  const where = on === undefined ? '' : `; ${on.map((each) => deployments[each]).join(', ')}`;
-  const what = of === undefined ? '' : `; ${of.join(', ')}`;
-  return `- ${clients.join(', ')}${where}${what}: ${why}.`;
+  const where = on?.map((each) => deployments[each]).join(', ');
+  const scope = [where, of?.join(', ')].filter((part) => part !== undefined).join(': ');
+  return `- ${clients.join(', ')}${scope === '' ? '' : ` (${scope})`}: ${why}.`;
 }
 
 /** Returns one line for each reason. */
@@ -43,7 +43,7 @@ function toAbsent(clients: readonly (readonly [string, Program['clients'][string
   return [...new Set(absent.map(({ why }) => why))].map((why) => {
     const alike = absent.filter((each) => each.why === why);
     const names = (of: 'client' | 'cell') => [...new Set(alike.map((each) => each[of]))].join(', ');
-    return `- ${names('client')}; ${names('cell')}: ${why}.`;
+    return `- ${names('client')} (${names('cell')}): ${why}.`;
   });
 }
 

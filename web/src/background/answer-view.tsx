@@ -52,7 +52,7 @@ export function AnswerView({ answers, id }: AnswerViewProps) {
           <ReplyBody reply={reply} isLate />
           <p className="answer-state">
             <StateMark status={answer.status} />
-            {isReconnecting && <span className="soft small">{strings.again}</span>}
+            {isReconnecting && <span className="soft small">{strings.reconnecting}</span>}
           </p>
           <ErrorMessage error={reply.fault} />
           <AnswerActions {...{ answers, followed }} />
@@ -107,7 +107,7 @@ function AnswerActions({ answers, followed }: { readonly answers: BackgroundAnsw
         </button>
       ) : (
         <button type="button" className="button primary" onClick={continueInConversation}>
-          {strings.goOn}
+          {strings.continueInChat}
         </button>
       )}
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
@@ -175,7 +175,7 @@ const drawMs = 60;
 /** Loads an answer with its input, and follows it while it is in progress. */
 function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnswer {
   const { announce } = usePage();
-  const { ended } = useBackgroundStrings();
+  const { ready: ended } = useBackgroundStrings();
   const [answer, setAnswer] = useState<AnswerDetails>();
   const [input, setInput] = useState<readonly JsonObject[]>();
   const [items, setItems] = useState<readonly JsonObject[]>([]);

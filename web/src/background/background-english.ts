@@ -1,9 +1,9 @@
 export const backgroundEnglish = {
   title: 'Background answers',
   intro:
-    'Answers that programs requested in your name in the background. An answer continues if its program disconnects, and is saved here.',
-  noAnswers: 'There are none yet. A program requests one with “background: true” on the Responses API.',
-  noStore: 'This service does not store answers.',
+    'Answers that programs requested on your behalf in the background. An answer continues if its program disconnects, and is saved here.',
+  noAnswers: 'No background answers yet. Programs request them with “background: true” in the Responses API.',
+  noStore: 'This service does not store answers. Your administrator can turn on storage.',
   all: 'All background answers',
   showMore: 'Show more',
   noQuestionText: 'Question without text',
@@ -18,11 +18,11 @@ export const backgroundEnglish = {
   stop: 'Stop',
   remove: 'Delete',
   removeQuestion: 'Delete this answer permanently? A program that still follows it is notified that it was deleted.',
-  goOn: 'Continue in a chat',
+  continueInChat: 'Continue in a chat',
   removed: 'The answer was deleted.',
   stopped: 'The answer was stopped.',
-  ended: 'The answer is ready.',
-  again: 'The connection was lost. Reconnecting…',
+  ready: 'The answer is ready.',
+  reconnecting: 'The connection was lost. Reconnecting…',
   notFound: 'This answer was not found. It was deleted, has expired, or belongs to another user.',
   instructions: 'Instructions',
 };

@@ -5,10 +5,10 @@ const answer = {
   ...{ id: 'resp_1', model: 'm', created_at: 5, output: [], error: null, incomplete_details: null },
   status: 'in_progress' as const,
 };
-const text = (said: string) => ({ type: 'message', content: [{ type: 'output_text', text: said }] });
+const createMessage = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text: text }] });
 
 describe('AnswerFold', () => {
-  it('collects texts and thoughts in item order and takes over completed items', () => {
+  it('accumulates text and reasoning in item order and replaces deltas by the completed item', () => {
     const fold = new AnswerFold();
     fold.add({ type: 'response.created', sequence_number: 0 });
     fold.add({ type: 'response.output_text.delta', output_index: 1, delta: 'He' });
@@ -16,7 +16,7 @@ describe('AnswerFold', () => {
     fold.add({ type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'think.' });
     fold.add({ type: 'response.output_text.delta', output_index: 1, delta: 'llo' });
     expect(toReply(answer, fold.items)).toMatchObject({ state: 'running', text: 'Hello', thoughts: 'Let me think.' });
-    fold.add({ type: 'response.output_item.done', output_index: 1, item: text('Hello!') });
+    fold.add({ type: 'response.output_item.done', output_index: 1, item: createMessage('Hello!') });
     fold.add({ type: 'response.refusal.delta', output_index: 2, delta: 'I will not.' });
     expect(toReply(answer, fold.items).text).toBe('Hello!\n\nI will not.');
   });
@@ -33,11 +33,14 @@ describe('toReply', () => {
       { error: { code: 'server_error', message: 'It broke.' } },
       { state: 'failed', fault: { code: 'server_error', message: 'It broke.' } },
     ],
-  ] as const)('maps the status %s to %j', (status, fields, shown) => {
-    expect(toReply({ ...answer, ...fields, status, output: [text('So far')] })).toMatchObject({ text: 'So far', ...shown });
+  ] as const)('maps the status %s to %j', (status, fields, expected) => {
+    expect(toReply({ ...answer, ...fields, status, output: [createMessage('So far')] })).toMatchObject({
+      text: 'So far',
+      ...expected,
+    });
   });
 
-  it('contains the data that came with the text', () => {
+  it('contains the stages, attachments, and function call of the output', () => {
     const output = [
       { type: 'parley:stage', id: 'ps_1', status: 'completed', name: 'Looked', content: 'it up', attachments: [] },
       { type: 'function_call', name: 'lookup', arguments: '{}' },

@@ -33,9 +33,9 @@ function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps
     { name: builderStrings.models, items: deployments.filter(({ isApplication }) => !isApplication) },
     {
       name: builderStrings.applications,
-      items: deployments.filter(({ isApplication, maker }) => isApplication && maker !== 'other'),
+      items: deployments.filter(({ isApplication, owner }) => isApplication && owner !== 'other'),
     },
-    { name: strings.sharedByOthers, items: deployments.filter(({ maker }) => maker === 'other') },
+    { name: strings.sharedByOthers, items: deployments.filter(({ owner }) => owner === 'other') },
   ];
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired }}>

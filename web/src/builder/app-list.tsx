@@ -19,9 +19,9 @@ import {
   readSchema,
   toEntry,
 } from './applications.ts';
-import { emptySecrets, hiddenSecret } from './editors/shape.ts';
+import { clearSecrets, secretPlaceholder } from './editors/shape.ts';
 import type { InitialDraft } from './initial-draft.ts';
-import type { BuilderWords } from './strings/builder-english.ts';
+import type { BuilderStrings } from './strings/builder-english.ts';
 import { useBuilderStrings } from './strings/builder-strings.ts';
 
 /** The API needs coordinates, and models know those of cities. */
@@ -42,7 +42,7 @@ const forecast: JsonObject = {
             parameter_info: { type: 'query', key: 'longitude' },
           },
           current: {
-            ...{ type: 'string', const: 'temperature_2m,precipitation,wind_speed_10m', description: 'What is told' },
+            ...{ type: 'string', const: 'temperature_2m,precipitation,wind_speed_10m', description: 'Requested values' },
             parameter_info: { type: 'query', key: 'current' },
           },
         },
@@ -72,7 +72,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
   const { askConfirmation, dialog } = useConfirmation();
   const onError = (error: unknown): void => setError(toErrorDetails(error));
   const remove = (application: OwnApplication): void => {
-    void askConfirmation(strings.deleteQuestion(getName(application)), strings.deleteForGood).then(async (isYes) => {
+    void askConfirmation(strings.deleteQuestion(getName(application)), strings.confirmDelete).then(async (isYes) => {
       if (!isYes) return;
       await deleteApplication(service, application).then(() => {
         announce(builderStrings.removed(getName(application)));
@@ -83,7 +83,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
   };
   const copy = (answer: unknown, toName: (name: string) => string): void => {
     if (!isJsonObject(answer)) {
-      setError({ status: 400, code: 'invalid_json', message: builderStrings.notAnEntry });
+      setError({ status: 400, code: 'invalid_json', message: builderStrings.noApplicationInFile });
       return;
     }
     const entry = toEntry(answer);
@@ -93,7 +93,7 @@ export function AppList({ openMenu, onStart }: AppListProps) {
         ...entry,
         ...(name !== undefined && { displayName: name }),
       });
-      onStart({ entry: copiedEntry, note: isChanged ? builderStrings.secretsLeftOut : '' });
+      onStart({ entry: copiedEntry, note: isChanged ? builderStrings.secretsNotCopied : '' });
     }, onError);
   };
   const canBuild = error?.code !== 'route_not_found';
@@ -144,7 +144,7 @@ function Templates({ onStart }: Pick<AppListProps, 'onStart'>) {
   return (
     <section aria-labelledby={headingId}>
       <h2 id={headingId} className="overline">
-        {builderStrings.beginWith}
+        {builderStrings.startWithTemplate}
       </h2>
       <ul className="templates">
         {toTemplates(builderStrings, model).map(({ name, purpose, initialDraft }) => (
@@ -235,12 +235,12 @@ export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { e
   const { applicationProperties: before } = entry;
   let isChanged = false;
   const shouldEmpty = (secret: string): boolean => {
-    const isHidden = secret === hiddenSecret;
+    const isHidden = secret === secretPlaceholder;
     isChanged ||= isHidden;
     return isHidden;
   };
   if (!isJsonObject(before)) return { entry, isChanged };
-  const after = emptySecrets(schema, before, shouldEmpty);
+  const after = clearSecrets(schema, before, shouldEmpty);
   return { entry: { ...entry, applicationProperties: after }, isChanged };
 }
 
@@ -252,7 +252,7 @@ interface Template {
 }
 
 /** Returns three templates that use a model available to the user. */
-function toTemplates({ templates }: BuilderWords, model: string): readonly Template[] {
+function toTemplates({ templates }: BuilderStrings, model: string): readonly Template[] {
   const { documents, webApi, writing } = templates;
   const toTemplate = (texts: typeof documents, properties: JsonObject): Template => ({
     name: texts.name,

@@ -201,7 +201,7 @@ function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrit
           {builderStrings.loadStored}
         </button>
         <button type="button" className="button" onClick={overwrite}>
-          {builderStrings.saveOver}
+          {builderStrings.overwriteStored}
         </button>
       </div>
     );

@@ -218,7 +218,7 @@ const sample = 'sample';
  * immediately. Never returns a deployment that another user shared, whatever its name is. Only the user can choose it.
  */
 function pickDefault(deployments: readonly Deployment[]): Deployment | undefined {
-  const open = deployments.filter(({ maker }) => maker !== 'other').sort((left, right) => left.place - right.place);
+  const open = deployments.filter(({ owner }) => owner !== 'other').sort((left, right) => left.position - right.position);
   const lastUsed = localStorage.getItem(lastDeployment);
   return (
     open.find(({ id }) => id === lastUsed) ??

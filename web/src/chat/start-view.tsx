@@ -59,7 +59,7 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
   const { deployments } = usePage();
   const label = useId();
   const suggestions = deployments
-    .filter(({ id, maker }) => id !== deployment.id && maker !== 'other')
+    .filter(({ id, owner }) => id !== deployment.id && owner !== 'other')
     .sort((left, right) => Number(right.isApplication) - Number(left.isApplication))
     .slice(0, maxSuggestions);
   if (suggestions.length === 0) return null;
@@ -87,18 +87,18 @@ function useStarters(deployment: Deployment | undefined): readonly string[] {
   const strings = useStrings();
   const { service } = usePage();
   const [starters, setStarters] = useState<readonly string[]>([]);
-  const { id, maker } = deployment ?? {};
+  const { id, owner } = deployment ?? {};
   useEffect(() => {
     let isCanceled = false;
     setStarters([]);
-    if (id !== undefined && maker !== undefined) {
-      void readStarters(service, { id, maker }).then((prompts) => {
+    if (id !== undefined && owner !== undefined) {
+      void readStarters(service, { id, owner }).then((prompts) => {
         if (!isCanceled) setStarters(prompts.length > 0 ? [...new Set(prompts)] : [strings.defaultStarter]);
       });
     }
     return () => {
       isCanceled = true;
     };
-  }, [id, maker, service, strings]);
+  }, [id, owner, service, strings]);
   return starters;
 }

@@ -24,20 +24,20 @@ interface CodeDialogProps {
 export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps) {
   const strings = { ...useStrings(), ...useCodeStrings() };
   const { dialog, closeDialog } = useModalDialog(close);
-  const title = useId();
+  const titleId = useId();
   const address = new URL('.', location.href).href.replace(/\/$/, '');
   const [first, ...rest] = toSnippets({ address, deployment: id });
   const [selectedName, setSelectedName] = useState(first?.name ?? '');
   const selected = rest.find((candidate) => candidate.name === selectedName) ?? first;
   const ownKey = loadKey();
-  const { keys, right: quota, isKnown } = useKeyQuota(ownKey);
+  const { keys, quota, isKnown } = useKeyQuota(ownKey);
   const [createdKey, setCreatedKey] = useState<CreatedKey>();
   if (first === undefined || selected === undefined) return null;
   const snippet = createdKey === undefined ? selected : withKey(selected, createdKey.key);
   const options = [first, ...rest].map((snippet) => [snippet.name, snippet.name] as const);
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': title, closedby: 'closerequest' }}>
-      <h2 id={title}>{strings.title(name)}</h2>
+    <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': titleId, closedby: 'closerequest' }}>
+      <h2 id={titleId}>{strings.title(name)}</h2>
       <p className="soft">{strings.intro}</p>
       <dl>
         <Fact name={strings.address} value={`${address}/v1`} copy={strings.copyAddress} />
@@ -62,7 +62,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   );
 }
 
-/** Where a snippet belongs, and where its key comes from. The created key is null if the snippet contains the key. */
+/** Explains in which file to save a snippet and how to set its key. `createdKey` is null if the snippet contains the key. */
 function KeyHint({
   file,
   createdKey,
@@ -81,13 +81,13 @@ function KeyHint({
   );
 }
 
-/** Loads the quota for user keys. Null means that the user cannot create keys. Users who signed in with a key are not asked. */
+/** Loads the quota for user keys. Null means that the user cannot create keys, for example after a sign-in with a key. */
 function useKeyQuota(ownKey: string | undefined) {
   const { service } = usePage();
   const [keys] = useState(() => new UserKeys(service));
   const [load] = useState(() => async () => (ownKey === undefined ? keys.getQuota() : null));
   const { value: quota = null, isLoading } = useLoaded(load);
-  return { keys, right: quota, isKnown: !isLoading };
+  return { keys, quota, isKnown: !isLoading };
 }
 
 type FactProps = { readonly name: string } & (
@@ -95,7 +95,7 @@ type FactProps = { readonly name: string } & (
   | { readonly children: ReactNode }
 );
 
-/** A value for a program, with a copy button. */
+/** A value to copy into a program, with a copy button. */
 function Fact(props: FactProps) {
   return (
     <div>

@@ -2,38 +2,38 @@ import type { CodeStrings } from './code-english.ts';
 
 export const codeFrench: CodeStrings = {
   title: (name) => `Utiliser ${name} dans du code`,
-  intro: 'Les programmes et agents de code où l’on peut régler une adresse, une clé et un modèle peuvent aussi l’interroger.',
+  intro:
+    'Les programmes et agents de code peuvent aussi l’utiliser, s’ils permettent de régler une adresse, une clé et un modèle.',
   address: 'Adresse',
   model: 'Modèle',
   key: 'Clé',
-  keyHint:
-    'Les clés sont remises par les responsables de ce service. Ce qu’un programme demande avec une clé compte pour son projet.',
+  keyHint: 'Demandez une clé à votre administrateur. Les requêtes faites avec une clé comptent pour son projet.',
   ownKey: 'La clé avec laquelle vous êtes connecté fonctionne aussi.',
   copyOwnKey: 'Copier ma clé',
   copyAddress: 'Copier l’adresse',
   copyModel: 'Copier le modèle',
-  client: 'Interroger avec',
-  setKey: 'La clé est lue dans l’environnement :',
+  client: 'Utiliser avec',
+  setKey: 'Définissez la clé comme variable d’environnement :',
   inFile: (file) => `Dans ${file}.`,
   keyBelow:
-    'Créez la vôtre ci-dessous. Elle vous représente : ce qu’un programme demande avec elle compte pour vous, et elle n’ouvre rien de plus que ce à quoi vous avez droit.',
+    'Créez votre propre clé ci-dessous. Un programme qui l’utilise agit à votre place : ses requêtes comptent dans vos limites, et il n’a pas plus d’accès que vous.',
   yourKey: 'Votre propre clé',
-  keyName: 'Nom, si vous voulez',
+  keyName: 'Nom (facultatif)',
   worksFor: 'Elle est valable',
   days: (count) => (count === 1 ? 'un jour' : count === 365 ? 'un an' : `${count} jours`),
   makeKey: 'Créer une clé',
   newKey: 'Votre nouvelle clé',
-  once: 'Copiez-la maintenant : elle n’est affichée qu’ici. Les lignes ci-dessous la contiennent déjà.',
+  once: 'Copiez-la maintenant. Elle ne sera plus affichée. Les lignes ci-dessous la contiennent déjà.',
   full: (count) =>
     count === 1
-      ? 'Vous avez droit à une clé, et vous l’avez. Supprimez-la pour en créer une autre.'
-      : `Vous avez ${count} clés, autant que permis. Supprimez-en une pour en créer une autre.`,
+      ? 'Vous pouvez avoir une clé, et vous en avez déjà une. Supprimez-la pour en créer une autre.'
+      : `Vous avez ${count} clés, le maximum. Supprimez-en une pour en créer une autre.`,
   lastUsed: (when) => `dernière utilisation : ${when}`,
   neverUsed: 'pas encore utilisée',
   until: (date) => `jusqu’au ${date}`,
   expired: (date) => `expirée le ${date}`,
   deleteKey: 'Supprimer',
   deleteKeyNamed: (name) => `Supprimer la clé ${name}`,
-  keyDeleted: 'La clé est supprimée. Les programmes qui l’envoient sont désormais refusés.',
+  keyDeleted: 'La clé est supprimée. Les programmes qui l’utilisent n’ont plus accès.',
   copyExport: 'Copier la ligne avec la clé',
 };

@@ -1,22 +1,21 @@
 import type { ConsentStrings } from './consent-english.ts';
 
 export const consentFrench: ConsentStrings = {
-  consentTitle: (name) => `${name} peut-il agir en votre nom ?`,
+  consentTitle: (name) => `Autoriser ${name} à agir en votre nom ?`,
   consentIntro: (name) =>
-    `Pour vous répondre, ${name} utilise d’autres applications à votre place. Celles-ci ne le seront qu’avec votre accord :`,
-  consentItself: (name) => `${name} agit en votre nom et vous demande d’abord votre accord.`,
-  consentRevocable: 'Vous pouvez le retirer à tout moment, sous « Consentement » dans le menu.',
-  consentStands: (name) => `Vous avez accepté. ${name} peut agir en votre nom.`,
-  consentNothingRequired: (name) => `${name} ne demande aucun consentement.`,
-  consentOthers: 'Celles-ci sont également utilisées, sans demander de consentement :',
+    `Pour vous répondre, ${name} utilise d’autres applications en votre nom. Celles-ci ne sont utilisées que si vous acceptez :`,
+  consentItself: (name) => `${name} agit en votre nom et a d’abord besoin de votre autorisation.`,
+  consentRevocable: 'Vous pouvez retirer votre autorisation à tout moment, sous « Autorisations » dans le menu.',
+  consentGiven: (name) => `Vous avez accepté. ${name} peut agir en votre nom.`,
+  consentNothingRequired: (name) => `${name} n’a pas besoin de votre autorisation.`,
+  consentOthers: 'Celles-ci sont aussi utilisées, sans autorisation nécessaire :',
   consentGraph: (name) => `Ce que ${name} utilise`,
   decline: 'Refuser',
-  acceptedOn: (date, names) => `Peut utiliser ${names} depuis le ${date}.`,
+  acceptedOn: (date, names) => `Depuis le ${date}, elle peut utiliser ${names}.`,
   withdraw: 'Retirer',
-  withdrawn: (name) => `Consentement retiré. ${name} ne peut plus utiliser d’autres applications pour vous.`,
-  declined: (name) => `Refusé. ${name} répond, mais sans ce qui nécessite votre consentement.`,
-  acceptedTitle: 'Ce que vous avez accepté',
-  acceptedNone:
-    'Rien pour le moment. Quand une application voudra en utiliser d’autres pour vous, votre accord sera d’abord demandé.',
+  withdrawn: (name) => `Autorisation retirée. ${name} ne peut plus utiliser d’autres applications en votre nom.`,
+  declined: (name) => `Refusé. ${name} peut encore répondre, mais ne peut rien faire qui nécessite votre autorisation.`,
+  acceptedTitle: 'Autorisations des applications',
+  acceptedNone: 'Vous n’avez donné aucune autorisation. Une application vous demande avant d’en utiliser d’autres en votre nom.',
   backToChat: 'Retour à la conversation',
 };

@@ -1,20 +1,22 @@
 import type { ConsentStrings } from './consent-english.ts';
 
 export const consentGerman: ConsentStrings = {
-  consentTitle: (name) => `Darf ${name} für dich handeln?`,
-  consentIntro: (name) => `Um dir zu antworten, nutzt ${name} andere Anwendungen für dich. Diese nur, wenn du zustimmst:`,
-  consentItself: (name) => `${name} arbeitet in deinem Namen und bittet dich vorher um Zustimmung.`,
-  consentRevocable: 'Du kannst das jederzeit zurücknehmen, unter „Zustimmung“ im Menü.',
-  consentStands: (name) => `Du hast zugestimmt. ${name} darf für dich handeln.`,
-  consentNothingRequired: (name) => `${name} braucht keine Zustimmung.`,
-  consentOthers: 'Diese nutzt es auch; sie brauchen keine Zustimmung:',
+  consentTitle: (name) => `Darf ${name} in deinem Namen handeln?`,
+  consentIntro: (name) =>
+    `Um dir zu antworten, nutzt ${name} andere Anwendungen in deinem Namen. Diese darf es nur nutzen, wenn du zustimmst:`,
+  consentItself: (name) => `${name} handelt in deinem Namen und braucht vorher deine Zustimmung.`,
+  consentRevocable: 'Du kannst deine Zustimmung jederzeit zurücknehmen, unter „Berechtigungen“ im Menü.',
+  consentGiven: (name) => `Du hast zugestimmt. ${name} darf in deinem Namen handeln.`,
+  consentNothingRequired: (name) => `${name} braucht deine Zustimmung nicht.`,
+  consentOthers: 'Es nutzt auch diese, die keine Zustimmung brauchen:',
   consentGraph: (name) => `Was ${name} nutzt`,
   decline: 'Ablehnen',
-  acceptedOn: (date, names) => `Darf seit ${date} nutzen: ${names}.`,
+  acceptedOn: (date, names) => `Seit ${date} darf es ${names} nutzen.`,
   withdraw: 'Zurücknehmen',
-  withdrawn: (name) => `Zurückgenommen. ${name} kann andere Anwendungen nicht mehr für dich nutzen.`,
-  declined: (name) => `Abgelehnt. ${name} antwortet, kann aber nicht, was deine Zustimmung braucht.`,
-  acceptedTitle: 'Wem du zugestimmt hast',
-  acceptedNone: 'Im Moment niemandem. Wenn eine Anwendung andere für dich nutzen will, wirst du vorher gefragt.',
+  withdrawn: (name) => `Zustimmung zurückgenommen. ${name} kann andere Anwendungen nicht mehr in deinem Namen nutzen.`,
+  declined: (name) => `Abgelehnt. ${name} kann weiter antworten, aber nichts tun, was deine Zustimmung braucht.`,
+  acceptedTitle: 'Berechtigungen von Anwendungen',
+  acceptedNone:
+    'Du hast keine Berechtigungen erteilt. Eine Anwendung fragt dich, bevor sie andere Anwendungen in deinem Namen nutzt.',
   backToChat: 'Zurück zum Gespräch',
 };

@@ -45,7 +45,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
         )}
         <ErrorMessage error={fault} />
         {status !== undefined && !needsDecision && (
-          <p>{status.isAccepted ? consentStrings.consentStands(name) : consentStrings.consentNothingRequired(name)}</p>
+          <p>{status.isAccepted ? consentStrings.consentGiven(name) : consentStrings.consentNothingRequired(name)}</p>
         )}
         {status?.isAccepted === true && (
           <div className="row decide">

@@ -63,7 +63,7 @@ function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent;
         <p className="soft small">
           {names.length > 0
             ? consentStrings.acceptedOn(date, names.join(', '))
-            : consentStrings.consentStands(strings.quoted(getName(deployment)))}
+            : consentStrings.consentGiven(strings.quoted(getName(deployment)))}
         </p>
       </div>
       <button

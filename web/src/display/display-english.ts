@@ -16,16 +16,16 @@ export const displayEnglish = {
   followUps: 'Follow-up questions',
   followUpsOff: 'No suggestions',
   followUpsOn: 'Suggest questions',
-  followUpsMean: (model: string) => `After each answer, ${model} is asked for up to three questions. This uses your tokens.`,
+  followUpsMean: (model: string) => `After each answer, ${model} suggests up to three questions. This counts toward your usage.`,
   dictation: 'Dictation',
   dictationOff: 'Off',
   dictationMachine: 'On this device',
-  dictationMaker: 'Also by the browser’s maker',
+  dictationMaker: 'Online if needed',
   dictationMeans: {
-    off: 'Messages are typed.',
+    off: 'There is no microphone. You type your messages.',
     machine: 'A microphone appears next to the message if your browser can turn speech into text on this device.',
     maker:
-      'If your browser cannot do it on this device, your speech is sent to the browser’s maker, who turns it into text. Do not dictate anything that the maker must not hear.',
+      'If your browser cannot do it on this device, your speech is sent to the company that makes the browser, which turns it into text. Do not dictate anything that this company must not hear.',
   },
 };
 

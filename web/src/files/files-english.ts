@@ -33,7 +33,7 @@ export const filesEnglish = {
   uploaded: (name: string) => `${name} is uploaded.`,
   stop: (name: string) => `Stop uploading ${name}`,
   dismiss: (name: string) => `Remove ${name} from this list`,
-  noStore: 'This service does not store files.',
+  noStore: 'This service does not store files. Your administrator can turn on storage.',
 };
 
 export type FilesStrings = typeof filesEnglish;

@@ -15,25 +15,25 @@ describe('GrowingBlocks', () => {
   it('returns the blocks of the complete text for any split', () => {
     for (const step of [1, 3, 7, 40]) {
       const growing = new GrowingBlocks();
-      for (let at = step; at < text.length; at += step) growing.read(text.slice(0, at), true);
-      expect(shapeOf(growing.read(text, false))).toEqual(shapeOf(toBlocks(text)));
+      for (let at = step; at < text.length; at += step) growing.parse(text.slice(0, at), true);
+      expect(shapeOf(growing.parse(text, false))).toEqual(shapeOf(toBlocks(text)));
     }
   });
 
   it('keeps the identity of settled blocks', () => {
     const growing = new GrowingBlocks();
-    const [first] = growing.read('One.\n\nTwo', true);
-    expect(growing.read('One.\n\nTwo and more', true)[0]).toBe(first);
+    const [first] = growing.parse('One.\n\nTwo', true);
+    expect(growing.parse('One.\n\nTwo and more', true)[0]).toBe(first);
   });
 
   it('starts over if the text changes', () => {
     const growing = new GrowingBlocks();
-    growing.read('One.\n\nTwo.\n\nThree.', true);
-    expect(shapeOf(growing.read('Other.', true))).toEqual([['paragraph', 'Other.']]);
+    growing.parse('One.\n\nTwo.\n\nThree.', true);
+    expect(shapeOf(growing.parse('Other.', true))).toEqual([['paragraph', 'Other.']]);
   });
 
   it('resolves links that are defined later when the text is complete', () => {
-    const [paragraph] = new GrowingBlocks().read('See [this][r].\n\n[r]: https://example.com\n', false);
+    const [paragraph] = new GrowingBlocks().parse('See [this][r].\n\n[r]: https://example.com\n', false);
     expect(JSON.stringify(paragraph)).toContain('"href":"https://example.com"');
   });
 });
@@ -52,8 +52,8 @@ describe('one long growing block', () => {
       chars += part.length;
       return toBlocks(part);
     });
-    for (let at = 333; at < whole.length; at += 333) growing.read(whole.slice(0, at), true);
-    const blocks = growing.read(whole, false);
+    for (let at = 333; at < whole.length; at += 333) growing.parse(whole.slice(0, at), true);
+    const blocks = growing.parse(whole, false);
     expect(chars).toBeLessThan(4 * whole.length);
     expect(partsOf(blocks)).toEqual(partsOf(toBlocks(whole)));
   });
@@ -64,8 +64,8 @@ describe('one long growing block', () => {
     const table = '| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n> quoted\n\n| not one |\n';
     for (const whole of [fenced, items, table, `${items}\n${table}\n${fenced}`]) {
       const growing = new GrowingBlocks();
-      for (let at = 1; at < whole.length; at += 1) growing.read(whole.slice(0, at), true);
-      expect(partsOf(growing.read(whole, false))).toEqual(partsOf(toBlocks(whole)));
+      for (let at = 1; at < whole.length; at += 1) growing.parse(whole.slice(0, at), true);
+      expect(partsOf(growing.parse(whole, false))).toEqual(partsOf(toBlocks(whole)));
     }
   });
 });

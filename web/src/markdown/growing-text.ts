@@ -2,24 +2,25 @@ import type { Token, Tokens } from 'marked';
 import { useEffect, useRef, useState } from 'react';
 import { toBlocks } from './lexer.ts';
 
-/** Link definitions can be anywhere and apply everywhere, so links need the complete text. */
+/** Start of a link definition. It can follow the links that use it, so a text with definitions must be parsed completely. */
 // Pattern bound: linear. It starts at a line break and ends before the next one.
-const hasDefinitions = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
+const linkDefinition = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
 
-/** A number that becomes an item of the previous list if a dot follows. */
-const mayBecomeItem = /^ {0,3}\d{1,9}$/;
+/** A number that becomes an item of the previous list if a period follows. */
+const possibleListMarker = /^ {0,3}\d{1,9}$/;
 const initialChars = 8000;
-/** Minimum number of characters to add. */
+/** Minimum number of characters to add per frame. */
 const minChars = 400;
 const maxChars = 8000;
 const maxCompleteChars = 16_000;
-/** Durations of two frames: drawn in time, and far too slow. */
-const goodMs = 42;
-const poorMs = 60;
+/** Two frames that take less than this are fast, so the number of characters increases. */
+const fastMs = 42;
+/** Two frames that take more than this are slow, so the number of characters decreases. */
+const slowMs = 60;
 
 /**
- * Blocks of a text that grows at its end. Only unsettled blocks are parsed again. Settled blocks keep their identity, so that
- * they are not drawn again.
+ * Parser for a text that grows at its end. Parses only unsettled blocks again. Settled blocks keep their identity, so that React
+ * does not render them again.
  */
 export class GrowingBlocks {
   readonly #lex: typeof toBlocks;
@@ -34,17 +35,17 @@ export class GrowingBlocks {
     this.#lex = lex;
   }
 
-  /** `isGrowing`: more text may follow. */
-  read(source: string, isGrowing: boolean): readonly Token[] {
+  /** Returns the blocks of a text. `isGrowing`: more text may follow. */
+  parse(source: string, isGrowing: boolean): readonly Token[] {
     const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
     if (!text.startsWith(this.#text)) this.#forget();
     this.#text = text;
-    if (!isGrowing && hasDefinitions.test(text)) return this.#lex(text);
+    if (!isGrowing && linkDefinition.test(text)) return this.#lex(text);
     const unsettled = text.slice(this.#settledChars);
     const open = parseGrown(this.#first, unsettled, this.#lex) ?? this.#lex(unsettled);
     const all = [...this.#settled, ...open];
     const last = open.findLastIndex(({ type }) => type !== 'space');
-    const settled = mayBecomeItem.test(open[last]?.raw ?? '') ? [] : open.slice(0, Math.max(last, 0));
+    const settled = possibleListMarker.test(open[last]?.raw ?? '') ? [] : open.slice(0, Math.max(last, 0));
     this.#first = open[settled.length];
     if (settled.length > 0) {
       this.#settled = [...this.#settled, ...settled];
@@ -63,8 +64,8 @@ export class GrowingBlocks {
 type Lex = (text: string) => readonly Token[];
 
 /**
- * Parses `text`, which starts with a known block that has grown. Of a long table, list, or code block, only the end is parsed.
- * Returns undefined if all of it must be parsed.
+ * Parses `text`, which starts with a known block that has grown. Parses only the end of a long table, list, or code block. Returns
+ * undefined if the complete text must be parsed.
  */
 function parseGrown(block: Token | undefined, text: string, lex: Lex): readonly Token[] | undefined {
   if (block?.type === 'table') return parseGrownTable(block as Tokens.Table, text, lex);
@@ -98,18 +99,18 @@ function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Tok
 }
 
 // Pattern bound: the user's own tab: one block of an answer.
-const opening = /^(`{3,}|~{3,})[^\n]*\n/;
+const openingFence = /^(`{3,}|~{3,})[^\n]*\n/;
 
 /** All text is code until the closing fence. */
 function parseGrownCode(code: Tokens.Code, text: string): readonly Token[] | undefined {
-  const [line, fence = ''] = opening.exec(code.raw) ?? [];
+  const [line, fence = ''] = openingFence.exec(code.raw) ?? [];
   if (line === undefined || !text.startsWith(code.raw) || code.text.length + line.length < code.raw.length - 1) return undefined;
   const lastLine = Math.max(code.raw.lastIndexOf('\n'), line.length - 1);
   if (text.indexOf(`\n${fence}`, lastLine) !== -1 || /\n {1,3}[`~]{3}/.test(text.slice(lastLine))) return undefined;
   return [{ ...code, raw: text, text: text.slice(line.length).replace(/\n$/, '') }];
 }
 
-/** Returns the part of a growing text to draw now. */
+/** Returns the part of a growing text to render now. */
 export function usePacedText(text: string, isComplete: boolean): string {
   const [pace] = useState(() => new Pace());
   const [visibleChars, setVisibleChars] = useState(Math.min(text.length, initialChars));
@@ -129,40 +130,40 @@ export function usePacedText(text: string, isComplete: boolean): string {
 }
 
 /**
- * Computes how many waiting characters the next frame draws. The number doubles after a fast drawing, halves after a slow one, and
- * grows with the waiting text. A slow drawing is followed by a pause of the same length.
+ * Computes how many waiting characters the next frame renders. The number doubles after a fast frame, halves after a slow frame,
+ * and grows with the waiting text. A slow frame is followed by a pause of the same length.
  */
 export class Pace {
   #chars = minChars;
   #added: { readonly atMs: number; readonly isFull: boolean; frames: number } | undefined;
   #notBeforeMs = 0;
 
-  /** Whether the duration of the last drawing is still unknown. */
+  /** Whether the duration of the last rendering is still unknown. */
   get isMeasuring(): boolean {
     return this.#added !== undefined;
   }
 
   /** Called in each frame. Returns the number of characters to add. `isComplete`: no more text follows. */
   frame(nowMs: number, waitingChars: number, isComplete: boolean): number {
-    if (!this.#isDrawn(nowMs) || waitingChars <= 0 || nowMs < this.#notBeforeMs) return 0;
+    if (!this.#measureFrame(nowMs) || waitingChars <= 0 || nowMs < this.#notBeforeMs) return 0;
     const minimum = Math.min(maxChars, waitingChars / 8);
     const chars = Math.min(waitingChars, isComplete ? maxCompleteChars : Math.max(this.#chars, minimum));
     this.#added = { atMs: nowMs, isFull: chars >= this.#chars, frames: 0 };
     return chars;
   }
 
-  /** Text is drawn in the frame after the one that added it. */
-  #isDrawn(nowMs: number): boolean {
+  /** Measures the last rendering, which ends in the frame after the one that added the text. Returns whether it has ended. */
+  #measureFrame(nowMs: number): boolean {
     const added = this.#added;
     if (added === undefined) return true;
     added.frames += 1;
     if (added.frames < 2) return false;
     this.#added = undefined;
     const tookMs = nowMs - added.atMs;
-    if (tookMs > poorMs) {
+    if (tookMs > slowMs) {
       this.#chars = Math.max(minChars, this.#chars / 2);
       this.#notBeforeMs = nowMs + tookMs;
-    } else if (tookMs < goodMs && added.isFull) this.#chars = Math.min(maxChars, this.#chars * 2);
+    } else if (tookMs < fastMs && added.isFull) this.#chars = Math.min(maxChars, this.#chars * 2);
     return true;
   }
 }

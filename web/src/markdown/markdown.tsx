@@ -38,7 +38,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
   const isUnfinished = isGrowing || visibleText.length < text.length;
   // A complete text is shown as its source below until it is parsed.
   const isEndInSight = isGrowing || !isUnfinished;
-  const tokens = useMemo(() => blocks.read(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
+  const tokens = useMemo(() => blocks.parse(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
   const parts = useMemo(() => toParts(tokens), [tokens]);
   return (
     <div className="markdown" aria-busy={isUnfinished}>

@@ -2,8 +2,8 @@ import type { OfflineStrings } from './offline-english.ts';
 
 export const offlineFrench: OfflineStrings = {
   away: (isOffline) =>
-    `${isOffline ? 'Vous êtes hors ligne.' : 'Le service est injoignable.'} Voici les conversations que ce navigateur a gardées, en lecture seule.`,
+    `${isOffline ? 'Vous êtes hors ligne.' : 'Le service est injoignable.'} Vous pouvez lire les conversations enregistrées dans ce navigateur.`,
   back: 'Le service est de nouveau joignable. Connectez-vous pour continuer à écrire.',
   choose: 'Choisissez une conversation pour la lire.',
-  noConversations: 'Ce navigateur n’a gardé aucune de vos conversations.',
+  noConversations: 'Aucune conversation n’est enregistrée dans ce navigateur.',
 };

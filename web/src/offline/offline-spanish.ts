@@ -2,8 +2,8 @@ import type { OfflineStrings } from './offline-english.ts';
 
 export const offlineSpanish: OfflineStrings = {
   away: (isOffline) =>
-    `${isOffline ? 'Estás sin conexión.' : 'No se puede acceder al servicio.'} Estas son las conversaciones que guarda este navegador, solo para leer.`,
+    `${isOffline ? 'Estás sin conexión.' : 'No se puede contactar con el servicio.'} Puedes leer las conversaciones guardadas en este navegador.`,
   back: 'El servicio vuelve a estar disponible. Inicia sesión para seguir escribiendo.',
   choose: 'Elige una conversación para leerla.',
-  noConversations: 'Este navegador no guarda ninguna conversación tuya.',
+  noConversations: 'No hay conversaciones guardadas en este navegador.',
 };

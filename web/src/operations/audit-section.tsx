@@ -126,8 +126,8 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
           name: strings.action,
           render: ({ action }) => (Object.hasOwn(strings.actions, action) ? strings.actions[action] : action),
         },
-        { name: strings.who, render: ({ user }) => user },
-        { name: strings.object, render: (record) => <Target {...record} /> },
+        { name: strings.user, render: ({ user }) => user },
+        { name: strings.target, render: (record) => <Target {...record} /> },
         { name: strings.details, render: ({ details }) => <Details details={details} /> },
       ]}
     />

@@ -42,7 +42,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
           <div className="refreshing">
             <label>
               <input type="checkbox" checked={isOn} onChange={() => setIsOn(!isOn)} />
-              {strings.byItself}
+              {strings.autoRefresh}
             </label>
             <button type="button" className="button" onClick={() => setRound((now) => now + 1)}>
               <Icon name="again" />
@@ -150,7 +150,7 @@ function HealthSection({ state }: { readonly state: NodeState }) {
             <dt>{getName(strings, holds)}</dt>
             <dd>
               {getName(strings, kind)}
-              {isUnavailable && <strong className="trouble"> · {strings.away}</strong>}
+              {isUnavailable && <strong className="trouble"> · {strings.unreachable}</strong>}
             </dd>
           </div>
         ))}

@@ -100,7 +100,7 @@ function State({ upstream }: { readonly upstream: Upstream }) {
       {refusedStatus !== undefined && state === 'ok' ? strings.refusedLast(refusedStatus) : stateText}
       {state === 'ok' && failuresInARow > 0 && <span className="soft small">{strings.failedLast(failuresInARow)}</span>}
       {refusedStatus !== undefined && state === 'ok' && <span className="soft small">{strings.refusedHint(refusedStatus)}</span>}
-      {offUntilMs !== undefined && <span className="soft small">{strings.backAt(toMoment(offUntilMs, language))}</span>}
+      {offUntilMs !== undefined && <span className="soft small">{strings.pausedUntil(toMoment(offUntilMs, language))}</span>}
     </span>
   );
 }

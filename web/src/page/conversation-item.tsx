@@ -68,7 +68,7 @@ export function ConversationItem({ summary, query, excerpt }: ConversationItemPr
           </Suspense>
         )}
       </a>
-      {status !== 'still' && (
+      {status !== 'idle' && (
         <span
           className={`head-standing ${status}`}
           role="img"
@@ -117,8 +117,8 @@ function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary
   );
 }
 
-/** Whether an answer of the chat is in progress, or arrived while the user was elsewhere. */
-function useReplyStatus(id: string, isOpen: boolean): 'still' | 'answering' | 'answered' {
+/** Returns `answering` while a reply is in progress, and `answered` if it ended while another page was open. */
+function useReplyStatus(id: string, isOpen: boolean): 'idle' | 'answering' | 'answered' {
   const { library, replyRunner } = usePage();
   const isAnswering = useSyncExternalStore(library.subscribe, () => replyRunner.isAnswering(id));
   const [isUnseen, setIsUnseen] = useState(false);
@@ -128,5 +128,5 @@ function useReplyStatus(id: string, isOpen: boolean): 'still' | 'answering' | 'a
     return undefined;
   }, [isOpen, isAnswering]);
   if (isAnswering) return 'answering';
-  return isUnseen ? 'answered' : 'still';
+  return isUnseen ? 'answered' : 'idle';
 }

@@ -5,7 +5,7 @@ import type { Library } from '../conversation/library.ts';
 import type { Outbox } from '../conversation/outbox.ts';
 import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
-import { type Deployment, getPlainName } from '../service/deployments.ts';
+import { type Deployment, getReadableName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import type { Route } from './route.ts';
 import type { UndoOffer } from './undo-offer.ts';
@@ -67,5 +67,5 @@ export function useConversation(id: string): Conversation | undefined {
 /** Returns a function that returns the name of a deployment, or its ID if it is not available to the user. */
 export function useGetName(): (id: string) => string {
   const { deployments } = usePage();
-  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? getPlainName(id);
+  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? getReadableName(id);
 }

@@ -61,7 +61,7 @@ export async function openSession(service: Service, knownUser: string | undefine
       service,
       library,
       nextFrame,
-      canReason: (id) => deployments.some((deployment) => deployment.id === id && deployment.reasons),
+      canReason: (id) => deployments.some((deployment) => deployment.id === id && deployment.canReason),
     },
     ...(canName && { onReplyDone: (id) => void createTitle({ service, library, model: String(titleModel) }, id) }),
   });

@@ -30,7 +30,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { askConfirmation, dialog } = useConfirmation();
   const [isFailed, setIsFailed] = useState(false);
   const removeAll = async (): Promise<void> => {
-    if (!(await askConfirmation(strings.deleteAllQuestion, strings.deleteForGood))) return;
+    if (!(await askConfirmation(strings.deleteAllQuestion, strings.confirmDelete))) return;
     replyRunner.stopAll();
     await library.removeAll().then(
       () => go({ at: 'new' }),

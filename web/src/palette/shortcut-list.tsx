@@ -18,7 +18,7 @@ const groups: readonly (readonly [StringKey, readonly Shortcut[]])[] = [
       ['find', 'Mod K'],
       ['begin', 'Mod Shift O'],
       ['list', '?', 'Mod /'],
-      ['leave', 'Esc'],
+      ['closeDialog', 'Esc'],
     ],
   ],
   [

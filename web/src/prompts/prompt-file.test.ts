@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findFreeName, readPromptFile, toPromptFile } from './prompt-file.ts';
+import { findUnusedName, readPromptFile, toPromptFile } from './prompt-file.ts';
 
 const prompts = [{ name: 'Greeting', content: 'Hello {{name}}' }];
 
@@ -24,6 +24,6 @@ it.each(['', 'text', '{}', '[]', '[5]', '[{"name":"x"}]', '{"prompts":{}}'])(
 );
 
 it('adds a number to a used name within the maximum length', () => {
-  expect(findFreeName('a', new Set(['a', 'a (2)']))).toBe('a (3)');
-  expect(findFreeName('x'.repeat(60), new Set(['x'.repeat(60)]))).toHaveLength(60);
+  expect(findUnusedName('a', new Set(['a', 'a (2)']))).toBe('a (3)');
+  expect(findUnusedName('x'.repeat(60), new Set(['x'.repeat(60)]))).toHaveLength(60);
 });

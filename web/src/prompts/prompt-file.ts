@@ -24,8 +24,8 @@ export function toPromptFile(prompts: readonly PromptFileEntry[]): Blob {
  */
 export function readPromptFile(text: string): readonly PromptFileEntry[] | undefined {
   const value = tryParseJson(text);
-  const listed = isJsonObject(value) ? (value.prompts ?? value.promptGroups) : value;
-  const prompts = Array.isArray(listed) ? listed.filter(isJsonObject).flatMap(readPrompt).slice(0, maxPrompts) : [];
+  const entries = isJsonObject(value) ? (value.prompts ?? value.promptGroups) : value;
+  const prompts = Array.isArray(entries) ? entries.filter(isJsonObject).flatMap(readPrompt).slice(0, maxPrompts) : [];
   return prompts.length === 0 ? undefined : prompts;
 }
 
@@ -40,11 +40,11 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** Returns a free name: the name of the file, or the same with a number. */
-export function findFreeName(name: string, usedNames: ReadonlySet<string>): string {
+/** Returns `name` if it is not in use, otherwise `name` with a number. */
+export function findUnusedName(name: string, usedNames: ReadonlySet<string>): string {
   for (let number = 2, next = name; ; number += 1) {
     if (!usedNames.has(next)) return next;
-    const end = ` (${number})`;
-    next = name.slice(0, maxNameLength - end.length) + end;
+    const suffix = ` (${number})`;
+    next = name.slice(0, maxNameLength - suffix.length) + suffix;
   }
 }

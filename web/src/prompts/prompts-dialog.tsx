@@ -11,7 +11,7 @@ import '../forms/forms.css';
 import '../parts/question-dialog.css';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import type { Service } from '../service/service.ts';
-import { findFreeName, maxPromptFileBytes, type PromptFileEntry, readPromptFile, toPromptFile } from './prompt-file.ts';
+import { findUnusedName, maxPromptFileBytes, type PromptFileEntry, readPromptFile, toPromptFile } from './prompt-file.ts';
 
 interface PromptsDialogProps {
   readonly names: readonly string[];
@@ -90,7 +90,7 @@ export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
             {strings.close}
           </button>
           <button type="submit" className="button primary">
-            {strings.keepPreset}
+            {strings.savePreset}
           </button>
         </div>
       </form>
@@ -114,14 +114,14 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
   const importFile = async (file: File): Promise<void> => {
     const imported = file.size > maxPromptFileBytes ? undefined : readPromptFile(await file.text());
     setStatus(
-      imported === undefined ? strings.noPromptsIn(file.name) : strings.broughtIn(await addPrompts(service, imported, names)),
+      imported === undefined ? strings.noPromptsIn(file.name) : strings.imported(await addPrompts(service, imported, names)),
     );
   };
   return (
     <>
       <div className="row">
         <button type="button" className="button slim" onClick={() => input.current?.click()}>
-          {strings.bringIn}
+          {strings.importPrompts}
         </button>
         {names.length > 0 && (
           <button type="button" className="button slim" onClick={() => attempt(savePrompts(service, names, strings.prompts))}>
@@ -130,7 +130,7 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
         )}
       </div>
       <input
-        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.bringIn }}
+        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.importPrompts }}
         onChange={({ target }) => {
           const [file] = target.files ?? [];
           if (file !== undefined) attempt(importFile(file));
@@ -157,7 +157,7 @@ async function addPrompts(service: Service, imported: readonly PromptFileEntry[]
   let added = 0;
   for (const { name, content } of imported) {
     if (usedNames.has(name) && (await readPrompt(service, 'said', name)).content === content) continue;
-    const newName = findFreeName(name, usedNames);
+    const newName = findUnusedName(name, usedNames);
     await savePrompt(service, 'said', { name: newName, content });
     usedNames.add(newName);
     added += 1;

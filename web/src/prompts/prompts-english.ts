@@ -5,10 +5,10 @@ export const promptsEnglish = {
   promptName: 'Name',
   promptText: 'Text',
   managePrompts: 'Manage prompts…',
-  bringIn: 'Import from a file…',
+  importPrompts: 'Import from a file…',
   saveAll: 'Save all as a file',
   saveOne: (name: string) => `Save “${name}” as a file`,
-  broughtIn: (count: number) => (count === 1 ? 'One prompt was added.' : `${count} prompts were added.`),
+  imported: (count: number) => (count === 1 ? 'One prompt was added.' : `${count} prompts were added.`),
   noPromptsIn: (file: string) => `${file} contains no readable prompts.`,
 };
 

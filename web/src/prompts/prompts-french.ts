@@ -6,13 +6,13 @@ const plural = createPlural('fr');
 export const promptsFrench: PromptsStrings = {
   prompts: 'Vos prompts',
   promptsHint:
-    'Gardez les textes que vous utilisez souvent ; / au début d’un message les affiche. Les champs comme {{ville}} se remplissent avec la touche Tab.',
+    'Enregistrez les textes que vous utilisez souvent. Tapez / au début d’un message pour en insérer un. Tab passe d’un champ à l’autre, comme {{ville}}.',
   promptName: 'Nom',
   promptText: 'Texte',
-  managePrompts: 'Ajouter et modifier des prompts…',
-  bringIn: 'Importer un fichier…',
+  managePrompts: 'Gérer les prompts…',
+  importPrompts: 'Importer un fichier…',
   saveAll: 'Tout enregistrer dans un fichier',
   saveOne: (name) => `Enregistrer « ${name} » dans un fichier`,
-  broughtIn: (count) => `${count} ${plural(count, 'prompt ajouté', 'prompts ajoutés')}.`,
+  imported: (count) => `${count} ${plural(count, 'prompt ajouté', 'prompts ajoutés')}.`,
   noPromptsIn: (file) => `${file} ne contient aucun prompt lisible.`,
 };

@@ -6,13 +6,13 @@ const plural = createPlural('es');
 export const promptsSpanish: PromptsStrings = {
   prompts: 'Tus prompts',
   promptsHint:
-    'Guarda los textos que usas a menudo; una / al principio de un mensaje los muestra. Los huecos como {{ciudad}} se rellenan con la tecla Tab.',
+    'Guarda los textos que usas a menudo. Escribe / al principio de un mensaje para insertar uno. Tab recorre sus huecos, como {{ciudad}}.',
   promptName: 'Nombre',
   promptText: 'Texto',
-  managePrompts: 'Añadir y editar prompts…',
-  bringIn: 'Importar de un archivo…',
+  managePrompts: 'Gestionar prompts…',
+  importPrompts: 'Importar de un archivo…',
   saveAll: 'Guardar todos en un archivo',
   saveOne: (name) => `Guardar «${name}» en un archivo`,
-  broughtIn: (count) => `${count} ${plural(count, 'prompt añadido', 'prompts añadidos')}.`,
+  imported: (count) => `${count} ${plural(count, 'prompt añadido', 'prompts añadidos')}.`,
   noPromptsIn: (file) => `${file} no contiene prompts legibles.`,
 };

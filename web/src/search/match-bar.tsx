@@ -19,11 +19,11 @@ interface MatchBarProps {
 export function MatchBar({ conversation, query }: MatchBarProps) {
   const strings = useSearchStrings();
   const { go } = usePage();
-  const { count, at, goTo } = useMarks(conversation, query);
-  const step = (direction: 'up' | 'down', name: string, by: number) => (
+  const { count, index, goTo } = useMarks(conversation, query);
+  const renderStepButton = (direction: 'up' | 'down', name: string, offset: number) => (
     <button
       {...{ type: 'button', className: `icon-button ${direction}`, 'aria-label': name, title: name, disabled: count < 2 }}
-      onClick={() => goTo((at + by + count) % count)}
+      onClick={() => goTo((index + offset + count) % count)}
     >
       <Icon name="down" />
     </button>
@@ -33,12 +33,12 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
       <Icon name="search" />
       <span className="found-query">{query}</span>
       <span className="soft" role="status">
-        {count === 0 ? strings.notInText : strings.position(at + 1, count)}
+        {count === 0 ? strings.notInText : strings.position(index + 1, count)}
       </span>
-      {step('up', strings.earlier, -1)}
-      {step('down', strings.later, 1)}
+      {renderStepButton('up', strings.earlier, -1)}
+      {renderStepButton('down', strings.later, 1)}
       <button
-        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.markNoMore, title: strings.markNoMore }}
+        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.removeHighlights, title: strings.removeHighlights }}
         onClick={() => go({ at: 'conversation', id: conversation.id })}
       >
         <Icon name="close" />
@@ -47,7 +47,7 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
   );
 }
 
-/** Texts of the search, in a separate chunk that only the search loads. */
+/** Returns the strings of the search, which are in a separate chunk that only the search loads. */
 function useSearchStrings(): SearchStrings {
   return useLocalizedStrings({ en: searchEnglish, de: searchGerman, fr: searchFrench, es: searchSpanish });
 }

@@ -4,7 +4,7 @@ export const searchEnglish = {
   notInText: 'only in the title',
   earlier: 'Previous match',
   later: 'Next match',
-  markNoMore: 'Remove highlights',
+  removeHighlights: 'Remove highlights',
 };
 
 export type SearchStrings = typeof searchEnglish;

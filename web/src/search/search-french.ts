@@ -4,7 +4,7 @@ export const searchFrench: SearchStrings = {
   inConversation: 'Trouvé dans cette conversation',
   position: (at, count) => `${at} sur ${count}`,
   notInText: 'seulement dans le titre',
-  earlier: 'Passage précédent',
-  later: 'Passage suivant',
-  markNoMore: 'Ne plus surligner les mots',
+  earlier: 'Résultat précédent',
+  later: 'Résultat suivant',
+  removeHighlights: 'Retirer le surlignage',
 };

@@ -4,7 +4,7 @@ export const searchGerman: SearchStrings = {
   inConversation: 'Gefunden in diesem Gespräch',
   position: (at, count) => `${at} von ${count}`,
   notInText: 'nur im Titel',
-  earlier: 'Vorige Stelle',
-  later: 'Nächste Stelle',
-  markNoMore: 'Wörter nicht mehr hervorheben',
+  earlier: 'Vorheriger Treffer',
+  later: 'Nächster Treffer',
+  removeHighlights: 'Hervorhebungen entfernen',
 };

@@ -4,7 +4,7 @@ export const searchSpanish: SearchStrings = {
   inConversation: 'Encontrado en esta conversación',
   position: (at, count) => `${at} de ${count}`,
   notInText: 'solo en el título',
-  earlier: 'Lugar anterior',
-  later: 'Lugar siguiente',
-  markNoMore: 'No resaltar más las palabras',
+  earlier: 'Resultado anterior',
+  later: 'Resultado siguiente',
+  removeHighlights: 'Quitar el resaltado',
 };

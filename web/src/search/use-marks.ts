@@ -14,7 +14,7 @@ const updateAfterMs = 100;
 interface Marks {
   readonly count: number;
   /** Zero-based index of the match in view. */
-  readonly at: number;
+  readonly index: number;
   readonly goTo: (at: number) => void;
 }
 
@@ -79,7 +79,7 @@ export function useMarks(conversation: Conversation, query: string): Marks {
     setAt(next);
     scrollTo(next);
   };
-  return { count, at, goTo };
+  return { count, index: at, goTo };
 }
 
 /** After one of these events, the user controls the scroll position. */

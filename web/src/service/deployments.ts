@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
-export const makers = ['operator', 'self', 'other'] as const;
-type Maker = (typeof makers)[number];
+export const deploymentOwners = ['operator', 'self', 'other'] as const;
+type DeploymentOwner = (typeof deploymentOwners)[number];
 
 /** A model or application that the signed-in user may use. */
 export interface Deployment {
@@ -13,33 +13,33 @@ export interface Deployment {
   readonly iconUrl: string | undefined;
   readonly isApplication: boolean;
   /** Owner: the operator, the user, or another user. */
-  readonly maker: Maker;
+  readonly owner: DeploymentOwner;
   /** Position in the list of the service. Configured deployments keep their order. */
-  readonly place: number;
+  readonly position: number;
   readonly requiresConsent: boolean;
   readonly dependencies: readonly string[];
   /** Accepted MIME types of attachments. Undefined if unknown. */
   readonly attachmentTypes: readonly string[] | undefined;
-  /** Whether it calls client tools. */
+  /** Whether it can call client tools. */
   readonly hasTools: boolean;
-  /** Whether it thinks before it answers, with an adjustable effort. */
-  readonly reasons: boolean;
+  /** Whether it supports reasoning with an adjustable effort. */
+  readonly canReason: boolean;
   /** Context window in tokens. Undefined if unknown. */
   readonly contextTokens: number | undefined;
   /** USD per token. */
   readonly pricing: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
-const savedByUsers = 'applications/';
+const savedIdPrefix = 'applications/';
 
-/** Lists the user's deployments: those of the service, then the user's own, then shared ones, each sorted by name. */
+/** Lists the available deployments: configured ones, then the user's own, then those of other users, each sorted by name. */
 export async function listDeployments(service: Service): Promise<readonly Deployment[]> {
   const answer = await service.json('openai/deployments');
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
-  const chatting = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
-  const isAnySaved = chatting.some(({ id }) => toText(id)?.startsWith(savedByUsers));
-  const ownPrefix = isAnySaved ? `${savedByUsers}${await readBucket(service).catch(() => '')}/` : savedByUsers;
-  return chatting
+  const chatItems = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
+  const hasSavedItems = chatItems.some(({ id }) => toText(id)?.startsWith(savedIdPrefix));
+  const ownPrefix = hasSavedItems ? `${savedIdPrefix}${await readBucket(service).catch(() => '')}/` : savedIdPrefix;
+  return chatItems
     .map((item, index) => toDeployment(item, index, ownPrefix))
     .sort((left, right) => getRank(left) - getRank(right) || left.name.localeCompare(right.name));
 }
@@ -50,22 +50,22 @@ export async function readBucket(service: Service): Promise<string> {
   return isJsonObject(answer) ? String(answer.bucket) : '';
 }
 
-function getRank({ maker }: Deployment): number {
-  return makers.indexOf(maker);
+function getRank({ owner }: Deployment): number {
+  return deploymentOwners.indexOf(owner);
 }
 
 /**
- * Returns the starter prompts of a deployment, an empty list if it has no such prompts. Prompts of another user's application
- * come from the listing. Its configuration may be a program of that user, which must not learn of visitors who have sent nothing.
+ * Returns the starter prompts of a deployment, or an empty list. Reads the prompts of another user's application from the listing.
+ * That user may control its configuration endpoint, which must not receive requests before the user has sent a message.
  */
 export async function readStarters(
   service: Service,
-  { id, maker }: Pick<Deployment, 'id' | 'maker'>,
+  { id, owner }: Pick<Deployment, 'id' | 'owner'>,
 ): Promise<readonly string[]> {
-  const path = maker === 'other' ? `openai/applications/${encodePath(id)}` : `v1/deployments/${encodePath(id)}/configuration`;
+  const path = owner === 'other' ? `openai/applications/${encodePath(id)}` : `v1/deployments/${encodePath(id)}/configuration`;
   const answer = await service.json(path).catch(() => undefined);
-  const form = maker === 'other' && isJsonObject(answer) ? answer.application_properties : answer;
-  return isJsonObject(form) ? toTexts(form.starters) : [];
+  const settings = owner === 'other' && isJsonObject(answer) ? answer.application_properties : answer;
+  return isJsonObject(settings) ? toTexts(settings.starters) : [];
 }
 
 /** `ownPrefix`: ID prefix of the user's own deployments. */
@@ -74,26 +74,27 @@ function toDeployment(item: JsonObject, position: number, ownPrefix: string): De
   const id = toText(item.id) ?? '';
   return {
     id,
-    name: toText(item.display_name) ?? getPlainName(id),
+    name: toText(item.display_name) ?? getReadableName(id),
     version: toText(item.display_version),
     description: toText(item.description) ?? '',
     iconUrl: toText(item.icon_url),
     isApplication: item.object !== 'model',
-    maker: !id.startsWith(savedByUsers) ? 'operator' : id.startsWith(ownPrefix) ? 'self' : 'other',
-    place: position,
+    owner: !id.startsWith(savedIdPrefix) ? 'operator' : id.startsWith(ownPrefix) ? 'self' : 'other',
+    position,
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: toTexts(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? toTexts(item.input_attachment_types) : undefined,
     hasTools: features.tools === true,
-    reasons: features.reasoning === true || (isJsonObject(item.defaults) && toText(item.defaults.reasoning_effort) !== undefined),
-    contextTokens: toContext(item.limits),
+    canReason:
+      features.reasoning === true || (isJsonObject(item.defaults) && toText(item.defaults.reasoning_effort) !== undefined),
+    contextTokens: toContextTokens(item.limits),
     pricing: toPricing(item.pricing),
   };
 }
 
-/** Returns a readable name for an ID. For unnamed deployments of users, it is the last part. */
-export function getPlainName(id: string): string {
-  const last = id.startsWith(savedByUsers) ? (id.split('/').at(-1) ?? id) : id;
+/** Returns a readable name for an ID: the last segment for a saved deployment, otherwise the complete ID. */
+export function getReadableName(id: string): string {
+  const last = id.startsWith(savedIdPrefix) ? (id.split('/').at(-1) ?? id) : id;
   try {
     return decodeURIComponent(last);
   } catch {
@@ -107,7 +108,7 @@ function toPricing(pricing: unknown): Deployment['pricing'] {
   return Number.isFinite(prompt + completion) ? { prompt, completion } : undefined;
 }
 
-function toContext(limits: unknown): number | undefined {
+function toContextTokens(limits: unknown): number | undefined {
   if (!isJsonObject(limits)) return undefined;
   const tokens = limits.max_prompt_tokens ?? limits.max_total_tokens;
   return typeof tokens === 'number' ? tokens : undefined;

@@ -84,7 +84,7 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
   return (
     <>
       <p>{strings.intro}</p>
-      <p className="soft small">{strings.what(toPersonName(user))}</p>
+      <p className="soft small">{strings.linkContent(toPersonName(user))}</p>
       {files !== undefined && <SharedFiles files={files} />}
       {link === '' ? (
         <form className="share-new" onSubmit={(event) => void create(event)}>
@@ -97,7 +97,7 @@ function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
             ))}
           </select>
           <button type="submit" className="button primary" disabled={isCreatingVectors || files === undefined}>
-            {strings.make}
+            {strings.createLink}
           </button>
         </form>
       ) : (

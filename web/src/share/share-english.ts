@@ -1,7 +1,7 @@
 export const shareEnglish = {
   title: 'Share with a link',
   intro: 'Anyone who has the link and can sign in here can read this chat as it is now. Later messages are not shared.',
-  what: (name: string) =>
+  linkContent: (name: string) =>
     `The link shows the questions, the answers, their files, and your name, “${name}”. It does not show steps, thoughts, or settings.`,
   files: (count: number) => (count === 1 ? 'This file is shared' : `These ${count} files are shared`),
   noFiles: 'No files are shared.',
@@ -9,7 +9,7 @@ export const shareEnglish = {
   fromAnswer: 'From an answer',
   worksFor: 'The link works for',
   days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
-  make: 'Create a link',
+  createLink: 'Create a link',
   link: 'Link',
   copyLink: 'Copy the link',
   once: 'Copy it now. It is not shown again.',
@@ -21,11 +21,11 @@ export const shareEnglish = {
   revoked: 'The link is revoked and no longer works.',
   shared: 'Shared chat',
   sharedBy: (name: string, date: string) => `Shared by ${name} on ${date}`,
-  asThen: (date: string) => `This is the chat as of that date. The link works until ${date}.`,
-  goOn: 'Continue in a copy',
-  goOnWhat: (name: string) => `The copy is private. ${name} does not see your messages in it.`,
+  snapshotNote: (date: string) => `This is the chat as it was then. The link works until ${date}.`,
+  continueInCopy: 'Continue in a copy',
+  copyIsPrivate: (name: string) => `The copy is private. ${name} does not see your messages in it.`,
   copying: 'Copying…',
-  filesUnavailable: 'Some of its files are no longer available. The copy has only their names.',
+  filesUnavailable: 'Some files are no longer available. The copy contains only their names.',
   notFound: 'This link no longer works',
   notFoundReason: 'It was revoked or has expired, or the chat was deleted. Ask the sender for a new link.',
   newConversation: 'Start a new chat',

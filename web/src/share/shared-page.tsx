@@ -72,7 +72,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
           <div className="shared-head">
             <h1>{title || common.untitled}</h1>
             <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
-            <p className="soft small">{strings.asThen(date.format(expiresAtMs))}</p>
+            <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
           </div>
           {turns.map((turn, at) => (
             <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
@@ -113,9 +113,9 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
   return (
     <div className="shared-end">
       <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void createCopy()}>
-        {isCopying ? strings.copying : strings.goOn}
+        {isCopying ? strings.copying : strings.continueInCopy}
       </button>
-      <p className="soft small">{strings.goOnWhat(toPersonName(shared.from))}</p>
+      <p className="soft small">{strings.copyIsPrivate(toPersonName(shared.from))}</p>
       <ErrorMessage error={error} />
     </div>
   );

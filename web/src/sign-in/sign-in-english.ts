@@ -1,21 +1,22 @@
 export const signInEnglish = {
   signInTitle: 'Welcome',
   sharedWaits: 'Someone shared a chat with you. Sign in to read it.',
-  signInHint: 'Enter your key. It stays in this tab and is forgotten when you close the tab.',
+  signInHint: 'Enter the key that you received. It stays in this tab and is forgotten when you close the tab.',
   signingIn: 'Signing in…',
   signInWith: (name: string) => `Sign in with ${name}`,
   orWithKey: 'or with a key',
   signedOutHere: (name: string) => `You are signed out here. You may still be signed in to ${name} in this browser.`,
   signOutThere: (name: string) => `Sign out of ${name} too`,
   signInStale: 'This sign-in was not started in this tab, or it took too long. Start again.',
-  signInForeign: (name: string) => `The sign-in response is not from ${name}. It was ignored.`,
+  signInForeign: (name: string) => `The sign-in response is not from ${name} and was ignored. Sign in again.`,
   signInDeclined: (name: string) => `The sign-in was canceled or declined at ${name}.`,
   signInRefused: (name: string, why: string) => `${name} rejected the sign-in: ${why}`,
   signInUnavailable: (name: string) => `${name} cannot be reached right now. Try again in a moment.`,
   signInUnreachable: (name: string) =>
     `${name} does not respond to this page. If this continues, tell your administrator: ${name} must accept requests from this address.`,
   signInUnusable: (name: string) => `The sign-in response from ${name} cannot be used. Tell your administrator.`,
-  signInNeedsHttps: (name: string) => `Signing in with ${name} works only over HTTPS. Open this page with its https address.`,
+  signInNeedsHttps: (name: string) =>
+    `Signing in with ${name} works only over HTTPS. Open this page with an address that starts with https://.`,
   keyLabel: (project: string) => `${project} (key)`,
   linkOfAnother: (here: string, there: string) =>
     `You are signed in as ${here}. This link signs you in as ${there}. Do you want to switch?`,

@@ -3,28 +3,29 @@ import type { SignInStrings } from './sign-in-english.ts';
 export const signInGerman: SignInStrings = {
   signInTitle: 'Willkommen',
   sharedWaits: 'Jemand hat ein Gespräch mit dir geteilt. Melde dich an, um es zu lesen.',
-  signInHint: 'Gib den Schlüssel ein, den du bekommen hast. Er bleibt in diesem Tab und wird vergessen, wenn du ihn schließt.',
+  signInHint:
+    'Gib den Schlüssel ein, den du bekommen hast. Er bleibt in diesem Tab und wird vergessen, wenn du den Tab schließt.',
   signingIn: 'Anmeldung läuft …',
   signInWith: (name) => `Mit ${name} anmelden`,
   orWithKey: 'oder mit einem Schlüssel',
-  signedOutHere: (name) => `Du bist hier abgemeldet. ${name} kennt dich in diesem Browser vielleicht noch.`,
+  signedOutHere: (name) => `Du bist hier abgemeldet. Bei ${name} bist du in diesem Browser vielleicht noch angemeldet.`,
   signOutThere: (name) => `Auch bei ${name} abmelden`,
-  signInStale: 'Diese Anmeldung wurde nicht in diesem Tab begonnen, oder sie hat zu lange gedauert. Beginne noch einmal.',
-  signInForeign: (name) => `Was zurückkam, stammt nicht von ${name}. Es wurde nicht verwendet.`,
+  signInStale: 'Diese Anmeldung wurde nicht in diesem Tab begonnen, oder sie hat zu lange gedauert. Beginne von vorn.',
+  signInForeign: (name) => `Die Antwort auf die Anmeldung stammt nicht von ${name} und wurde verworfen. Melde dich neu an.`,
   signInDeclined: (name) => `Die Anmeldung wurde bei ${name} abgebrochen oder abgelehnt.`,
   signInRefused: (name, why) => `${name} hat die Anmeldung abgelehnt: ${why}`,
-  signInUnavailable: (name) => `${name} ist gerade nicht zu erreichen. Versuche es gleich noch einmal.`,
+  signInUnavailable: (name) => `${name} ist gerade nicht erreichbar. Versuche es gleich noch einmal.`,
   signInUnreachable: (name) =>
-    `${name} antwortet dieser Seite nicht. Bleibt es dabei, sag es denen, die diesen Dienst betreiben: ${name} muss Anfragen von dieser Adresse annehmen.`,
-  signInUnusable: (name) => `${name} gab nichts, was sich verwenden lässt. Sag es denen, die diesen Dienst betreiben.`,
-  signInNeedsHttps: (name) => `Die Anmeldung mit ${name} geht nur über https. Öffne diese Seite unter ihrer https-Adresse.`,
+    `${name} antwortet dieser Seite nicht. Wenn das so bleibt, sag es deinem Administrator: ${name} muss Anfragen von dieser Adresse annehmen.`,
+  signInUnusable: (name) => `Die Antwort von ${name} auf die Anmeldung ist nicht verwendbar. Sag es deinem Administrator.`,
+  signInNeedsHttps: (name) =>
+    `Die Anmeldung mit ${name} funktioniert nur über HTTPS. Öffne diese Seite mit einer Adresse, die mit https:// beginnt.`,
   keyLabel: (project) => `${project} (Schlüssel)`,
   linkOfAnother: (here, there) =>
     `Du bist als ${here} angemeldet. Dieser Link meldet dich als ${there} an. Möchtest du wechseln?`,
   linkOfUnknown: (here) =>
-    `Du bist als ${here} angemeldet. Dieser Link meldet dich unter einem anderen Namen an. Möchtest du wechseln?`,
-  linkRefused: (here) =>
-    `Dieser Link enthält einen Schlüssel, den dieser Dienst nicht annimmt. Du bleibst als ${here} angemeldet.`,
+    `Du bist als ${here} angemeldet. Dieser Link meldet dich als anderer Benutzer an. Möchtest du wechseln?`,
+  linkRefused: (here) => `Der Schlüssel in diesem Link funktioniert nicht. Du bleibst als ${here} angemeldet.`,
   switchUser: 'Wechseln',
   stay: 'Angemeldet bleiben',
 };

@@ -3,7 +3,7 @@ export const dictationEnglish = {
   dictate: 'Dictate',
   stopDictating: 'Stop dictating',
   heardHere: 'Your speech becomes text on this device.',
-  heardByMaker: 'Your speech is sent to the browser’s maker, who turns it into text.',
+  heardByMaker: 'Your speech is sent to the company that makes your browser, which turns it into text.',
   dictationFailed: 'The browser did not record your speech. Allow the microphone for this page, or try again.',
 };
 

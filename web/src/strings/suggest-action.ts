@@ -2,11 +2,12 @@ import type { ErrorDetails } from '../service/service-error.ts';
 import type { Strings } from './english.ts';
 import { formatTimeUntil } from './format-time-until.ts';
 
-/** Language context, and the time of the error. */
+/** Language context, the time of the error, and whether it is the error of an answer. */
 interface SuggestionContext {
   readonly strings: Strings;
   readonly language: string;
   readonly atMs?: number;
+  readonly isAnswer?: boolean;
 }
 
 /** Suggests an action by code, else by status. */
@@ -18,16 +19,28 @@ export function suggestAction(error: ErrorDetails, context: SuggestionContext): 
   if (code === 'unknown_addon') return strings.adviceTools;
   if (code === 'control_not_offered') return strings.adviceControl;
   if (/^(token|request|cost)_limit_exceeded$/.test(code))
-    return time === undefined ? strings.adviceRetry : strings.adviceLimit(time);
+    return time === undefined ? suggestRetry(context) : strings.adviceLimit(time);
   if (time !== undefined) return strings.adviceWait(time);
-  if (status === 0) return strings.adviceConnection;
-  if (status === 401) return strings.adviceSignIn;
   if (code === 'route_not_found' || code === 'method_not_allowed') return strings.adviceOff;
+  if (code === 'context_length_exceeded') return strings.adviceTooLong;
   // If an object other than the answering deployment is missing, another deployment does not help.
   if (/_not_found$/.test(code) && !/^(?:deployment|model)_/.test(code)) return '';
-  if (status === 403 || status === 404) return strings.adviceAccess;
-  if (status === 400 || status === 413 || status === 415) return strings.adviceRequest;
-  return strings.adviceRetry;
+  return suggestByStatus(status, context);
+}
+
+function suggestByStatus(status: number, context: SuggestionContext): string {
+  const { strings, isAnswer = false } = context;
+  if (status === 0) return strings.adviceConnection;
+  if (status === 401) return strings.adviceSignIn;
+  if (status === 403 || status === 404) return isAnswer ? strings.adviceAccess : strings.adviceAskAccess;
+  if (status === 412) return strings.adviceReload;
+  if (status === 413) return strings.adviceTooLarge;
+  if (status === 400 || status === 415) return isAnswer ? strings.adviceRequest : strings.adviceCheck;
+  return suggestRetry(context);
+}
+
+function suggestRetry({ strings, isAnswer = false }: SuggestionContext): string {
+  return isAnswer ? strings.adviceRetry : strings.adviceRetryLater;
 }
 
 /** Formats the retry time, such as “in 3 hours (18:05)”. Returns undefined if it is unknown or in the past. */

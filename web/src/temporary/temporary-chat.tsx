@@ -58,7 +58,7 @@ function useTemporaryPage(show: (id: string) => void): Page {
     latest.current = deployments;
   }, [deployments]);
   const chat = useMemo(() => {
-    const canReason = (id: string): boolean => latest.current.some((item) => item.id === id && item.reasons);
+    const canReason = (id: string): boolean => latest.current.some((item) => item.id === id && item.canReason);
     return createMemoryChat({ service, nextFrame, canReason });
   }, [service]);
   useEffect(() => () => chat.replyRunner.stopAll(), [chat]);

@@ -1,8 +1,8 @@
 import type { TemporaryStrings } from './temporary-english.ts';
 
 export const temporaryGerman: TemporaryStrings = {
-  strip: 'Dieser Chat wird nirgends aufgehoben: nicht in diesem Browser, nicht vom Dienst. Er ist weg, wenn du ihn verlässt.',
-  leaveQuestion: 'Diesen temporären Chat verlassen? Was darin gesagt wurde, wird nirgends aufgehoben und ist dann weg.',
+  strip: 'Dieses Gespräch wird nicht gespeichert, weder in diesem Browser noch vom Dienst. Es verschwindet, wenn du es verlässt.',
+  leaveQuestion: 'Dieses temporäre Gespräch verlassen? Es ist nicht gespeichert und geht verloren.',
   confirmLeave: 'Verlassen',
-  leaveTitle: 'Den temporären Chat verlassen',
+  leaveTitle: 'Das temporäre Gespräch verlassen',
 };

@@ -1,7 +1,7 @@
 /** Texts of the import and export dialog. */
 export const transferEnglish = {
   transferTitle: 'Import and export',
-  exportIntro: 'One file with all your chats and all their branches. You can import it here again, into any account.',
+  exportIntro: 'One file with all your chats and all versions of their messages. You can import it here again, into any account.',
   exportAll: 'Export all chats',
   exporting: 'Reading your chats…',
   exported: (count: number) => `${count === 1 ? 'One chat is' : `${count} chats are`} in the file.`,
@@ -15,8 +15,12 @@ export const transferEnglish = {
   merged: (count: number) => `${count} with more messages`,
   same: (count: number) => `${count} that ${count === 1 ? 'was' : 'were'} already here`,
   refused: (count: number) => `${count} that could not be read: not a chat, empty, or too large`,
-  droppedFiles: (count: number) => `${count} files and pictures were not imported. The file contains only their names.`,
-  droppedSteps: (count: number) => `${count} steps between question and answer were not imported: searches, tools, thoughts.`,
+  droppedFiles: (count: number) =>
+    count === 1
+      ? '1 file or picture was not imported. The file contains only its name.'
+      : `${count} files and pictures were not imported. The file contains only their names.`,
+  droppedSteps: (count: number) =>
+    `${count} ${count === 1 ? 'step' : 'steps'} between question and answer ${count === 1 ? 'was' : 'were'} not imported: searches, tools, thoughts.`,
   importTruncated: 'The file contains too many chats. Only the first 50,000 were read.',
   importStopped: 'Stopped. The chats read so far are imported.',
   unknownForm: 'This file cannot be imported. Choose a JSON file from this page, ChatGPT, LibreChat, or Open WebUI.',

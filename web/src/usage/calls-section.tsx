@@ -79,7 +79,7 @@ function CallsName({ of: { deployment, user, project, from, to } }: { readonly o
   const toDay = (day: string): Date => new Date(`${day}T00:00:00Z`);
   const days = new Intl.DateTimeFormat(language, { timeZone: 'UTC', dateStyle: 'medium' }).formatRange(toDay(from), toDay(to));
   const names = [deployment === undefined ? undefined : getName(deployment), user, project];
-  const nameParts = names.filter((name) => name !== undefined).map((name) => name || strings.nobody);
+  const nameParts = names.filter((name) => name !== undefined).map((name) => name || strings.unnamed);
   return strings.callsFor([...nameParts, days].join(' · '));
 }
 
@@ -107,7 +107,7 @@ function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; read
             </span>
           ),
         },
-        ...(withUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.nobody }] : []),
+        ...(withUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.unnamed }] : []),
         { name: strings.outcome, render: (call) => <Ended call={call} /> },
         number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
         number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),

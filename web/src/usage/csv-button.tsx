@@ -41,7 +41,7 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
       <ErrorMessage error={error} />
       {isTruncated && (
         <p className="soft small" role="status">
-          {strings.csvCut(maxRows.toLocaleString(language))}
+          {strings.csvTruncated(maxRows.toLocaleString(language))}
         </p>
       )}
     </>

@@ -2,7 +2,7 @@ import { useCallback, useState } from 'react';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 import { CallsLink } from './calls-link.tsx';
-import { computeStep, formatValue, type Measure } from './measure.ts';
+import { computeAxisStep, formatValue, type Measure } from './measure.ts';
 import { useUsageStrings } from './usage-strings.ts';
 import '../attachments/chart.css';
 
@@ -93,7 +93,7 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
   const [frame, width] = useWidth();
   const computeSum = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   const highestSum = Math.max(...rows.map(({ values }) => computeSum(values)));
-  const step = computeStep(highestSum, measure !== 'cost');
+  const step = computeAxisStep(highestSum, measure !== 'cost');
   const steps = Math.max(1, Math.ceil(highestSum / step));
   const highest = steps * step;
   const toY = (value: number): number => top + (1 - value / highest) * (height - top - bottom);

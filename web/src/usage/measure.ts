@@ -21,7 +21,7 @@ export function formatValue(measure: Measure, value: number, language: string): 
 }
 
 /** Returns a step of 1, 2, or 5 times a power of ten, so that about four steps reach the value. */
-export function computeStep(highest: number, isInteger: boolean): number {
+export function computeAxisStep(highest: number, isInteger: boolean): number {
   const rough = highest / 4;
   if (!(rough > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -31,7 +31,7 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
   const byDay = Map.groupBy(usage.rows, ({ day }) => day);
   const sumByDay = (toValue: (row: UsageRow) => number): readonly number[] =>
     days.map((day) => (byDay.get(day) ?? []).reduce((sum, row) => sum + toValue(row), 0));
-  const toName = (name: string): string => (stack === 'deployment' ? getName(name) : name) || strings.nobody;
+  const toName = (name: string): string => (stack === 'deployment' ? getName(name) : name) || strings.unnamed;
   const series = (): readonly DaySeries[] => {
     if (stack === 'kind') return toKinds(measure, strings, sumByDay);
     const { first, isMore } = findLargest(usage.rows, stack, measure);
@@ -51,7 +51,7 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
   return (
     <>
       <DayChart title={strings.chart(strings[measure])} {...{ measure, days, open: openDay }} series={series()} />
-      {usage.isTruncated && <p className="soft small">{strings.chartCut}</p>}
+      {usage.isTruncated && <p className="soft small">{strings.chartTruncated}</p>}
     </>
   );
 }

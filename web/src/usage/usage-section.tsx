@@ -53,9 +53,9 @@ export function UsageSection() {
   };
   const measure = selectedMeasure ?? (value !== undefined && value.days.total.cost === 0 ? 'tokens' : 'cost');
   return (
-    <section className="sheet-section" aria-busy={isLoading} aria-label={strings.used}>
+    <section className="sheet-section" aria-busy={isLoading} aria-label={strings.usageOverTime}>
       <div className="sheet-title">
-        <h2>{strings.used}</h2>
+        <h2>{strings.usageOverTime}</h2>
         <CsvButton {...{ scope, range }} />
       </div>
       <Choices {...{ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }} />
@@ -232,7 +232,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const getName = useGetName();
   const rows = usage.rows.toSorted((left, right) => getAmount(measure, right) - getAmount(measure, left));
   const highest = Math.max(...rows.map((row) => getAmount(measure, row)));
-  const toName = (row: UsageRow): string => (by === 'deployment' ? getName(row.deployment) : row[by]) || strings.nobody;
+  const toName = (row: UsageRow): string => (by === 'deployment' ? getName(row.deployment) : row[by]) || strings.unnamed;
   const numbers = (['cost', 'tokens', 'calls'] as const).map(
     (item): Column<UsageRow> => ({
       name: strings[item],
@@ -247,7 +247,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
       render: (row) => {
         const count = row[`${item}Calls`].toLocaleString(language);
         const of = { ...range, [by]: row[by], outcome: item };
-        const label = strings.callsThat(count, strings[item], toName(row));
+        const label = strings.showCallsByOutcome(count, strings[item], toName(row));
         return row[`${item}Calls`] === 0 ? count : <CallsLink {...{ of, open, label }}>{count}</CallsLink>;
       },
     }),
@@ -268,7 +268,7 @@ function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
     <>
       <h3>{title}</h3>
       <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, getKey: (row: UsageRow) => row[by] }} />
-      {usage.isTruncated && <p className="soft small">{strings.cutNote(rows.length.toLocaleString(language))}</p>}
+      {usage.isTruncated && <p className="soft small">{strings.truncatedNote(rows.length.toLocaleString(language))}</p>}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { toCsv } from './csv-button.tsx';
 import { getLastDays, getThisMonth, listDays } from './days.ts';
-import { computeStep, toMoney } from './measure.ts';
+import { computeAxisStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 import { usageEnglish } from './usage-english.ts';
 import { usageGerman } from './usage-german.ts';
@@ -32,10 +32,10 @@ describe('day ranges', () => {
 });
 
 describe('toCsv', () => {
-  it('writes a header, and the user for all users', () => {
-    const tail = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
-    expect(toCsv([row], true)).toBe(`day,deployment,user,${tail}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
-    expect(toCsv([row], false)).toBe(`day,deployment,${tail}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
+  it('writes a header row, and a user column only for the usage of all users', () => {
+    const columns = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
+    expect(toCsv([row], true)).toBe(`day,deployment,user,${columns}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
+    expect(toCsv([row], false)).toBe(`day,deployment,${columns}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('toCsv', () => {
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tcmd', "'\tcmd"],
-  ])('marks %j as text', (user, cell) => {
+  ])('escapes %j', (user, cell) => {
     expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,1,10,5,0.3`);
   });
 });
@@ -65,18 +65,18 @@ describe('displayed values', () => {
     [437, true, 200],
     [0.44, false, 0.2],
     [1_000_000, true, 500_000],
-  ])('have readable steps up to %d', (highest, isWhole, step) => {
-    expect(computeStep(highest, isWhole)).toBeCloseTo(step, 9);
+  ])('have readable axis steps up to %d', (highest, isInteger, step) => {
+    expect(computeAxisStep(highest, isInteger)).toBeCloseTo(step, 9);
   });
 
   it('round times up', () => {
-    const said = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
-    expect(said).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
+    const formatted = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
+    expect(formatted).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
     expect(formatTimeUntil(0, 5000, 'de')).toBe('in 0 Sekunden');
   });
 });
 
-it('names limits in both languages', () => {
+it('names limits in English and German', () => {
   expect(usageEnglish.limitName('Token', 'minute')).toBe('tokens a minute');
   expect(usageEnglish.limitName('Cost', 'month')).toBe('USD a month');
   expect(usageGerman.limitName('Request', 'day')).toBe('Anfragen am Tag');

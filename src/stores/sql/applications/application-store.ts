@@ -44,7 +44,7 @@ export class SqlApplicationStore implements ApplicationStore {
   constructor(database: SqlDatabase, seal: Seal, caches = new Caches()) {
     this.#database = database;
     this.#seal = seal;
-    this.#cache = caches.open('applications', cachedApplicationBounds);
+    this.#cache = caches.create('applications', cachedApplicationBounds);
   }
 
   async find(id: string): Promise<StoredApplication | undefined> {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ChatCursor, ChatListQuery } from '#domain/chats/chat-store.ts';
 import type { Schema } from '../schema.ts';
-import { type headColumns, shelves } from './chat-rows.ts';
+import { chatStates, type headColumns } from './chat-rows.ts';
 import type { ChatRow } from './chat-schema.ts';
 
 /** Columns that a search reads for every chat. */
@@ -15,14 +15,14 @@ export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | '
   return { shelf, updatedAtMs: updated_at_ms, id };
 }
 
-/** Lists pinned chats first. Within each shelf, the latest chats come first. */
+/** Lists pinned chats first. Within each state, the latest chats come first. */
 export async function listRows<Columns extends Listed>(
   kysely: Kysely<Schema>,
   subject: string,
   { limit, archived, after }: ChatListQuery,
   columns: Columns,
 ): Promise<readonly Pick<ChatRow, Columns[number]>[]> {
-  const allShelves: readonly number[] = archived ? [shelves.archived] : [shelves.pinned, shelves.listed];
+  const allShelves: readonly number[] = archived ? [chatStates.archived] : [chatStates.pinned, chatStates.listed];
   const remainingShelves = after === undefined ? allShelves : allShelves.slice(Math.max(allShelves.indexOf(after.shelf), 0));
   const rows: Pick<ChatRow, Columns[number]>[] = [];
   for (const shelf of remainingShelves) {
@@ -65,12 +65,12 @@ export async function updateListing(
   if (changed.length > maxChanged) return undefined;
   const ids = new Set(changed.map(({ id }) => id));
   const isListed = ({ shelf }: SearchRow): boolean =>
-    archived ? shelf === shelves.archived : shelf === shelves.pinned || shelf === shelves.listed;
+    archived ? shelf === chatStates.archived : shelf === chatStates.pinned || shelf === chatStates.listed;
   return [...listing.rows.filter(({ id }) => !ids.has(id)), ...changed.filter(isListed)].sort(byPosition);
 }
 
 /** Compares rows in the order of `listRows`. */
 function byPosition(left: SearchRow, right: SearchRow): number {
-  if (left.shelf !== right.shelf) return left.shelf === shelves.pinned ? -1 : 1;
+  if (left.shelf !== right.shelf) return left.shelf === chatStates.pinned ? -1 : 1;
   return right.updated_at_ms - left.updated_at_ms || (left.id < right.id ? 1 : -1);
 }

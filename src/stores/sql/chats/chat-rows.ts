@@ -7,8 +7,8 @@ import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
 
-/** Shelves of the chat list. Deleted chats keep a row for a while, so that each device is notified. */
-export const shelves = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;
+/** Values of the column `shelf`. Deleted chats keep a row for a while, so that each device is notified. */
+export const chatStates = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;
 
 export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
 export type HeadRow = Pick<ChatRow, (typeof headColumns)[number]>;
@@ -20,8 +20,8 @@ export function toHead(seal: Seal, row: HeadRow): ChatHead {
     id: row.id,
     revision: row.revision,
     updatedAtMs: row.updated_at_ms,
-    pinned: row.shelf === shelves.pinned,
-    archived: row.shelf === shelves.archived,
+    pinned: row.shelf === chatStates.pinned,
+    archived: row.shelf === chatStates.archived,
     fields: openSealedObject(seal, row.sealed_head, toSealContext('chat', row)),
   };
 }
@@ -103,7 +103,7 @@ export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatRef): Prom
     .selectAll()
     .where('subject', '=', subject)
     .where('id', '=', id)
-    .where('shelf', '<>', shelves.deleted)
+    .where('shelf', '<>', chatStates.deleted)
     .executeTakeFirst();
 }
 
@@ -124,7 +124,7 @@ export async function dropDeleted(transaction: Kysely<Schema>, subject: string, 
   const forgotten = await transaction
     .deleteFrom('chats')
     .where('subject', '=', subject)
-    .where('shelf', '=', shelves.deleted)
+    .where('shelf', '=', chatStates.deleted)
     .where('updated_at_ms', '<', beforeMs)
     .returning('revision')
     .execute();

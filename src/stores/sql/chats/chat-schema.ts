@@ -19,7 +19,7 @@ export interface ChatRow {
   readonly subject: string;
   readonly id: string;
   readonly revision: number;
-  /** Shelf of the chat, see `shelves`. */
+  /** State of the chat, see `chatStates`. */
   readonly shelf: number;
   readonly updated_at_ms: number;
   /** Size of the chat including its turns. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import { listRows, type SearchRow, searchColumns, toCursor, updateListing } from './chat-pages.ts';
-import { findOwner, openTurn, shelves } from './chat-rows.ts';
+import { chatStates, findOwner, openTurn } from './chat-rows.ts';
 import type { ChatOwnerRow } from './chat-schema.ts';
 import { ChatTexts } from './chat-texts.ts';
 import { findInLargeChat, type ReadDeps, readChatTexts } from './read-chat-texts.ts';
@@ -216,7 +216,7 @@ function groupRows(rows: readonly SearchRow[], texts: ChatTexts): readonly Group
 }
 
 function toMatch({ id, revision, updated_at_ms, shelf }: SearchRow, fields: JsonObject): ChatHead {
-  const [pinned, archived] = [shelf === shelves.pinned, shelf === shelves.archived];
+  const [pinned, archived] = [shelf === chatStates.pinned, shelf === chatStates.archived];
   return { id, revision, updatedAtMs: updated_at_ms, pinned, archived, fields };
 }
 

@@ -19,6 +19,7 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import { listRows, toCursor } from './chat-pages.ts';
 import {
+  chatStates,
   countTurnBytes,
   dropChats,
   dropDeleted,
@@ -30,7 +31,6 @@ import {
   openTurn,
   putTurns,
   setOwner,
-  shelves,
   toDeleted,
   toHead,
   toSealContext,
@@ -45,13 +45,13 @@ const deletedRetentionMs = 90 * 24 * 60 * 60 * 1000;
 const deleteBatchSize = 500;
 const defaultTextBytes = 64 * 1024 ** 2;
 
-/** Chats and their turns in tables with one sealed row each. */
+/** Stores each chat and each turn in a table row with sealed content. */
 export class SqlChatStore implements ChatStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #search: ChatSearch;
 
-  /** `texts` is the cache of texts that searches have read. */
+  /** `texts` caches the chat texts that searches read. */
   constructor(database: SqlDatabase, seal: Seal, texts = new BoundedCache<ChatTexts>(toChatTextBounds(defaultTextBytes))) {
     this.#database = database;
     this.#seal = seal;
@@ -97,7 +97,7 @@ export class SqlChatStore implements ChatStore {
       const pageRows = rows.slice(0, limit);
       const hasMore = rows.length > limit;
       return {
-        changes: pageRows.map((row) => (row.shelf === shelves.deleted ? toDeleted(row) : toHead(this.#seal, row))),
+        changes: pageRows.map((row) => (row.shelf === chatStates.deleted ? toDeleted(row) : toHead(this.#seal, row))),
         revision: hasMore ? (pageRows.at(-1)?.revision ?? latest) : latest,
         ...{ hasMore, isGap: false },
       };
@@ -138,10 +138,11 @@ export class SqlChatStore implements ChatStore {
       const revision = owner.revision + 1;
       const turns = [...new Map(change.turns.map((turn) => [turn.id, turn])).values()];
       const rows = turns.map((turn) => toTurnRow(this.#seal, chatRef, { turn, revision }));
-      const replaced = stored === undefined || rows.length === 0 ? 0 : await countTurnBytes(transaction, chatRef, toIds(rows));
-      const row = this.#toRow(chatRef, { change, there: stored, revision });
+      const replacedBytes =
+        stored === undefined || rows.length === 0 ? 0 : await countTurnBytes(transaction, chatRef, toIds(rows));
+      const row = this.#toRow(chatRef, { change, stored, revision });
       const addedBytes =
-        rows.reduce((sum, { bytes }) => sum + bytes, 0) - replaced + countSealedBytes(row) - countSealedBytes(stored);
+        rows.reduce((sum, { bytes }) => sum + bytes, 0) - replacedBytes + countSealedBytes(row) - countSealedBytes(stored);
       const bytes = (stored?.bytes ?? 0) + addedBytes;
       if (bytes > maxBytesPerChat) return { outcome: 'chat_full' };
       if (owner.bytes + addedBytes > maxBytesPerUser) return { outcome: 'user_full' };
@@ -170,12 +171,12 @@ export class SqlChatStore implements ChatStore {
       await dropTurns(transaction, subject, [id]);
       await transaction
         .updateTable('chats')
-        .set({ revision, shelf: shelves.deleted, bytes: 0, updated_at_ms: nowMs, sealed_head: '', sealed_rest: '' })
+        .set({ revision, shelf: chatStates.deleted, bytes: 0, updated_at_ms: nowMs, sealed_head: '', sealed_rest: '' })
         .where('subject', '=', subject)
         .where('id', '=', id)
         .execute();
-      const forgotten = await dropDeleted(transaction, subject, nowMs - deletedRetentionMs);
-      const forgotten_revision = Math.max(owner.forgotten_revision, forgotten);
+      const droppedRevision = await dropDeleted(transaction, subject, nowMs - deletedRetentionMs);
+      const forgotten_revision = Math.max(owner.forgotten_revision, droppedRevision);
       await setOwner(transaction, { subject, revision, forgotten_revision, bytes: owner.bytes - stored.bytes });
       return 'deleted';
     });
@@ -184,8 +185,8 @@ export class SqlChatStore implements ChatStore {
   async deleteAll(subject: string): Promise<void> {
     if (!isStorableKey(subject)) return;
     this.#search.deleteTexts(subject);
-    for (let isMore = true; isMore; )
-      isMore = await this.#database.transact(async (transaction) => {
+    for (let hasMore = true; hasMore; )
+      hasMore = await this.#database.transact(async (transaction) => {
         const owner = await lockOwner(transaction, subject);
         const rows = await transaction
           .selectFrom('chats')
@@ -203,18 +204,18 @@ export class SqlChatStore implements ChatStore {
 
   #toRow(
     chatRef: ChatRef,
-    { change, there: stored, revision }: { change: ChatChange; there: ChatRow | undefined; revision: number },
+    { change, stored, revision }: { change: ChatChange; stored: ChatRow | undefined; revision: number },
   ): Omit<ChatRow, 'bytes'> {
     const fields = stored === undefined ? {} : toHead(this.#seal, stored).fields;
     const rest = stored === undefined ? {} : openSealedObject(this.#seal, stored.sealed_rest, toSealContext('rest', chatRef));
-    const isArchived = change.archived ?? stored?.shelf === shelves.archived;
-    const isPinned = change.pinned ?? stored?.shelf === shelves.pinned;
-    const visibleShelf = isPinned ? shelves.pinned : shelves.listed;
+    const isArchived = change.archived ?? stored?.shelf === chatStates.archived;
+    const isPinned = change.pinned ?? stored?.shelf === chatStates.pinned;
+    const unarchivedState = isPinned ? chatStates.pinned : chatStates.listed;
     return {
       subject: chatRef.subject,
       id: chatRef.id,
       revision,
-      shelf: isArchived ? shelves.archived : visibleShelf,
+      shelf: isArchived ? chatStates.archived : unarchivedState,
       updated_at_ms: change.updatedAtMs,
       sealed_head: this.#seal.seal(JSON.stringify({ ...fields, ...change.fields }), toSealContext('chat', chatRef)),
       sealed_rest: this.#seal.seal(JSON.stringify({ ...rest, ...change.rest }), toSealContext('rest', chatRef)),

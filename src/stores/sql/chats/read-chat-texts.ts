@@ -3,7 +3,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { SearchRow } from './chat-pages.ts';
-import { openTurn, shelves, toSealContext } from './chat-rows.ts';
+import { chatStates, openTurn, toSealContext } from './chat-rows.ts';
 import type { ChatText } from './chat-texts.ts';
 
 export interface ReadDeps {
@@ -27,7 +27,7 @@ export async function readChatTexts(
       .select(['id', 'sealed_head'])
       .where('subject', '=', subject)
       .where('id', 'in', ids)
-      .where('shelf', '<>', shelves.deleted)
+      .where('shelf', '<>', chatStates.deleted)
       .execute(),
     turns: await kysely
       .selectFrom('chat_turns')
@@ -61,7 +61,7 @@ export async function findInLargeChat(
       .select('sealed_head')
       .where('subject', '=', subject)
       .where('id', '=', id)
-      .where('shelf', '<>', shelves.deleted)
+      .where('shelf', '<>', chatStates.deleted)
       .executeTakeFirst(),
   );
   if (chat === undefined) return undefined;

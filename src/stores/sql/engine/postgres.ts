@@ -17,7 +17,7 @@ export interface MonitoredDatabase extends OpenDatabase {
   readonly reached: Promise<void>;
 }
 
-export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onUnavailable' | 'onBack'> {}
+export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onUnavailable' | 'onRecovery'> {}
 
 /**
  * Opens the database at `postgres://…` that nodes share. While its server is unavailable, every operation fails within its
@@ -100,7 +100,7 @@ interface AvailabilityMonitorDeps {
   readonly probe: () => Promise<unknown>;
   /** Called once for each outage, and again if the database is back but rejects this node permanently. */
   readonly onUnavailable: (error: unknown) => void;
-  readonly onBack: () => void;
+  readonly onRecovery: () => void;
 }
 
 /** Checks a PostgreSQL database periodically, and immediately after a failed operation. */
@@ -152,7 +152,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     const [wasUnavailable, wasRejected] = [this.#isUnavailable, this.#isRejected];
     try {
       await this.#reach();
-      if (wasUnavailable) this.#deps.onBack();
+      if (wasUnavailable) this.#deps.onRecovery();
     } catch (error) {
       this.#isUnavailable = true;
       this.#isRejected = isRejection(error);

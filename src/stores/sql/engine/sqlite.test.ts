@@ -18,12 +18,12 @@ import type { Schema } from '../schema.ts';
 import type { OpenDatabase, SqlDatabase } from './sql-database.ts';
 import { openSqlite } from './sqlite.ts';
 
-const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
+const writerScript = fileURLToPath(import.meta.resolve('#test/sqlite-writer.ts'));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
 /** Starts a process that stores consents or responses. `waitForOutput` resolves when its output contains the text. */
 function startWriter(...args: readonly string[]) {
-  const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child: ChildProcess = spawn(process.execPath, [writerScript, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   const waitForOutput = (text: string) =>
     new Promise<string>((resolve, reject) => {
@@ -31,7 +31,7 @@ function startWriter(...args: readonly string[]) {
         output += chunk;
         if (output.includes(text)) resolve(output);
       });
-      child.once('exit', () => reject(new Error(`it ended and said: ${output}`)));
+      child.once('exit', () => reject(new Error(`the writer exited with the output: ${output}`)));
     });
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL');
@@ -128,9 +128,9 @@ describe('SQLite database', () => {
     await using fresh = await freshSqlite();
     await (await fresh.open()).close();
     await writeFile(fresh.file, 'This file contains text. It is not a database, but it is long enough for one. '.repeat(100));
-    const refused = fresh.open();
-    await expect(refused).rejects.toThrow(StoreError);
-    await expect(refused).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });
+    const opening = fresh.open();
+    await expect(opening).rejects.toThrow(StoreError);
+    await expect(opening).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });
     await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreError);
   });
 
@@ -140,9 +140,9 @@ describe('SQLite database', () => {
     const increment = ({ database }: OpenDatabase) =>
       database.transact(async (transaction) => {
         const before = await transaction.selectFrom('buckets').select('used_bytes').executeTakeFirst();
-        const counted = { bucket: 'b', used_bytes: (before?.used_bytes ?? 0) + 1 };
-        await transaction.replaceInto('buckets').values(counted).execute();
-        return counted.used_bytes;
+        const row = { bucket: 'b', used_bytes: (before?.used_bytes ?? 0) + 1 };
+        await transaction.replaceInto('buckets').values(row).execute();
+        return row.used_bytes;
       });
     const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(increment)).flat());
     expect(Math.max(...counts)).toBe(20);
@@ -154,10 +154,10 @@ describe('SQLite database', () => {
     const { database, close } = await fresh.open();
     const other = new DatabaseSync(fresh.file);
     other.exec('begin immediate');
-    const putting = new SqlConsentStore(database).put('user', consent);
+    const pendingWrite = new SqlConsentStore(database).put('user', consent);
     await sleep(50);
     other.exec('commit');
-    await putting;
+    await pendingWrite;
     expect(await new SqlConsentStore(database).find('user', 'app')).toEqual(consent);
     other.close();
     await close();
@@ -188,13 +188,13 @@ describe('SQLite database', () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open({ timeoutMs: 100 });
     const store = new SqlConsentStore(database);
-    const late = database.transact(async (transaction) => {
+    const lateTransaction = database.transact(async (transaction) => {
       await transaction.insertInto('buckets').values({ bucket: 'b', used_bytes: 1 }).execute();
       await sleep(200);
     });
-    const waiting = store.put('user', consent);
-    await expect(late).rejects.toThrow(StoreError);
-    await expect(waiting).rejects.toThrow(StoreError);
+    const waitingWrite = store.put('user', consent);
+    await expect(lateTransaction).rejects.toThrow(StoreError);
+    await expect(waitingWrite).rejects.toThrow(StoreError);
     await vi.waitUntil(async () => (await store.list('user').catch(() => undefined)) !== undefined, { interval: 20 });
     await close();
     const raw = new DatabaseSync(fresh.file);
@@ -208,7 +208,7 @@ describe('SQLite database', () => {
     const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
 
     it.each([
-      ['one step', (database: SqlDatabase) => new SqlConsentStore(database).put('user', large)],
+      ['one statement', (database: SqlDatabase) => new SqlConsentStore(database).put('user', large)],
       [
         'a transaction',
         (database: SqlDatabase) =>
@@ -228,13 +228,13 @@ describe('SQLite database', () => {
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
     });
 
-    it('rejects writes, reports it once, still reads, and accepts writes again automatically', async () => {
+    it('rejects writes, reports the outage once, still reads, and accepts writes again after space is available', async () => {
       await using fresh = await freshSqlite();
       const reports: unknown[] = [];
       const opened = await openSqlite(
         fresh.file,
         {},
-        { onRejected: (thrown) => reports.push(thrown), onBack: () => reports.push('back') },
+        { onOutage: (error) => reports.push(error), onRecovery: () => reports.push('back') },
       );
       const store = new SqlConsentStore(opened.database);
       await store.put('user', consent);
@@ -255,12 +255,12 @@ describe('SQLite database', () => {
 
     it('does not mistake other errors for a full disk', async () => {
       await using fresh = await freshSqlite();
-      const refusedSpy = vi.fn();
-      const opened = await openSqlite(fresh.file, {}, { onRejected: refusedSpy, onBack: () => undefined });
+      const onOutage = vi.fn();
+      const opened = await openSqlite(fresh.file, {}, { onOutage, onRecovery: () => undefined });
       await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreError);
       await setMaxPages(opened, 1_000_000);
       await opened.close();
-      expect([opened.isWritable(), refusedSpy.mock.calls]).toEqual([true, []]);
+      expect([opened.isWritable(), onOutage.mock.calls]).toEqual([true, []]);
     });
   });
 

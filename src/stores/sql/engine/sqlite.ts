@@ -25,7 +25,7 @@ export interface OpenSqlite extends OpenDatabase {
   readonly isWritable: () => boolean;
 }
 
-const noCallbacks: SqliteCallbacks = { onRejected: () => undefined, onBack: () => undefined };
+const noCallbacks: SqliteCallbacks = { onOutage: () => undefined, onRecovery: () => undefined };
 
 /**
  * Opens the database of one machine. Creates the file and its folder if necessary, accessible only to the user of the process. A
@@ -70,8 +70,8 @@ const retryMs = 1_000;
 
 interface SqliteCallbacks {
   /** Called once for each outage of writes. */
-  readonly onRejected: (error: unknown) => void;
-  readonly onBack: () => void;
+  readonly onOutage: (error: unknown) => void;
+  readonly onRecovery: () => void;
 }
 
 /**
@@ -111,10 +111,10 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
     try {
       await this.#tryWrite();
       this.#isWritable = true;
-      if (!wasWritable) this.#callbacks.onBack();
+      if (!wasWritable) this.#callbacks.onRecovery();
     } catch (error) {
       this.#isWritable = false;
-      if (wasWritable) this.#callbacks.onRejected(error);
+      if (wasWritable) this.#callbacks.onOutage(error);
     }
     this.#isTrying = false;
     if (!this.#isWritable && !this.#isStopped) this.#timer = setTimeout(this.check, retryMs).unref();

@@ -88,8 +88,8 @@ export class SqlPassageIndex implements PassageIndex {
     return row && toDocument(row);
   }
 
-  async begin(document: string, content: string): Promise<void> {
-    await this.drop(document);
+  async startDocument(document: string, content: string): Promise<void> {
+    await this.deleteDocument(document);
     const blank = { title: '', format: '', passages: 0, tokens: 0, note: null, failure: null, is_whole: 0 };
     await this.#database.run((kysely) =>
       kysely
@@ -117,8 +117,9 @@ export class SqlPassageIndex implements PassageIndex {
     }
   }
 
-  async finish({ id, note, failure, ...document }: IndexedDocument): Promise<boolean> {
-    const row = { ...document, note: note ?? null, failure: failure ?? null, is_whole: 1 };
+  async finishDocument(document: IndexedDocument): Promise<boolean> {
+    const { id, title, format, passageCount, tokenCount, note = null, failure = null } = document;
+    const row = { title, format, passages: passageCount, tokens: tokenCount, note, failure, is_whole: 1 };
     const { numUpdatedRows } = await this.#database.run((kysely) =>
       kysely.updateTable('indexed_documents').set(row).where('id', '=', id).executeTakeFirstOrThrow(),
     );
@@ -127,7 +128,7 @@ export class SqlPassageIndex implements PassageIndex {
     return numUpdatedRows > 0n;
   }
 
-  async drop(document: string): Promise<void> {
+  async deleteDocument(document: string): Promise<void> {
     await this.#database.run((kysely) => kysely.deleteFrom('passage_vectors').where('document', '=', document).execute());
     let removed = dropBatchSize;
     while (removed === dropBatchSize) removed = await this.#database.run((kysely) => dropBatch(kysely, document));
@@ -193,7 +194,7 @@ export class SqlPassageIndex implements PassageIndex {
     );
   }
 
-  async vectors({ document, model }: VectorKey): Promise<readonly VectorRun[]> {
+  async readVectors({ document, model }: VectorKey): Promise<readonly VectorRun[]> {
     const rows = await this.#database.run((kysely) =>
       kysely
         .selectFrom('passage_vectors')
@@ -235,7 +236,7 @@ export class SqlPassageIndex implements PassageIndex {
         )
         .execute();
     });
-    for (const { id } of unused) await this.drop(id);
+    for (const { id } of unused) await this.deleteDocument(id);
   }
 }
 
@@ -248,8 +249,16 @@ async function dropBatch(kysely: Kysely<Schema>, document: string): Promise<numb
   return Number(numDeletedRows);
 }
 
-function toDocument({ content: _content, is_whole: _isWhole, note, failure, ...row }: DocumentRow): IndexedDocument {
-  return { ...row, note: note ?? undefined, failure: failure ?? undefined };
+function toDocument({ id, title, format, passages, tokens, note, failure }: DocumentRow): IndexedDocument {
+  return {
+    id,
+    title,
+    format,
+    passageCount: passages,
+    tokenCount: tokens,
+    note: note ?? undefined,
+    failure: failure ?? undefined,
+  };
 }
 
 /** Returns a copy, because the bytes from an engine may be unaligned in a larger buffer. */

@@ -64,21 +64,21 @@ export function toResponseTables({ key, engine }: ColumnTypes): readonly string[
   ];
 }
 
-const counted = ['responses', 'conversations'] as const;
+const countedTables = ['responses', 'conversations'] as const;
 const addBytes = (bytes: string): string =>
   `insert into stored_bytes (subject, used_bytes) values (new.subject, ${bytes})
     on conflict (subject) do update set used_bytes = stored_bytes.used_bytes + excluded.used_bytes;`;
-const takeBytes = 'update stored_bytes set used_bytes = used_bytes - old.bytes where subject = old.subject;';
+const subtractBytes = 'update stored_bytes set used_bytes = used_bytes - old.bytes where subject = old.subject;';
 
 const triggers: Readonly<Record<ColumnTypes['engine'], () => readonly string[]>> = {
   sqlite: () => {
     const addItems = 'insert or ignore into response_items (id, response) select value, new.id from json_each(new.item_ids);';
     const dropItems = 'delete from response_items where response = old.id and id in (select value from json_each(old.item_ids));';
     return [
-      ...counted.flatMap((table) => [
+      ...countedTables.flatMap((table) => [
         `create trigger ${table}_added after insert on ${table} begin ${addBytes('new.bytes')} end`,
         `create trigger ${table}_changed after update of bytes on ${table} begin ${addBytes('new.bytes - old.bytes')} end`,
-        `create trigger ${table}_dropped after delete on ${table} begin ${takeBytes} end`,
+        `create trigger ${table}_dropped after delete on ${table} begin ${subtractBytes} end`,
       ]),
       `create trigger response_items_added after insert on responses begin ${addItems} end`,
       `create trigger response_items_changed after update of item_ids on responses begin ${addItems} end`,
@@ -91,12 +91,12 @@ const triggers: Readonly<Record<ColumnTypes['engine'], () => readonly string[]>>
     const dropItems = `delete from response_items
       where response = old.id and id in (select value from json_array_elements_text(old.item_ids::json) as value);`;
     return [
-      toFunction('stored_bytes_added', addBytes('new.bytes')),
-      toFunction('stored_bytes_changed', addBytes('new.bytes - old.bytes')),
-      toFunction('stored_bytes_dropped', takeBytes),
-      toFunction('response_items_added', addItems),
-      toFunction('response_items_dropped', dropItems),
-      ...counted.flatMap((table) => [
+      buildTriggerFunction('stored_bytes_added', addBytes('new.bytes')),
+      buildTriggerFunction('stored_bytes_changed', addBytes('new.bytes - old.bytes')),
+      buildTriggerFunction('stored_bytes_dropped', subtractBytes),
+      buildTriggerFunction('response_items_added', addItems),
+      buildTriggerFunction('response_items_dropped', dropItems),
+      ...countedTables.flatMap((table) => [
         `create trigger ${table}_added after insert on ${table} for each row execute function stored_bytes_added()`,
         `create trigger ${table}_changed after update of bytes on ${table} for each row execute function stored_bytes_changed()`,
         `create trigger ${table}_dropped after delete on ${table} for each row execute function stored_bytes_dropped()`,
@@ -108,6 +108,6 @@ const triggers: Readonly<Record<ColumnTypes['engine'], () => readonly string[]>>
   },
 };
 
-function toFunction(name: string, body: string): string {
+function buildTriggerFunction(name: string, body: string): string {
   return `create function ${name}() returns trigger language plpgsql as $$ begin ${body} return null; end $$`;
 }

@@ -8,8 +8,8 @@ import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { StoredCase } from '#domain/evaluation/evaluation.ts';
 import { readBody, readJsonBody, rejectLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { identifyOwner, identifyUser, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
-import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
 import { toCaseItem } from './to-items.ts';
 
 const base = '/v1/cases/applications/';
@@ -26,13 +26,13 @@ export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
 }
 
 async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const { location } = await openOwn(deps, base, request);
+  const { location } = await identifyOwner(deps, base, request);
   if ((await deps.store.find(location.id)) === undefined) throw notFound();
   return { object: 'list', data: (await deps.results.cases.list(location.id)).map(toCaseItem) };
 }
 
 async function add(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { location } = await openOwn(deps, base, request);
+  const { location } = await identifyOwner(deps, base, request);
   const cases = await readCases(deps, request);
   const nowMs = deps.clock.epochMs();
   const stored = cases.map(
@@ -87,12 +87,12 @@ async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: Fast
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
   const caller = await identifyUser(deps, request);
   const storedCase = await deps.results.cases.find((request.params as { case: string }).case);
-  if (storedCase === undefined || !isOwner(caller, { bucket: bucketIn(storedCase.application) })) throw caseNotFound();
+  if (storedCase === undefined || !isOwner(caller, { bucket: getBucket(storedCase.application) })) throw caseNotFound();
   return storedCase;
 }
 
 /** Returns the bucket of the owner, which is part of the application's id. */
-export function bucketIn(application: string): string {
+export function getBucket(application: string): string {
   return application.split('/')[1] ?? '';
 }
 

@@ -8,9 +8,9 @@ import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#services/evaluation/evaluation-run.ts';
 import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
+import { identifyOwner, identifyUser, isOwner, notFound } from '../application-access.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
-import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
-import { bucketIn, rejectLargeCases } from './case-routes.ts';
+import { getBucket, rejectLargeCases } from './case-routes.ts';
 import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
 
 const base = '/v1/evaluations/applications/';
@@ -29,16 +29,16 @@ export function evaluationRoutes(app: FastifyInstance, deps: EvaluationDeps): vo
 }
 
 async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const { location } = await openOwn(deps, base, request);
+  const { location } = await identifyOwner(deps, base, request);
   if ((await deps.store.find(location.id)) === undefined) throw notFound();
   return { object: 'list', data: (await deps.results.list(location.id)).map(toEvaluationItem) };
 }
 
 async function start(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { caller, location } = await openOwn(deps, base, request);
+  const { caller, location } = await identifyOwner(deps, base, request);
   const evaluationRequest = await readRequest(deps, request);
-  const started = await deps.evaluations.start(await toStart(deps, { caller, id: location.id, request: evaluationRequest }));
-  const details = { evaluation: started.id, version: started.version };
+  const evaluation = await deps.evaluations.start(await toStart(deps, { caller, id: location.id, request: evaluationRequest }));
+  const details = { evaluation: evaluation.id, version: evaluation.version };
   deps.recordAudit({
     action: 'application.evaluated',
     subject: caller.subject,
@@ -47,16 +47,16 @@ async function start(deps: EvaluationDeps, request: FastifyRequest, reply: Fasti
     details,
   });
   reply.code(202);
-  return toEvaluationItem(started);
+  return toEvaluationItem(evaluation);
 }
 
-interface Starting {
+interface StartOptions {
   readonly caller: Caller;
   readonly id: string;
   readonly request: EvaluationRequest;
 }
 
-async function toStart({ store, results }: EvaluationDeps, { caller, id, request }: Starting): Promise<EvaluationStart> {
+async function toStart({ store, results }: EvaluationDeps, { caller, id, request }: StartOptions): Promise<EvaluationStart> {
   const versions = await store.versions(id);
   const { version = versions[0]?.version, parallel, cases } = request;
   const stored = version === undefined ? undefined : await store.findVersion(id, version);
@@ -91,24 +91,25 @@ async function compare(deps: EvaluationDeps, request: FastifyRequest): Promise<u
   const comparedId = getQuery(request).get('with');
   if (comparedId === null) throw createRequestError('with', 'is required. Set it to the ID of an evaluation to compare with');
   const before = await deps.results.find(comparedId);
-  if (before === undefined || before.application !== after.application) throw resultsNotStored();
-  const [first, two] = [await deps.results.results(before.id), await deps.results.results(after.id)];
-  return toComparisonItem({ evaluation: before, results: first }, { evaluation: after, results: two });
+  if (before === undefined || before.application !== after.application) throw createEvaluationNotFoundError();
+  const [beforeResults, afterResults] = [await deps.results.results(before.id), await deps.results.results(after.id)];
+  return toComparisonItem({ evaluation: before, results: beforeResults }, { evaluation: after, results: afterResults });
 }
 
 async function cancel(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
   const evaluation = await findOwn(deps, request);
   await deps.evaluations.cancel(evaluation.id);
-  const now = await deps.results.find(evaluation.id);
-  if (now === undefined) throw resultsNotStored();
-  return toEvaluationItem(now);
+  const canceled = await deps.results.find(evaluation.id);
+  if (canceled === undefined) throw createEvaluationNotFoundError();
+  return toEvaluationItem(canceled);
 }
 
 /** Throws `evaluation_not_found` also for an evaluation of another user, so that the error does not reveal that it exists. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<Evaluation> {
   const caller = await identifyUser(deps, request);
   const evaluation = await deps.results.find((request.params as { evaluation: string }).evaluation);
-  if (evaluation === undefined || !isOwner(caller, { bucket: bucketIn(evaluation.application) })) throw resultsNotStored();
+  if (evaluation === undefined || !isOwner(caller, { bucket: getBucket(evaluation.application) }))
+    throw createEvaluationNotFoundError();
   return evaluation;
 }
 
@@ -117,7 +118,7 @@ function getQuery({ raw }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(query);
 }
 
-function resultsNotStored(): ParleyError {
+function createEvaluationNotFoundError(): ParleyError {
   return new ParleyError(
     'evaluation_not_found',
     'You have no evaluation with this ID. Newer evaluations replace the oldest ones.',

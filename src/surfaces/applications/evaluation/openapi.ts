@@ -135,7 +135,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Lists the cases of an application of the caller',
     parameters: pathParams,
-    answers: [{ status: 200, description: 'The cases, in the order in which they were added.', content: json(caseList) }],
+    responses: [{ status: 200, description: 'The cases, in the order in which they were added.', content: json(caseList) }],
     errors,
   },
   {
@@ -164,7 +164,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
         examples: { table: { summary: 'A table', value: 'name,input,contains\nGreeting,Hello,Hello\n' } },
       },
     ],
-    answers: [{ status: 201, description: 'The cases, with their ids.', content: json(caseList) }],
+    responses: [{ status: 201, description: 'The cases, with their ids.', content: json(caseList) }],
     errors: [...errors, ...bodyErrors],
   },
   {
@@ -175,7 +175,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Replaces a case',
     parameters: ofCase,
     body: json(evaluationCase, { other: { summary: 'Another question', value: exampleCase } }),
-    answers: [{ status: 200, description: 'The case.', content: json(savedCase) }],
+    responses: [{ status: 200, description: 'The case.', content: json(savedCase) }],
     errors: [...errorsOfOne, ...bodyErrors],
   },
   {
@@ -186,7 +186,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Deletes a case',
     description: 'Stored results of the case remain.',
     parameters: ofCase,
-    answers: [{ status: 204, description: 'The case is deleted.' }],
+    responses: [{ status: 204, description: 'The case is deleted.' }],
     errors: errorsOfOne,
   },
   {
@@ -196,7 +196,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Lists the evaluations of an application of the caller',
     parameters: pathParams,
-    answers: [{ status: 200, description: 'The evaluations, newest first.', content: json(evaluationList) }],
+    responses: [{ status: 200, description: 'The evaluations, newest first.', content: json(evaluationList) }],
     errors,
   },
   {
@@ -224,7 +224,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
       { given: { summary: 'Cases of the request', value: { cases: [exampleCase] } } },
     ),
     isBodyOptional: true,
-    answers: [{ status: 202, description: 'The evaluation is started.', content: json(evaluation) }],
+    responses: [{ status: 202, description: 'The evaluation is started.', content: json(evaluation) }],
     errors: [...errors, ...bodyErrors, 'overloaded', 'shutting_down'],
   },
   {
@@ -237,7 +237,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
       ...ofEvaluation,
       inQuery('results', 'With `false`, the response has no results.', { schema: { enum: ['true', 'false'] } }),
     ],
-    answers: [{ status: 200, description: 'The evaluation.', content: json(evaluated) }],
+    responses: [{ status: 200, description: 'The evaluation.', content: json(evaluated) }],
     errors: errorsOfOne,
   },
   {
@@ -251,7 +251,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
       ...ofEvaluation,
       inQuery('with', 'ID of the earlier evaluation.', { required: true, example: exampleNames.evaluation }),
     ],
-    answers: [{ status: 200, description: 'The comparison.', content: json(comparison) }],
+    responses: [{ status: 200, description: 'The comparison.', content: json(comparison) }],
     errors: [...errorsOfOne, 'invalid_request'],
   },
   {
@@ -262,7 +262,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Cancels an evaluation',
     description: 'Existing results remain. An evaluation that has ended does not change.',
     parameters: ofEvaluation,
-    answers: [{ status: 200, description: 'The current state of the evaluation.', content: json(evaluation) }],
+    responses: [{ status: 200, description: 'The current state of the evaluation.', content: json(evaluation) }],
     errors: errorsOfOne,
   },
 ];

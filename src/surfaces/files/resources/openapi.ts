@@ -97,7 +97,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
       id: `get${name}`,
       summary: `Returns a ${word} exactly as it was sent`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
-      answers: [
+      responses: [
         { status: 200, description: `The ${word}, with its \`ETag\`.`, content: json(record) },
         { status: 304, description: 'The ETag matches `If-None-Match`.' },
       ],
@@ -110,7 +110,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
       summary: `Creates or replaces a ${word}`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
       body: json(record, { [word]: { summary: `A ${word}`, value: example } }),
-      answers: [{ status: 200, description: `The metadata of the ${word}.`, content: json(itemSchemas[kind]) }],
+      responses: [{ status: 200, description: `The metadata of the ${word}.`, content: json(itemSchemas[kind]) }],
       errors: [...keyErrors, ...bodyErrors, 'access_denied', 'file_not_found', 'precondition_failed'],
     },
     {
@@ -119,7 +119,7 @@ function toRecordOperations({ kind, name, schema, example }: RecordKind): ApiOpe
       id: `delete${name}`,
       summary: `Deletes a ${word}`,
       parameters: [...at.parameters, ifMatch, ifNoneMatch],
-      answers: [{ status: 204, description: `The ${word} is deleted.` }],
+      responses: [{ status: 204, description: `The ${word} is deleted.` }],
       errors: [...errors, 'precondition_failed'],
     },
   ];
@@ -138,7 +138,7 @@ function toMetadataOperations(kind: ResourceKind): ApiOperation[] {
       tag: 'Files',
       summary: `Lists the ${kind} at the top of a bucket`,
       parameters: [inBucket, ...page],
-      answers: [{ status: 200, description: 'A page.', content: json(folderSchemas[kind]) }],
+      responses: [{ status: 200, description: 'A page.', content: json(folderSchemas[kind]) }],
       errors: listErrors,
     },
     {
@@ -149,7 +149,7 @@ function toMetadataOperations(kind: ResourceKind): ApiOperation[] {
       summary: `Returns the metadata of one of the ${kind}, or lists a folder`,
       description: 'The path of a folder ends with a slash. The slash is optional if no item has that path.',
       parameters: [inBucket, inPath('path', 'Path in the bucket. It may contain slashes.', itemNames[kind]), ...page],
-      answers: [
+      responses: [
         {
           status: 200,
           description: 'The metadata, or a page of the folder.',

@@ -44,7 +44,7 @@ export const relocationOperations: readonly ApiOperation[] = [
     description:
       'The move is atomic. Files, prompts, conversations, and applications can be moved within their kind. The versions of an application move with it.',
     body: json(relocationRequest, { move: { summary: 'A file', value: relocation } }),
-    answers: [{ status: 200, description: 'The item is moved.' }],
+    responses: [{ status: 200, description: 'The item is moved.' }],
     errors,
   },
   {
@@ -54,7 +54,7 @@ export const relocationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Copies a stored item',
     body: json(relocationRequest, { copy: { summary: 'A file', value: relocation } }),
-    answers: [{ status: 200, description: 'The item is copied.' }],
+    responses: [{ status: 200, description: 'The item is copied.' }],
     errors,
   },
   {
@@ -66,7 +66,7 @@ export const relocationOperations: readonly ApiOperation[] = [
     description:
       'Requires a per-request key. The application can grant only permissions that it has itself. The grant applies when the deployment is called with the key.',
     body: json(permissionsRequest, { grant: { summary: 'Its data of the user', value: permissions } }),
-    answers: [{ status: 200, description: 'The permissions are granted.' }],
+    responses: [{ status: 200, description: 'The permissions are granted.' }],
     errors,
   },
   {
@@ -77,7 +77,7 @@ export const relocationOperations: readonly ApiOperation[] = [
     summary: 'Revokes granted permissions',
     description: 'Requires a per-request key.',
     body: json(permissionsRequest, { revoke: { summary: 'The same', value: permissions } }),
-    answers: [{ status: 200, description: 'The permissions are revoked.' }],
+    responses: [{ status: 200, description: 'The permissions are revoked.' }],
     errors,
   },
   {
@@ -91,7 +91,7 @@ export const relocationOperations: readonly ApiOperation[] = [
       { name: 'PermissionListRequest', schema: PermissionListRequest },
       { list: { summary: 'Grants of one deployment', value: { receiver: exampleNames.chat } } },
     ),
-    answers: [{ status: 200, description: 'The grants.', content: json(granted) }],
+    responses: [{ status: 200, description: 'The grants.', content: json(granted) }],
     errors,
   },
   {
@@ -104,7 +104,7 @@ export const relocationOperations: readonly ApiOperation[] = [
       { name: 'ShareListRequest', schema: ShareListRequest },
       { list: { summary: 'With the caller', value: { resourceTypes: ['PROMPT'], with: 'me' } } },
     ),
-    answers: [{ status: 200, description: 'An empty list.', content: json(listOfNothing('resources')) }],
+    responses: [{ status: 200, description: 'An empty list.', content: json(listOfNothing('resources')) }],
     errors,
   },
   {
@@ -117,7 +117,7 @@ export const relocationOperations: readonly ApiOperation[] = [
       { name: 'PublicationListRequest', schema: PublicationListRequest },
       { list: { summary: 'All', value: { url: 'publications/public/' } } },
     ),
-    answers: [{ status: 200, description: 'An empty list.', content: json(listOfNothing('publications')) }],
+    responses: [{ status: 200, description: 'An empty list.', content: json(listOfNothing('publications')) }],
     errors,
   },
 ];

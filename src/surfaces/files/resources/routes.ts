@@ -19,7 +19,7 @@ import {
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, maxGrants } from '#domain/callers/held-rights.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import {
   type ContentKind,
   type ContentLocation,
@@ -266,13 +266,13 @@ const parsePublications = createParser(PublicationListRequest);
 function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/ops/resource/share/list' }, async (request) => {
     const { caller, body } = await readOperation(deps, request, parseShares);
-    requireOwn(caller, 'see what is shared');
+    rejectPerRequestKey(caller, 'see what is shared');
     body();
     return { resources: [] };
   });
   serveEarly(app, { method: 'POST', url: '/v1/ops/publication/list' }, async (request) => {
     const { caller, body } = await readOperation(deps, request, parsePublications);
-    requireOwn(caller, 'see what is published');
+    rejectPerRequestKey(caller, 'see what is published');
     body();
     return { publications: [] };
   });

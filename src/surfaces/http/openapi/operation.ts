@@ -33,7 +33,7 @@ export interface Content {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-export interface Answer {
+export interface ApiResponse {
   /** HTTP status. `default` covers every status without its own description. */
   readonly status: number | 'default';
   readonly description: string;
@@ -81,7 +81,7 @@ export interface ApiOperation {
   /** Whether the body is optional. */
   readonly isBodyOptional?: boolean;
   /** Successful responses. The description of a response is merged with the errors that have the same status. */
-  readonly answers: readonly Answer[];
+  readonly responses: readonly ApiResponse[];
   /** Error codes in addition to `internal_error`. */
   readonly errors?: readonly ErrorCode[];
   /** Undefined selects the error shape of the compat surface. */
@@ -95,7 +95,7 @@ export interface ApiOperation {
 export const anyObject: Schema = { type: 'object' };
 
 /** Response that the deployment's application defines. */
-export const unchangedAnswer: Answer = {
+export const unchangedAnswer: ApiResponse = {
   status: 'default',
   description: 'The response of the deployment’s application, unchanged.',
   content: [{ type: '*/*', schema: {} }],

@@ -57,8 +57,8 @@ export class StreamedReply implements ReplySink {
       this.#stream = stream;
       clearTimeout(this.#early);
     }
-    if (this.#hasFrames) record.chunk(clock.nowMs());
-    else record.firstByte(clock.nowMs());
+    if (this.#hasFrames) record.recordChunk(clock.nowMs());
+    else record.recordFirstByte(clock.nowMs());
     this.#hasFrames = true;
     if (!stream.send(this.#writer.toBytes(frame))) this.#context.pauseUntil(() => stream.drained());
   }

@@ -7,7 +7,7 @@ import { readMetadata } from '#contract/responses/responses-request.ts';
 import { mayUseRecord, toRecordId } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
@@ -32,7 +32,7 @@ export interface ConversationRoutesDeps {
 /** Maximum number of items that one request may add. */
 const maxItems = 20;
 /** Conversation IDs start with `conv_`, which distinguishes them from buckets in the same position. */
-const ofConversations = ':conversation(^conv_[^/]+$)';
+const conversationParam = ':conversation(^conv_[^/]+$)';
 
 /** Registers `/v1/conversations` and the routes below it, also under each alias (docs/responses.md, Conversations). */
 export function conversationRoutes(app: FastifyInstance, deps: ConversationRoutesDeps): void {
@@ -40,10 +40,10 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
     const base = `${alias}/v1/conversations`;
     serveEarly(app, { method: 'POST', url: base }, (request) => create(deps, request));
     const url = `${base}/:conversation`;
-    app.get(url, async (request) => toConversationItem(await find(deps, request)));
+    app.get(url, async (request) => toConversationObject(await find(deps, request)));
     serveEarly(app, { method: 'POST', url }, (request) => update(deps, request));
     serveEarly(app, { method: 'DELETE', url }, (request) => remove(deps, request));
-    const items = `${base}/${alias === '' ? ofConversations : ':conversation'}/items`;
+    const items = `${base}/${alias === '' ? conversationParam : ':conversation'}/items`;
     app.get(items, (request) => listItems(deps, request));
     serveEarly(app, { method: 'POST', url: items }, (request) => addItems(deps, request));
     app.get(`${items}/:item`, (request) => getItem(deps, request));
@@ -53,27 +53,27 @@ export function conversationRoutes(app: FastifyInstance, deps: ConversationRoute
 
 async function create(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { caller, body } = await readBody(deps, request, { mayBeEmpty: true });
-  requireStoring(deps);
+  requireStorageEnabled(deps);
   const items = toItems(deps, body.items ?? []);
   const metadata = readMetadata(body.metadata) ?? {};
-  await requireRoom(deps, caller);
+  await requireFreeStorage(deps, caller);
   const id = toRecordId('conv', caller, deps.newId());
   const conversation = { id, subject: caller.subject, createdAtMs: deps.clock.epochMs(), metadata };
-  const added = await deps.conversations.add(conversation, items);
-  if (added !== undefined) throw idTaken(added);
-  return toConversationItem(conversation);
+  const existingId = await deps.conversations.add(conversation, items);
+  if (existingId !== undefined) throw createIdTakenError(existingId);
+  return toConversationObject(conversation);
 }
 
 async function update(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { caller, body } = await readBody(deps, request);
-  requireStoring(deps);
+  requireStorageEnabled(deps);
   const metadata = readMetadata(body.metadata);
   const location = { ...getParams(request), subject: caller.subject };
   const changed = await (metadata === undefined
     ? deps.conversations.find(location)
     : deps.conversations.setMetadata(location, metadata));
   if (changed === undefined) throw notStored('conversation', location.id);
-  return toConversationItem(changed);
+  return toConversationObject(changed);
 }
 
 async function remove(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
@@ -97,7 +97,7 @@ async function listItems(deps: ConversationRoutesDeps, request: FastifyRequest):
   }
 }
 
-/** Returns the query for the page after these items. Pages before an item are listed towards the start. */
+/** Returns the query for the next page. A query with only `before` pages backward, so it continues before the first item. */
 function toNextQuery(itemQuery: ItemQuery, items: readonly JsonObject[]): ItemQuery {
   const isBackward = itemQuery.before !== undefined && itemQuery.after === undefined;
   return isBackward ? { ...itemQuery, before: String(items[0]?.id) } : { ...itemQuery, after: String(items.at(-1)?.id) };
@@ -105,14 +105,14 @@ function toNextQuery(itemQuery: ItemQuery, items: readonly JsonObject[]): ItemQu
 
 async function addItems(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const { caller, body } = await readBody(deps, request);
-  requireStoring(deps);
+  requireStorageEnabled(deps);
   if (body.items === undefined) throw createRequestError('items', 'is required');
   const items = toItems(deps, body.items);
-  await requireRoom(deps, caller);
+  await requireFreeStorage(deps, caller);
   const location = { ...getParams(request), subject: caller.subject };
   const added = await deps.conversations.append(location, items);
   if (added === undefined) throw notStored('conversation', location.id);
-  if (added.existingId !== undefined) throw idTaken(added.existingId);
+  if (added.existingId !== undefined) throw createIdTakenError(added.existingId);
   return toItemList({ items, hasMore: false }, readInclude(request.query as Query));
 }
 
@@ -129,7 +129,7 @@ async function removeItem(deps: ConversationRoutesDeps, request: FastifyRequest)
   const conversation = await deps.conversations.find(location);
   if (conversation === undefined) throw notStored('conversation', location.id);
   if (!(await deps.conversations.deleteItem(location, item))) throw notStored('item', item);
-  return toConversationItem(conversation);
+  return toConversationObject(conversation);
 }
 
 async function find(deps: ConversationRoutesDeps, request: FastifyRequest): Promise<StoredConversation> {
@@ -147,7 +147,7 @@ async function readBody(
   const { maxBodyBytes } = deps.snapshot().configuration.security;
   rejectLargeBody(raw, maxBodyBytes);
   const caller = await deps.identify(readCredentials(raw), raw, 'accepts bound keys');
-  requireUsable(caller, params);
+  requireConversationAccess(caller, params);
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   if (mayBeEmpty && (length ?? '0') === '0' && encoding === undefined) return { caller, body: {} };
   requireJson(raw);
@@ -161,22 +161,22 @@ function toItems({ newId }: ConversationRoutesDeps, input: unknown): readonly Js
   if (input.length > maxItems) throw createRequestError('items', `must have at most ${maxItems} items`);
   return parseItems(input, 'items').map((item, index) => {
     if (item.type === 'item_reference')
-      throw createRequestError(`items[${index}].type`, 'is item_reference. Send the item itself');
+      throw createRequestError(`items[${index}].type`, 'must not be item_reference. Send the item itself');
     return toStoredItem(item as JsonObject, newId);
   });
 }
 
-function requireStoring({ snapshot }: ConversationRoutesDeps): void {
+function requireStorageEnabled({ snapshot }: ConversationRoutesDeps): void {
   if (snapshot().configuration.responses.store === 'never')
     throw createRequestError('conversation', 'cannot be created or extended, because storing responses is disabled');
 }
 
-async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {
+async function requireFreeStorage({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {
   const { maxBytesPerUser } = snapshot().configuration.responses;
   if ((await responses.deleteOldest(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
 }
 
-function idTaken(id: string) {
+function createIdTakenError(id: string) {
   return createRequestError(
     'items',
     `contains the ID ${JSON.stringify(id.slice(0, 100))}, which another item of the conversation already has`,
@@ -185,7 +185,7 @@ function idTaken(id: string) {
 
 async function identifyCaller({ identify }: ConversationRoutesDeps, { raw, params }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
-  requireUsable(caller, params);
+  requireConversationAccess(caller, params);
   return caller;
 }
 
@@ -193,8 +193,8 @@ async function identifyCaller({ identify }: ConversationRoutesDeps, { raw, param
  * Rejects applications, which may not use conversations of their user. A conversation that a bound key may not use is reported
  * as missing.
  */
-function requireUsable(caller: Caller, params: unknown): void {
-  requireOwn(caller, 'use conversations');
+function requireConversationAccess(caller: Caller, params: unknown): void {
+  rejectPerRequestKey(caller, 'use conversations');
   const { conversation } = params as { conversation?: string };
   if (conversation !== undefined && !mayUseRecord(caller, conversation)) throw notStored('conversation', conversation);
 }
@@ -204,6 +204,6 @@ function getParams({ params }: FastifyRequest): { id: string; item: string } {
   return { id: conversation, item };
 }
 
-function toConversationItem({ id, createdAtMs, metadata }: StoredConversation): JsonObject {
+function toConversationObject({ id, createdAtMs, metadata }: StoredConversation): JsonObject {
   return { id, object: 'conversation', created_at: Math.floor(createdAtMs / 1000), metadata };
 }

@@ -114,7 +114,7 @@ const backgroundList: ApiOperation = {
   ...{ method: 'get', path: '/v1/user/responses', id: 'listBackgroundResponses', ...common },
   summary: 'List the background responses of the caller, newest first',
   parameters: [limit, inQuery('after', 'ID of a response. Returns only later items of the list.')],
-  answers: [{ status: 200, description: 'A page.', content: json(summaries) }],
+  responses: [{ status: 200, description: 'A page.', content: json(summaries) }],
   errors: [...keyErrors, 'invalid_request', 'access_denied'],
 };
 
@@ -130,7 +130,7 @@ function responseOperations(path: string): Described[] {
         inQuery('stream', 'Whether to return the events.', { schema: { type: 'boolean' } }),
         inQuery('starting_after', 'Sequence number of an event.', { schema: { type: 'integer', minimum: 0 } }),
       ],
-      answers: [
+      responses: [
         { status: 200, description: 'The response.', content: [...json(response), { type: 'text/event-stream', schema: event }] },
       ],
       errors: [...errors, 'invalid_request'],
@@ -138,21 +138,21 @@ function responseOperations(path: string): Described[] {
     {
       ...{ method: 'delete', path, id: 'deleteResponse', summary: 'Delete a stored response, even if it is in progress' },
       parameters: [inResponse],
-      answers: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('response')) }],
+      responses: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('response')) }],
       errors,
     },
     {
       ...{ method: 'post', path: `${path}/cancel`, id: 'cancelResponse' },
       summary: 'Cancel a background response',
       parameters: [inResponse],
-      answers: [{ status: 200, description: 'The canceled response.', content: json(response) }],
+      responses: [{ status: 200, description: 'The canceled response.', content: json(response) }],
       errors: [...errors, 'invalid_request'],
     },
     {
       ...{ method: 'get', path: `${path}/input_items`, id: 'listInputItems' },
       summary: 'List the input items of a response, including those of earlier responses',
       parameters: [inResponse, ...paging],
-      answers: [{ status: 200, description: 'A page.', content: json(itemList) }],
+      responses: [{ status: 200, description: 'A page.', content: json(itemList) }],
       errors: [...errors, 'invalid_request'],
     },
   ];
@@ -161,7 +161,7 @@ function responseOperations(path: string): Described[] {
 function conversationOperations(base: string): Described[] {
   const path = `${base}/{conversation}`;
   const list = `${path}/items`;
-  const answers = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
+  const responses = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
   const page = [{ status: 200, description: 'A page.', content: json(itemList) }] as const;
   const hello = { items: [{ role: 'user', content: 'Hello' }] };
   return [
@@ -171,50 +171,50 @@ function conversationOperations(base: string): Described[] {
         begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } },
       }),
       isBodyOptional: true,
-      answers: answers,
+      responses,
       errors: [...keyErrors, ...bodyErrors],
     },
     {
       ...{ method: 'get', path, id: 'getConversation', summary: 'Get a conversation' },
-      ...{ parameters: [inConversation], answers: answers, errors },
+      ...{ parameters: [inConversation], responses, errors },
     },
     {
       ...{ method: 'post', path, id: 'changeConversation', summary: 'Change the metadata of a conversation' },
       ...{
         parameters: [inConversation],
         body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
-        answers: answers,
+        responses,
         errors: updateErrors,
       },
     },
     {
       ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Delete a conversation and its items' },
       parameters: [inConversation],
-      answers: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('conversation.deleted')) }],
+      responses: [{ status: 200, description: 'The object was deleted.', content: json(deletedAs('conversation.deleted')) }],
       errors,
     },
     {
       ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'List the items of a conversation' },
-      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...itemErrors, 'invalid_request'] },
+      ...{ parameters: [inConversation, ...paging], responses: page, errors: [...itemErrors, 'invalid_request'] },
     },
     {
       ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Add items to a conversation' },
       ...{
         parameters: [inConversation, include],
         body: json(added, { hello: { summary: 'A message', value: hello } }),
-        answers: page,
+        responses: page,
         errors: updateErrors,
       },
     },
     {
       ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Get an item of a conversation' },
       parameters: [inConversation, inItem, include],
-      answers: [{ status: 200, description: 'The item.', content: json(item) }],
+      responses: [{ status: 200, description: 'The item.', content: json(item) }],
       errors: itemErrors,
     },
     {
       ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Delete an item of a conversation' },
-      ...{ parameters: [inConversation, inItem], answers: answers, errors: itemErrors },
+      ...{ parameters: [inConversation, inItem], responses, errors: itemErrors },
     },
   ];
 }

@@ -6,7 +6,7 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
@@ -115,7 +115,7 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
 
 async function listBackground({ identify, responses, clock }: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const caller = await identify(readCredentials(request.raw), request.raw);
-  requireOwn(caller, 'list responses');
+  rejectPerRequestKey(caller, 'list responses');
   const { limit: most, after: behind } = request.query as Query;
   const { limit, after } = readItemQuery({ limit: most, after: behind });
   const listed = await responses.listBackground(caller.subject, { limit: limit + 1, after, nowMs: clock.epochMs() });
@@ -139,7 +139,7 @@ async function identifyRequest(
   { raw, params }: FastifyRequest,
 ): Promise<{ readonly location: ResponseRef; readonly caller: Caller }> {
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
-  requireOwn(caller, 'use stored responses');
+  rejectPerRequestKey(caller, 'use stored responses');
   const { response: id } = params as { response: string };
   if (!mayUseRecord(caller, id)) throw notStored('response', id);
   await starting.get(id);

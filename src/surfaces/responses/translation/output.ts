@@ -158,9 +158,9 @@ export class Output {
   }
 
   /** Opens an item whose events the caller emits. */
-  openAt<Item extends OutputItem>(item: Item): { readonly at: number; readonly done: (done: Item) => void } {
+  openAt<Item extends OutputItem>(item: Item): { readonly outputIndex: number; readonly done: (done: Item) => void } {
     const at = this.#push(item);
-    return { at, done: (done) => this.#done(at, done) };
+    return { outputIndex: at, done: (done) => this.#done(at, done) };
   }
 
   /** Stores the vendor signature of a call. `id` is the call ID in the next turn. */

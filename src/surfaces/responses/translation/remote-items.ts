@@ -7,7 +7,7 @@ type Listed = Extract<RemoteDelta, { kind: 'listed' }>;
 
 interface OpenCall {
   readonly item: McpCallItem;
-  readonly at: number;
+  readonly outputIndex: number;
   readonly done: (item: McpCallItem) => void;
 }
 
@@ -44,15 +44,15 @@ export class RemoteItems {
   }
 
   /** Closes calls without a result as incomplete. */
-  breakOff(): void {
+  closeIncomplete(): void {
     for (const { item, done } of this.#calls.values()) done({ ...item, status: 'incomplete' });
     this.#calls.clear();
   }
 
   #list({ server: server_label, tools, error }: Listed): void {
     const item: McpListToolsItem = { type: 'mcp_list_tools', id: this.#output.newId('mcpl'), server_label, tools: [] };
-    const { at, done } = this.#output.openAt(item);
-    const position = { item_id: item.id, output_index: at };
+    const { outputIndex, done } = this.#output.openAt(item);
+    const position = { item_id: item.id, output_index: outputIndex };
     this.#output.emit({ type: 'response.mcp_list_tools.in_progress', ...position });
     this.#output.emit({
       type: error === null ? 'response.mcp_list_tools.completed' : 'response.mcp_list_tools.failed',
@@ -66,10 +66,10 @@ export class RemoteItems {
     if (signed !== undefined) this.#output.sign(id, signed);
     const fields = { approval_request_id: approvalRequest, output: null, error: null };
     const item: McpCallItem = { type: 'mcp_call', id, server_label, name, arguments: '', status: 'in_progress', ...fields };
-    const { at, done } = this.#output.openAt(item);
+    const { outputIndex, done } = this.#output.openAt(item);
     item.arguments = args;
-    this.#calls.set(call, { item, at, done });
-    const position = { item_id: id, output_index: at };
+    this.#calls.set(call, { item, outputIndex, done });
+    const position = { item_id: id, output_index: outputIndex };
     this.#output.emit({ type: 'response.mcp_call.in_progress', ...position });
     this.#output.emit({ type: 'response.mcp_call_arguments.delta', ...position, delta: args });
     this.#output.emit({ type: 'response.mcp_call_arguments.done', ...position, arguments: args });
@@ -79,9 +79,9 @@ export class RemoteItems {
     const open = this.#calls.get(call);
     if (open === undefined) return;
     this.#calls.delete(call);
-    const { item, at, done } = open;
+    const { item, outputIndex, done } = open;
     const type = error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed';
-    this.#output.emit({ type, item_id: item.id, output_index: at });
+    this.#output.emit({ type, item_id: item.id, output_index: outputIndex });
     done({ ...item, status: error === null ? 'completed' : 'failed', output, error });
   }
 }

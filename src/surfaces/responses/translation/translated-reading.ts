@@ -87,7 +87,7 @@ export class TranslatedReading implements Reading {
 
   /** Drops the events of incomplete items, because a client would run a call that is reported as finished. */
   breakOff(): Ending {
-    this.#remote?.breakOff();
+    this.#remote?.closeIncomplete();
     this.#output.close('incomplete');
     this.#output.takeEvents();
     return this.#ending({});

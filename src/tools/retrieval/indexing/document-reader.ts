@@ -81,12 +81,12 @@ export class DocumentReader {
       // Another node may have finished and released the lease between the lookup and the claim.
       const existing = await index.find(id);
       if (existing !== undefined) return existing;
-      await index.begin(id, content.name);
+      await index.startDocument(id, content.name);
       return await this.#store(id, await loadDocument(content.bytes, toLabel(file), { ...bounds, signal }));
     } catch (error) {
       if (!(error instanceof DocumentError) || error.isTransient) throw error;
       const failed = toFailedDocument(id, error);
-      await index.finish(failed);
+      await index.finishDocument(failed);
       return failed;
     } finally {
       await index.release({ name: getLeaseName(id), owner: this.#deps.owner });
@@ -100,10 +100,10 @@ export class DocumentReader {
         throw new DocumentError('Reading it took too long; another node reads it now.', { isTransient: true });
       await index.addPassages({ id, title }, passages.slice(from, from + passagesAtOnce));
     }
-    const tokens = Math.ceil(passages.reduce((sum, { text }) => sum + estimateTokens(text), 0));
-    const document = { id, title, format, passages: passages.length, tokens, note, failure: undefined };
-    if (await index.finish(document)) return document;
-    await index.drop(id);
+    const tokenCount = Math.ceil(passages.reduce((sum, { text }) => sum + estimateTokens(text), 0));
+    const document = { id, title, format, passageCount: passages.length, tokenCount, note, failure: undefined };
+    if (await index.finishDocument(document)) return document;
+    await index.deleteDocument(id);
     throw new DocumentError('It was deleted while it was read.', { isTransient: true });
   }
 
@@ -119,7 +119,7 @@ function getLeaseName(document: string): string {
 }
 
 function toFailedDocument(id: string, { message }: DocumentError): IndexedDocument {
-  return { id, title: '', format: '', passages: 0, tokens: 0, note: undefined, failure: message };
+  return { id, title: '', format: '', passageCount: 0, tokenCount: 0, note: undefined, failure: message };
 }
 
 function toMegabytes(bytes: number): string {

@@ -20,7 +20,7 @@ export function loadPptx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: Load
   return {
     title: first?.kind === 'heading' ? first.text : '',
     blocks,
-    note: omittedCount > 0 ? `Only the first ${maxPages} slides were read; ${omittedCount} were left out.` : undefined,
+    note: omittedCount > 0 ? `Only the first ${maxPages} slides were read. ${omittedCount} more were omitted.` : undefined,
   };
 }
 

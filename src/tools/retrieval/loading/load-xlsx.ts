@@ -28,20 +28,20 @@ export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: Load
   return {
     title: '',
     blocks,
-    note: omittedCount > 0 ? `Only the first ${maxPages} sheets were read; ${omittedCount} were left out.` : undefined,
+    note: omittedCount > 0 ? `Only the first ${maxPages} sheets were read. ${omittedCount} more were omitted.` : undefined,
   };
 }
 
 function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Block[] {
   const rows = listRows(sheet).filter((cells) => cells.some((cell) => cell !== ''));
-  const start = rows.findIndex((cells) => cells.filter((cell) => cell !== '').length > 1);
+  const headerIndex = rows.findIndex((cells) => cells.filter((cell) => cell !== '').length > 1);
   if (rows.length === 0) return [];
   const heading: Block = { kind: 'heading', level: 1, text: name, page };
-  const above = rows
-    .slice(0, start === -1 ? rows.length : start)
+  const textAbove = rows
+    .slice(0, headerIndex === -1 ? rows.length : headerIndex)
     .map((cells): Block => ({ kind: 'text', text: cells.join(' ').trim(), page }));
-  const [header = [], ...rest] = start === -1 ? [] : rows.slice(start);
-  return [heading, ...above, ...(start === -1 ? [] : [{ kind: 'table' as const, header, rows: rest, page }])];
+  const [header = [], ...rest] = headerIndex === -1 ? [] : rows.slice(headerIndex);
+  return [heading, ...textAbove, ...(headerIndex === -1 ? [] : [{ kind: 'table' as const, header, rows: rest, page }])];
 }
 
 /** Returns the existing rows. The declared size of a sheet is not trusted. */

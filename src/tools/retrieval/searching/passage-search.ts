@@ -88,7 +88,11 @@ export class PassageSearch {
   }: PassageQuery): Promise<{ hits: readonly NearHit[]; isComplete: boolean }> {
     const sets = await Promise.all(
       documents.map(async (document) => {
-        return { document: document.id, passages: document.passages, vectors: await this.#vectors.get(document, embedder.model) };
+        return {
+          document: document.id,
+          passages: document.passageCount,
+          vectors: await this.#vectors.get(document, embedder.model),
+        };
       }),
     );
     if (sets.every(({ vectors }) => vectors.length === 0)) return { hits: [], isComplete: false };
@@ -229,7 +233,7 @@ export class VectorCache {
    * Returns the concatenated vectors of a document, starting at its first passage. The array is shorter while vectors are being
    * created.
    */
-  async get({ id, passages }: IndexedDocument, model: string): Promise<Float32Array> {
+  async get({ id, passageCount: passages }: IndexedDocument, model: string): Promise<Float32Array> {
     const name = `${id} ${model}`;
     const cached = this.#cache.find(name);
     if (cached !== undefined) return cached;
@@ -239,7 +243,7 @@ export class VectorCache {
   }
 
   async #loadVectors(key: VectorKey): Promise<{ vectors: Float32Array; count: number }> {
-    const runs = await this.#index.vectors(key);
+    const runs = await this.#index.readVectors(key);
     const vectors = new Float32Array(runs.reduce((sum, run) => sum + run.vectors.length, 0));
     let offset = 0;
     for (const run of runs) {

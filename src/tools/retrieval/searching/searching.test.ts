@@ -63,7 +63,7 @@ describe('nearest', () => {
 
 describe('VectorCache', () => {
   const createDocument = (id: string, passages: number): IndexedDocument => {
-    return { id, title: '', format: 'txt', passages, tokens: 0, note: undefined, failure: undefined };
+    return { id, title: '', format: 'txt', passageCount: passages, tokenCount: 0, note: undefined, failure: undefined };
   };
 
   const createCache = (maxBytes: number) =>
@@ -72,7 +72,7 @@ describe('VectorCache', () => {
   function createIndex(runs: Record<string, VectorRun[]>) {
     const loadedDocuments: string[] = [];
     const index = {
-      async vectors({ document }: { document: string }) {
+      async readVectors({ document }: { document: string }) {
         loadedDocuments.push(document);
         return runs[document] ?? [];
       },

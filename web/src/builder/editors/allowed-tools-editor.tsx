@@ -137,7 +137,7 @@ function Failure({ failure: { reason, message } }: { readonly failure: NonNullab
   return (
     <div role="alert" className="builder-refusal">
       <p>{Object.hasOwn(reasons, reason) ? reasons[reason] : strings.reasons.failed}</p>
-      <p className="small">{strings.ticksStay}</p>
+      <p className="small">{strings.selectionUnchanged}</p>
       <details className="small">
         <summary>{strings.details}</summary>
         <p>{message}</p>

@@ -4,9 +4,9 @@ import { findMatching } from './conditions-editor.tsx';
 
 const deployment = (fields: Partial<Deployment>): Deployment => ({
   ...{ id: '', name: '', description: '', isApplication: false, requiresConsent: false, dependencies: [] },
-  ...{ maker: 'operator', place: 0 },
+  ...{ owner: 'operator', position: 0 },
   ...{ version: undefined, iconUrl: undefined, attachmentTypes: undefined, pricing: undefined },
-  ...{ hasTools: false, reasons: false, contextTokens: undefined },
+  ...{ hasTools: false, canReason: false, contextTokens: undefined },
   ...fields,
 });
 

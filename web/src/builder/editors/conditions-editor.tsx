@@ -71,7 +71,7 @@ function Matches({ conditions }: { readonly conditions: readonly unknown[] }) {
   const strings = useBuilderStrings();
   const { deployments } = usePage();
   const matches = useMemo(() => findMatching(conditions, deployments), [conditions, deployments]);
-  if (matches === undefined) return <p className="soft small">{strings.notWhole}</p>;
+  if (matches === undefined) return <p className="soft small">{strings.invalidPattern}</p>;
   if (matches.length === 0) return <p className="soft small">{strings.matchesNone}</p>;
   return (
     <div className="builder-matches">
@@ -131,7 +131,12 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
           </select>
         )}
       </FieldFrame>
-      <FieldFrame form={form} path={[...path, valueKey]} label={strings.value} error={isInvalid ? strings.notWhole : undefined}>
+      <FieldFrame
+        form={form}
+        path={[...path, valueKey]}
+        label={strings.value}
+        error={isInvalid ? strings.invalidPattern : undefined}
+      >
         {(control) =>
           isEqual && property === 'application' ? (
             <select

@@ -72,7 +72,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
 
 /** Tests each deployment as the application would call it. */
 function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
-  const { trial } = useBuilderStrings();
+  const { toolTest: trial } = useBuilderStrings();
   const { service } = usePage();
   const getName = useGetName();
   const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };

@@ -101,7 +101,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
 
 /** Searches the documents in the form as a model would. */
 function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
-  const { trial } = useBuilderStrings();
+  const { toolTest: trial } = useBuilderStrings();
   const { service } = usePage();
   const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
   return (

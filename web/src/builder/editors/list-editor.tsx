@@ -10,7 +10,7 @@ import { FieldError, FieldGroup } from './frame.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
 import { Properties } from './properties.tsx';
 import { RemoveButton } from './remove-button.tsx';
-import { getFirstItem, toShape } from './shape.ts';
+import { getInitialItem, toShape } from './shape.ts';
 import { useItemKeys } from './use-item-keys.ts';
 
 interface ListEditorProps extends EditorProps {
@@ -46,7 +46,7 @@ export function ListEditor({
   const isTextList = toShape(item).kind === 'text';
   const add = (): void => {
     // Rendered synchronously, so that continued typing goes into the new item.
-    flushSync(() => form.change([...path, items.length], initialValue ?? getFirstItem(item)));
+    flushSync(() => form.change([...path, items.length], initialValue ?? getInitialItem(item)));
     focusLast(id);
   };
   const remove = (index: number): void => {

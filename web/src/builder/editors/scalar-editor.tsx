@@ -5,7 +5,7 @@ import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
 import type { EditorProps } from './form.ts';
 import { FieldFrame } from './frame.tsx';
-import { hiddenSecret, type Shape } from './shape.ts';
+import { type Shape, secretPlaceholder } from './shape.ts';
 
 type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
 
@@ -49,9 +49,9 @@ export function TextEditor(props: Scalar<'text'>) {
 /** Shows that a secret is stored, without the secret. Typing replaces it, and clearing the input restores it. */
 function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHidden }: EditorProps) {
   const strings = useBuilderStrings();
-  const [isStored, setIsStored] = useState(value === hiddenSecret);
-  if (value === hiddenSecret && !isStored) setIsStored(true);
-  const text = typeof value === 'string' && value !== hiddenSecret ? value : '';
+  const [isStored, setIsStored] = useState(value === secretPlaceholder);
+  if (value === secretPlaceholder && !isStored) setIsStored(true);
+  const text = typeof value === 'string' && value !== secretPlaceholder ? value : '';
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHidden }}>
       {(control) => (
@@ -62,7 +62,7 @@ function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHidde
           spellCheck={false}
           placeholder={isStored ? strings.secretStored : undefined}
           value={text}
-          onChange={({ target }) => form.change(path, target.value === '' && isStored ? hiddenSecret : target.value)}
+          onChange={({ target }) => form.change(path, target.value === '' && isStored ? secretPlaceholder : target.value)}
         />
       )}
     </FieldFrame>

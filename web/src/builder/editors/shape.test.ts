@@ -12,20 +12,20 @@ import { findVariant, getInitialValue, toShape } from './shape.ts';
 const schema = quickAppJsonSchema('https://parley.example');
 
 /** Tools with custom editors, which have their own texts. */
-const ownWords = new Set(['applications_as_tools', 'document_relative_url']);
+const namesWithOwnEditor = new Set(['applications_as_tools', 'document_relative_url']);
 
 /** Yields every text of a form generated from a schema. */
-function* textsOf(part: JsonObject): Iterable<string> {
+function* listTexts(part: JsonObject): Iterable<string> {
   for (const text of [part.title, part.description]) if (typeof text === 'string') yield text;
   const shape = toShape(part);
   if (isParameters(part)) return;
-  if (shape.kind === 'list') yield* textsOf(shape.item);
-  if (shape.kind === 'variants') for (const variant of shape.variants) yield* textsOf(variant.schema);
+  if (shape.kind === 'list') yield* listTexts(shape.item);
+  if (shape.kind === 'variants') for (const variant of shape.variants) yield* listTexts(variant.schema);
   if (shape.kind !== 'group') return;
   for (const { name, schema: inner } of shape.properties) {
     if (toShape(inner).kind === 'fixed') continue;
-    if (ownWords.has(name)) yield* [String(inner.title), String(inner.description)];
-    else yield* textsOf(inner);
+    if (namesWithOwnEditor.has(name)) yield* [String(inner.title), String(inner.description)];
+    else yield* listTexts(inner);
   }
 }
 
@@ -36,7 +36,7 @@ describe('the schema of quick apps', () => {
     ['Spanish', schemaSpanish],
   ])('is completely translated to %s', (_language, words) => {
     const { title: _title, description: _description, ...drawn } = schema;
-    expect([...new Set(textsOf(drawn))].filter((text) => !Object.hasOwn(words, text))).toEqual([]);
+    expect([...new Set(listTexts(drawn))].filter((text) => !Object.hasOwn(words, text))).toEqual([]);
   });
 
   it('has an editor for each setting, in schema order', () => {
@@ -81,7 +81,7 @@ describe('the schema of quick apps', () => {
   });
 });
 
-describe('emptySecrets', () => {
+describe('clearSecrets', () => {
   const server = (token: string): JsonObject => ({
     name: 'Board',
     mcp_server_info: { url: 'https://mcp.test/', protocol: 'sse', authorization: { type: 'bearer', token } },

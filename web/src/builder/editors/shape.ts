@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** One of several formats of a value. */
+/** One of several alternative schemas of a value. */
 export interface Variant {
   readonly schema: JsonObject;
   /** Constants that distinguish the variant. */
@@ -14,7 +14,7 @@ export interface Property {
   readonly isRequired: boolean;
 }
 
-/** How the value of a JSON Schema is edited. `json`: as text, if no other editor fits. */
+/** Editor for the value of a JSON Schema. `json` is a text editor for schemas that no other editor supports. */
 export type Shape =
   | { readonly kind: 'text'; readonly isSecret: boolean }
   | { readonly kind: 'number'; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
@@ -26,7 +26,7 @@ export type Shape =
   | { readonly kind: 'variants'; readonly variants: readonly Variant[]; readonly isNullable: boolean }
   | { readonly kind: 'json' };
 
-/** Never throws, even for an invalid schema. */
+/** Returns the editor for a schema. Never throws, even for an invalid schema. */
 export function toShape(schema: JsonObject): Shape {
   if (Object.hasOwn(schema, 'const')) return { kind: 'fixed', value: schema.const };
   if (Array.isArray(schema.enum) && schema.enum.every((item) => typeof item === 'string')) {
@@ -41,8 +41,8 @@ export function toShape(schema: JsonObject): Shape {
       return {
         kind: 'number',
         isInteger: schema.type === 'integer',
-        ...bound('min', schema.minimum),
-        ...bound('max', schema.maximum),
+        ...toBound('min', schema.minimum),
+        ...toBound('max', schema.maximum),
       };
     case 'boolean':
       return { kind: 'switch' };
@@ -55,7 +55,7 @@ export function toShape(schema: JsonObject): Shape {
   }
 }
 
-/** Only objects without further keys are drawn. A group could not show further keys. */
+/** An object that allows additional keys is edited as JSON, because a group cannot display these keys. */
 function toGroup(schema: JsonObject): Shape {
   if (!isJsonObject(schema.properties) || schema.additionalProperties !== false) return { kind: 'json' };
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
@@ -73,12 +73,12 @@ function getOrder({ schema }: Property): number {
 
 function toVariants(branches: readonly unknown[]): Shape {
   const forms = branches.filter(isJsonObject);
-  const objectForms = forms.filter(({ type }) => type !== 'null');
-  const [onlyForm] = objectForms;
-  const isNullable = objectForms.length < forms.length;
-  if (onlyForm !== undefined && objectForms.length === 1 && toShape(onlyForm).kind !== 'group') return toShape(onlyForm);
-  if (!objectForms.every((form) => toShape(form).kind === 'group')) return { kind: 'json' };
-  return { kind: 'variants', isNullable, variants: objectForms.map(toVariant) };
+  const nonNullForms = forms.filter(({ type }) => type !== 'null');
+  const [onlyForm] = nonNullForms;
+  const isNullable = nonNullForms.length < forms.length;
+  if (onlyForm !== undefined && nonNullForms.length === 1 && toShape(onlyForm).kind !== 'group') return toShape(onlyForm);
+  if (!nonNullForms.every((form) => toShape(form).kind === 'group')) return { kind: 'json' };
+  return { kind: 'variants', isNullable, variants: nonNullForms.map(toVariant) };
 }
 
 function toVariant(schema: JsonObject): Variant {
@@ -94,13 +94,16 @@ export function findVariant(variants: readonly Variant[], value: unknown): Varia
   if (!isJsonObject(value)) return undefined;
   const isMatch = ({ schema, constants }: Variant): boolean => {
     const required = Array.isArray(schema.required) ? schema.required : [];
-    const hasConstants = Object.entries(constants).every(([key, mark]) => value[key] === mark);
+    const hasConstants = Object.entries(constants).every(([key, constant]) => value[key] === constant);
     return hasConstants && (Object.keys(constants).length > 0 || required.every((key) => Object.hasOwn(value, String(key))));
   };
   return variants.find(isMatch);
 }
 
-/** Returns the initial value: all required parts, empty except for examples. */
+/**
+ * Returns the initial value: the default if the schema has one. Otherwise, text starts with its first example, and a group has only
+ * its required properties.
+ */
 export function getInitialValue(schema: JsonObject): unknown {
   if (Object.hasOwn(schema, 'default')) return schema.default;
   const shape = toShape(schema);
@@ -129,7 +132,7 @@ export function getInitialValue(schema: JsonObject): unknown {
 }
 
 /** Returns the initial value of a list item, using the first variant. */
-export function getFirstItem(item: JsonObject): unknown {
+export function getInitialItem(item: JsonObject): unknown {
   const shape = toShape(item);
   return shape.kind === 'variants' && shape.variants[0] !== undefined
     ? getInitialValue(shape.variants[0].schema)
@@ -137,25 +140,25 @@ export function getFirstItem(item: JsonObject): unknown {
 }
 
 /** Placeholder for a stored secret. */
-export const hiddenSecret = '***';
+export const secretPlaceholder = '***';
 
-/** Returns the value with empty text for every secret, as defined by the schema, that `shouldEmpty` accepts. */
-export function emptySecrets(schema: JsonObject, value: unknown, shouldEmpty: (secret: string) => boolean): unknown {
+/** Returns a copy of the value with an empty string for every secret of the schema that `shouldClear` accepts. */
+export function clearSecrets(schema: JsonObject, value: unknown, shouldClear: (secret: string) => boolean): unknown {
   const shape = toShape(schema);
-  if (shape.kind === 'text' && shape.isSecret) return typeof value === 'string' && shouldEmpty(value) ? '' : value;
-  if (shape.kind === 'list' && Array.isArray(value)) return value.map((item) => emptySecrets(shape.item, item, shouldEmpty));
+  if (shape.kind === 'text' && shape.isSecret) return typeof value === 'string' && shouldClear(value) ? '' : value;
+  if (shape.kind === 'list' && Array.isArray(value)) return value.map((item) => clearSecrets(shape.item, item, shouldClear));
   if (shape.kind === 'variants') {
     const variant = findVariant(shape.variants, value);
-    return variant === undefined ? value : emptySecrets(variant.schema, value, shouldEmpty);
+    return variant === undefined ? value : clearSecrets(variant.schema, value, shouldClear);
   }
   if (shape.kind !== 'group' || !isJsonObject(value)) return value;
   const schemas = new Map(shape.properties.map(({ name, schema: part }) => [name, part]));
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, emptySecrets(schemas.get(key) ?? {}, member, shouldEmpty)]),
+    Object.entries(value).map(([key, member]) => [key, clearSecrets(schemas.get(key) ?? {}, member, shouldClear)]),
   );
 }
 
-function bound<Key extends string>(key: Key, value: unknown): { [key in Key]?: number } {
+function toBound<Key extends string>(key: Key, value: unknown): { [key in Key]?: number } {
   return typeof value === 'number' ? ({ [key]: value } as { [key in Key]: number }) : {};
 }
 

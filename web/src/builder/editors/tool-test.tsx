@@ -24,7 +24,7 @@ interface ToolTestProps {
 
 /** Runs one tool with the entered arguments and shows the result for the model. */
 export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = false, run }: ToolTestProps) {
-  const strings = useBuilderStrings().trial;
+  const strings = useBuilderStrings().toolTest;
   const { isRunning, result, error, run: start, stop } = useTrial();
   return (
     <details className="tool-test">
@@ -53,7 +53,7 @@ export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = fa
 }
 
 function Outcome({ result: { outcome, durationMs, attachments, reason } }: { readonly result: ToolTrialResult }) {
-  const { trial: strings, live } = useBuilderStrings();
+  const { toolTest: strings, live } = useBuilderStrings();
   const { formatTime } = useAmounts();
   const reasons: Readonly<Record<string, string>> = live.reasons;
   const took = formatTime(durationMs);
@@ -73,7 +73,7 @@ function Outcome({ result: { outcome, durationMs, attachments, reason } }: { rea
 }
 
 function ResultText({ text }: { readonly text: string }) {
-  const strings = useBuilderStrings().trial;
+  const strings = useBuilderStrings().toolTest;
   const value = tryParseJson(text);
   const isJson = typeof value === 'object' && value !== null;
   return (

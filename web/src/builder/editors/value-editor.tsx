@@ -108,7 +108,7 @@ function VariantsEditor({
         {`${label}: ${strings.form}`}
       </label>
       <select id={picker} value={selected} onChange={({ target }) => onSelect(Number(target.value))}>
-        {mayBeUnset && <option value={noVariant}>{strings.noneChosen}</option>}
+        {mayBeUnset && <option value={noVariant}>{strings.noSelection}</option>}
         {visibleVariants.map(({ hint: variantHint, index }) => (
           <option key={variantHint} value={index}>
             {translate(variantHint).replace(/\.$/, '')}

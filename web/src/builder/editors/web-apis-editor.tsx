@@ -9,7 +9,7 @@ import { useBuilderStrings } from '../strings/builder-strings.ts';
 import type { EditorProps } from './form.ts';
 import { ListEditor } from './list-editor.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
-import { emptySecrets, getFirstItem, toShape } from './shape.ts';
+import { clearSecrets, getInitialItem, toShape } from './shape.ts';
 
 interface ImportResult {
   readonly toolsets: readonly JsonObject[];
@@ -24,9 +24,9 @@ export function WebApisEditor(props: EditorProps) {
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   if (shape.kind !== 'list') return null;
   const addToolsets = (toolsets: readonly JsonObject[]): void => {
-    form.change(path, [...items, ...toolsets.map((toolset) => emptySecrets(shape.item, toolset, isPlaceholder))]);
+    form.change(path, [...items, ...toolsets.map((toolset) => clearSecrets(shape.item, toolset, isPlaceholder))]);
   };
-  const first = getFirstItem(shape.item);
+  const first = getInitialItem(shape.item);
   const initialValue = isJsonObject(first) && { ...first, name: unusedName(newWebApi, items.map(itemName)) };
   return (
     <ListEditor

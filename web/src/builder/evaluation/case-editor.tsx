@@ -60,7 +60,7 @@ export function CaseEditor({ entry, onSave }: CaseEditorProps) {
       {problem !== undefined && <p className="trouble">{problem}</p>}
       <div className="row">
         <button type="button" className="button slim" onClick={save}>
-          {strings.keepCase}
+          {strings.saveCase}
         </button>
         <button type="button" className="button slim quiet" onClick={toggleView}>
           {text === undefined ? strings.writeAsJson : strings.writeAsForm}
@@ -105,7 +105,7 @@ function CaseForm({ draft, setDraft, errors }: CaseFormProps) {
           kind="text"
           value={question}
           change={(next) => setDraft({ ...draft, question: next })}
-          error={caseError && strings.draftFaults[caseError.kind]}
+          error={caseError && strings.draftErrors[caseError.kind]}
         />
       )}
       <fieldset className="case-checks">
@@ -158,7 +158,7 @@ function CheckEditor({ check, errors, number, change, remove }: CheckEditorProps
   const { type, values } = check;
   const getError = (field: string): string | undefined => {
     const error = errors.find((item) => item.field === field);
-    return error && strings.draftFaults[error.kind];
+    return error && strings.draftErrors[error.kind];
   };
   return (
     <fieldset className="case-check">

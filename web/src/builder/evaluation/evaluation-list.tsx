@@ -7,7 +7,7 @@ import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
 import { type EvaluationState, findLastEvaluation } from './use-evaluations.ts';
 
-/** Evaluations, the newest first, with results and a comparison. */
+/** List of evaluations that have ended, newest first, with their results and a comparison. */
 export function EvaluationList({ evaluationState: { evaluations } }: { readonly evaluationState: EvaluationState }) {
   const strings = useBuilderStrings();
   const endedEvaluations = evaluations.filter(({ isRunning }) => !isRunning);
@@ -32,7 +32,7 @@ interface EvaluationItemProps {
 function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
   const strings = useBuilderStrings();
   const formatName = useEvaluationName();
-  const picker = useId();
+  const selectId = useId();
   const [isOpen, setIsOpen] = useState(false);
   const [comparedId, setComparedId] = useState('');
   return (
@@ -55,9 +55,9 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
         <>
           {otherEvaluations.length > 0 && (
             <div className="row small">
-              <label htmlFor={picker}>{strings.besides}</label>
-              <select id={picker} value={comparedId} onChange={({ target }) => setComparedId(target.value)}>
-                <option value="">{strings.noOther}</option>
+              <label htmlFor={selectId}>{strings.comparisonLabel}</label>
+              <select id={selectId} value={comparedId} onChange={({ target }) => setComparedId(target.value)}>
+                <option value="">{strings.noComparison}</option>
                 {otherEvaluations.map((item) => (
                   <option key={item.id} value={item.id}>
                     {formatName(item)}
@@ -77,10 +77,10 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
 export function ResultTag({ evaluation }: { readonly evaluation: Evaluation }) {
   const strings = useBuilderStrings();
   const { status, passed, total } = evaluation;
-  const isFine = status === 'completed' && passed === total;
+  const hasPassed = status === 'completed' && passed === total;
   const label =
     status === 'completed' ? strings.passedCount(passed, total) : status === 'cancelled' ? strings.wasCancelled : strings.didFail;
-  return <span className={isFine ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
+  return <span className={hasPassed ? 'tag' : 'tag evaluation-failed'}>{label}</span>;
 }
 
 /** The last result of a version, if there is one. */
@@ -132,7 +132,7 @@ function Comparison({ before, after }: { readonly before: string; readonly after
         {changed.map((item) => (
           <li key={item.key}>
             <p>
-              <span className={item.change === 'worse' ? 'tag evaluation-fault' : 'tag'}>
+              <span className={item.change === 'worse' ? 'tag evaluation-failed' : 'tag'}>
                 {Object.hasOwn(strings.changes, item.change)
                   ? strings.changes[item.change as keyof typeof strings.changes]
                   : item.change}
@@ -159,7 +159,7 @@ function Comparison({ before, after }: { readonly before: string; readonly after
 function OutcomeTag({ outcome }: { readonly outcome: string }) {
   const { outcomes } = useBuilderStrings();
   const label = Object.hasOwn(outcomes, outcome) ? outcomes[outcome as keyof typeof outcomes] : outcome;
-  return <span className={outcome === 'passed' ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
+  return <span className={outcome === 'passed' ? 'tag' : 'tag evaluation-failed'}>{label}</span>;
 }
 
 function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly result: CaseOutcome }) {

@@ -8,7 +8,7 @@ import { schemaSpanish } from './schema-spanish.ts';
 const plainTitles: Readonly<Record<string, string>> = {
   'Method url': 'Address',
   'Method type': 'Method',
-  'Content type': 'Type of the body',
+  'Content type': 'Body type',
   'Rest api method info': 'Request',
   'Open ai tool': 'Tool',
   'Mcp server info': 'Server',
@@ -16,23 +16,60 @@ const plainTitles: Readonly<Record<string, string>> = {
   'Token url': 'Token address',
   Url: 'Address',
   Aud: 'Audience',
-  'Auth info': 'Key of the API',
+  'Auth info': 'Authentication',
   'Tool endpoints': 'Operations',
   'Constant value': 'Fixed value',
-  'Item descriptor': 'Items are',
-  'Item parameter type': 'Type of the items',
+  'Item descriptor': 'Description of the items',
+  'Item parameter type': 'Item type',
   'Url param': 'Sent in the query',
-  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the service authenticates to the server.',
+  'Authorization at the server. `type` selects the scheme. Default or null: none.': 'How this service signs in to the server.',
   'The key of each request. null: none.': 'The key sent with each request.',
   'true: the model can list and read the resources of the server with two tools.':
     'The model can list and read the resources of the server with two tools.',
   'true: prompts of the server without required values are offered as starters.':
-    'Prompts of the server that need no values are offered as starters.',
-  summarize: 'Clear results, then sum up',
-  clear: 'Clear results',
-  off: 'Nothing is done',
+    'Prompts of the server that need no values are offered as suggestions.',
+  summarize: 'Clear tool results, then summarize',
+  clear: 'Clear tool results',
+  off: 'Do nothing',
   streamable_http: 'Streamable HTTP',
   sse: 'Server-sent events',
+  'The task and how to do it: the system message of every conversation.':
+    'The task and how to do it. The model reads this before every chat.',
+  'Variety of the answers, from 0 (always similar) to 1.': 'How much the answers vary, from 0 (always similar) to 1.',
+  Starters: 'Suggestions',
+  'Deployments as tools': 'Other models and applications',
+  'Other deployments that the model can call: by ID, or all that meet the conditions of an entry. Default: none.':
+    'Other models and applications that the model can use, chosen by name or found by conditions. Left empty: none.',
+  'Tools that the client runs: the reply ends with their call and continues with their result. Default: none.':
+    'Tools that your own program runs. The answer pauses while your program runs them. Left empty: none.',
+  'A tool that the client runs.': 'A tool that your own program runs.',
+  'A token that Parley fetches with client credentials and caches until it expires.':
+    'A token that this service requests with client credentials and keeps until it expires.',
+  'Client id': 'Client ID',
+  'true: sent in the query. false: sent in the body.': 'On: sent in the query. Off: sent in the body.',
+  'Description of the array items for the model.': 'Description of the list items for the model.',
+  'Data type of the items of an array.': 'Data type of the list items.',
+  'Api key': 'API key',
+  'true: sent in the query parameter api_key. false: sent in the header field api_key.':
+    'On: sent in the query parameter api_key. Off: sent in the header field api_key.',
+  'Further web APIs': 'More web APIs',
+  'Transport of the server.': 'How this service communicates with the server.',
+  'Prompts as starters': 'Prompts as suggestions',
+  'Stored files that the model searches: a reference or a list. Parley reads them when you save. Without another embedding model, the search by meaning knows English only. Default: none.':
+    'Files that the model searches. They are read when you save. Search by meaning works only in English, unless this service is set up for other languages. Left empty: none.',
+  'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
+    'Maximum number of passages in a search result, each with the text around it. Left empty: the value of the service.',
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
+    'How well a passage must match, from 0 to 1, by meaning or by share of the words. Left empty: the value of the service.',
+  'Most bytes': 'Maximum size',
+  'Maximum bytes of a search result. Default: the value of the service.':
+    'Maximum size of a search result, in bytes. Left empty: the value of the service.',
+  'Long conversations': 'Long chats',
+  'Shortening of conversations that exceed the context window of the model.': 'What to do if a chat is too long for the model.',
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
+    'The oldest tool results are cleared first. Then the model can summarize the oldest messages. Left empty: the setting of the service.',
+  'Tokens of the context window that stay free. Default: the setting of the service.':
+    'How many of the tokens that the model accepts stay free. Left empty: the setting of the service.',
 };
 
 const dictionaries = { en: plainTitles, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
@@ -46,7 +83,7 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Operations that the model can call.',
   'Parameters of the tool. Can be empty.',
   'Address and method of the operation.',
-  'The tool for the model.',
+  'Tool definition that the model receives.',
   'Address and transport of the server.',
   'Address of the server.',
   'Settings of document search. Default: those of the service.',

@@ -128,7 +128,7 @@ function SaveCase({ conversation, id, evaluationState: { runAction } }: SaveCase
   return (
     <div className="test-chat-case row small">
       <button type="button" className="button slim" disabled={state !== 'free'} onClick={() => void saveCase()}>
-        {strings.keepAsCase}
+        {strings.saveAsCase}
       </button>
       {state === 'kept' && <span className="soft">{strings.caseStored}</span>}
       <ErrorMessage error={error} />
@@ -220,7 +220,7 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
             </select>
           </div>
         )}
-        {steps.length === 0 && <p className="soft small">{reply.state === 'running' ? strings.traceToCome : strings.noTrace}</p>}
+        {steps.length === 0 && <p className="soft small">{reply.state === 'running' ? strings.traceLater : strings.noTrace}</p>}
         <ol aria-label={strings.trace}>
           {steps.map((step) => (
             <TraceStepView key={step.index} step={step} totalMs={totalMs} />

@@ -29,7 +29,7 @@ export function TraceStepView({ step, totalMs }: TraceStepProps) {
         <div className="trace-parts">
           {step.isModel && <RequestPart step={step} />}
           {!step.isModel && !step.isToolset && (
-            <Part title={step.isContextReduction ? strings.roomBefore : strings.toolArguments} text={toReadable(step.sent)} />
+            <Part title={step.isContextReduction ? strings.contextBefore : strings.toolArguments} text={toReadable(step.sent)} />
           )}
           {step.received !== '' && <Part title={getResultTitle(step, strings)} text={step.received} />}
           {step.error !== undefined && <p className="trouble">{step.error}</p>}
@@ -49,7 +49,7 @@ function getTitle({ isModel, isContextReduction, isToolset, turn, name }: TraceS
 }
 
 function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: Strings): string {
-  if (isContextReduction) return strings.roomAfter;
+  if (isContextReduction) return strings.contextAfter;
   return isModel ? strings.modelReply : strings.toolResult;
 }
 
@@ -88,7 +88,7 @@ function RequestPart({ step: { request, sent } }: { readonly step: TraceStep }) 
 
 function describeTools(tools: readonly string[] | undefined, strings: Strings): string {
   if (tools === undefined) return strings.toolsAsBefore;
-  return tools.length === 0 ? strings.noneChosen : tools.join(', ');
+  return tools.length === 0 ? strings.noSelection : tools.join(', ');
 }
 
 function Part({ title, text }: { readonly title: string; readonly text: string }) {

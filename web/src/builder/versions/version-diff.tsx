@@ -40,7 +40,7 @@ function Change({ change: { field, before = '', after = '' } }: { readonly chang
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
             <Mark key={index} className={kind}>
-              {kind === 'left out' ? strings.linesLeftOut(Number(text)) : text}
+              {kind === 'left out' ? strings.unchangedLines(Number(text)) : text}
               {'\n'}
             </Mark>
           );

@@ -98,7 +98,7 @@ function VersionItem({ version, stored, evaluationState, name, isCurrent, onRest
       <div className="row">
         <p className="row version-name">
           <span>{name}</span>
-          <span className="soft small">{isCurrent ? strings.inForce : strings.versionNumber(version.version)}</span>
+          <span className="soft small">{isCurrent ? strings.currentVersion : strings.versionNumber(version.version)}</span>
           <VersionResult {...{ evaluationState, version: version.version }} />
         </p>
         {!isCurrent && (

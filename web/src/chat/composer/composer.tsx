@@ -197,7 +197,7 @@ function SendButton({ canSend, isUnreachable, isLater }: SendButtonProps) {
   return (
     <button
       {...{ type: 'submit', className: 'round primary', 'aria-label': name, disabled: !canSend }}
-      title={isUnreachable ? strings.sendAway : name}
+      title={isUnreachable ? strings.sendWhenReachable : name}
     >
       <Icon name="send" />
     </button>

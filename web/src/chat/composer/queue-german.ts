@@ -3,10 +3,10 @@ import type { QueueStrings } from './queue-english.ts';
 export const queueGerman: QueueStrings = {
   label: 'Wartende Nachrichten',
   soon: 'Wird gesendet, sobald diese Antwort fertig ist',
-  onHold: 'Nicht gesendet: die Antwort davor war nicht vollständig',
+  onHold: 'Nicht gesendet, weil die vorige Antwort nicht vollständig ist',
   queued: 'Deine Nachricht wartet, bis diese Antwort fertig ist.',
   now: 'Jetzt senden',
-  nowStops: 'Jetzt senden: das beendet die Antwort, die gerade kommt',
-  edit: 'Diese Nachricht ändern',
+  nowStops: 'Jetzt senden und die aktuelle Antwort beenden',
+  edit: 'Diese Nachricht bearbeiten',
   drop: 'Nicht senden',
 };

@@ -3,10 +3,10 @@ import type { QueueStrings } from './queue-english.ts';
 export const queueSpanish: QueueStrings = {
   label: 'Mensajes en espera',
   soon: 'Se envía cuando termine esta respuesta',
-  onHold: 'No enviado: la respuesta anterior no estaba completa',
+  onHold: 'No enviado, porque la respuesta anterior no está completa',
   queued: 'Tu mensaje espera hasta que termine esta respuesta.',
   now: 'Enviar ahora',
-  nowStops: 'Enviar ahora: esto termina la respuesta en curso',
-  edit: 'Cambiar este mensaje',
+  nowStops: 'Enviar ahora y terminar la respuesta en curso',
+  edit: 'Editar este mensaje',
   drop: 'No enviar',
 };

@@ -61,7 +61,7 @@ export function ConsentPrompt({ deployment, form: initialForm, conversation, onA
           className="quiet-link"
           href={formatRoute({ at: 'consent', deployment, ...(conversation !== undefined && { back: conversation }) })}
         >
-          {strings.consentLook}
+          {strings.reviewPermissions}
         </a>
         {onPostpone !== undefined && (
           <button type="button" className="quiet-link" onClick={onPostpone}>

@@ -5,7 +5,7 @@ import { isComposing } from '../../parts/is-composing.ts';
 import { moveFocus } from '../../parts/move-focus.ts';
 import { Segments } from '../../parts/segments.tsx';
 import { useModalDialog } from '../../parts/use-modal-dialog.ts';
-import { type Deployment, makers } from '../../service/deployments.ts';
+import { type Deployment, deploymentOwners } from '../../service/deployments.ts';
 import { useLanguage, useLocalizedStrings, useStrings } from '../../strings/strings.tsx';
 import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
 import './deployment-dialog.css';
@@ -47,8 +47,8 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
     tools: pickerStrings.kindTools,
   };
   const headings = {
-    favourites: pickerStrings.favourites,
-    recent: pickerStrings.usedLast,
+    favourites: pickerStrings.favorites,
+    recent: pickerStrings.recentlyUsed,
     operator: pickerStrings.ofTheService,
     self: strings.yours,
     other: strings.sharedByOthers,
@@ -135,13 +135,13 @@ function Section({ head, children }: { readonly head: string; readonly children:
 
 /** Lists each deployment once: under favorites, recent ones, or its owner. */
 function toSections(matches: readonly Deployment[], first: Readonly<Record<'favourites' | 'recent', readonly string[]>>) {
-  const ranked = Map.groupBy(matches, ({ id, maker }) => {
+  const ranked = Map.groupBy(matches, ({ id, owner }) => {
     if (first.favourites.includes(id)) return 'favourites' as const;
-    return first.recent.includes(id) ? ('recent' as const) : maker;
+    return first.recent.includes(id) ? ('recent' as const) : owner;
   });
   const recent = ranked.get('recent')?.toSorted((left, right) => first.recent.indexOf(left.id) - first.recent.indexOf(right.id));
   if (recent !== undefined) ranked.set('recent', recent);
-  return (['favourites', 'recent', ...makers] as const).flatMap((name) => {
+  return (['favourites', 'recent', ...deploymentOwners] as const).flatMap((name) => {
     const items = ranked.get(name);
     return items === undefined ? [] : [{ name, items }];
   });
@@ -201,7 +201,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
       pickerStrings.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
     contextTokens !== undefined && pickerStrings.readsTokens(contextTokens.toLocaleString(language)),
   ].filter((fact) => fact !== false);
-  const starName = isFavourite ? pickerStrings.unfavour(name) : pickerStrings.favour(name);
+  const starName = isFavourite ? pickerStrings.removeFavorite(name) : pickerStrings.addFavorite(name);
   return (
     <li className="option-row">
       <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
@@ -264,8 +264,8 @@ export function toFamilies(
   deployments: readonly Deployment[],
   selectedId: string | undefined,
 ): readonly (readonly [Deployment, ...Deployment[]])[] {
-  const families = Map.groupBy(deployments, ({ id, name, version, maker }) =>
-    version === undefined || maker === 'other' ? id : `${maker} ${name}`,
+  const families = Map.groupBy(deployments, ({ id, name, version, owner }) =>
+    version === undefined || owner === 'other' ? id : `${owner} ${name}`,
   );
   return [...families.values()].flatMap((family) => {
     const sorted = family.toSorted((left, right) => compareVersions(right.version, left.version));

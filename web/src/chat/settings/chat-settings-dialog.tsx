@@ -88,12 +88,12 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
-        {deployment?.reasons === true && <EffortChoice selected={draft.effort} choose={(effort) => set({ effort })} />}
+        {deployment?.canReason === true && <EffortChoice selected={draft.effort} choose={(effort) => set({ effort })} />}
         {/* Applications have their own tools. */}
         {deployment?.isApplication === false && <ToolChoice selectedIds={draft.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
           <button type="button" className="button" onClick={() => setDraft(toDraft({}))}>
-            {settingsStrings.setNothing}
+            {settingsStrings.resetAll}
           </button>
           <button type="button" className="button" onClick={closeDialog}>
             {strings.cancel}
@@ -206,7 +206,7 @@ function Presets({ settings, apply }: PresetsProps) {
             onChange={({ target }) => setName(target.value)}
           />
           <button type="button" className="button" disabled={name.trim() === ''} onClick={() => void save()}>
-            {strings.keepPreset}
+            {strings.savePreset}
           </button>
         </p>
       )}

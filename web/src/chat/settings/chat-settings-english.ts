@@ -7,7 +7,7 @@ export const chatSettingsEnglish = {
   chatTools: 'Tools',
   chatToolsHint: 'The model can use these to answer.',
   asDeployment: 'model default',
-  setNothing: 'Reset all',
+  resetAll: 'Reset all',
   apply: 'Apply',
   presets: 'Presets',
   presetName: 'Save as preset',

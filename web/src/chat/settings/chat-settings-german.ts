@@ -2,15 +2,15 @@ import type { ChatSettingsStrings } from './chat-settings-english.ts';
 
 export const chatSettingsGerman: ChatSettingsStrings = {
   chatInstructions: 'Anweisungen',
-  chatInstructionsHint: 'Wie geantwortet werden soll, was zu wissen und was wegzulassen ist',
+  chatInstructionsHint: 'Wie es antworten, was es wissen und was es weglassen soll',
   chatTemperature: 'Temperatur',
-  chatTemperatureHint: 'Niedrig für Genaues, hoch für Abwechslung. Anwendungen können ihre eigene haben.',
-  chatLength: 'Längste Antwort, in Token',
+  chatTemperatureHint: 'Niedriger ist genauer, höher ist abwechslungsreicher. Anwendungen können einen eigenen Wert haben.',
+  chatLength: 'Maximale Länge der Antwort, in Token',
   chatTools: 'Werkzeuge',
-  chatToolsHint: 'Das Modell darf sie für seine Antworten nutzen.',
-  asDeployment: 'wie beim Modell',
-  setNothing: 'Alles zurücksetzen',
+  chatToolsHint: 'Das Modell kann sie für seine Antworten nutzen.',
+  asDeployment: 'Vorgabe des Modells',
+  resetAll: 'Alles zurücksetzen',
   apply: 'Übernehmen',
   presets: 'Vorlagen',
-  presetName: 'Diese unter einem Namen behalten',
+  presetName: 'Als Vorlage speichern',
 };

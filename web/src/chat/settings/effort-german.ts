@@ -2,7 +2,7 @@ import type { EffortStrings } from './effort-english.ts';
 
 export const effortGerman: EffortStrings = {
   effort: 'Nachdenken vor der Antwort',
-  effortHint: 'Längeres Nachdenken hilft bei schweren Fragen; es braucht mehr Zeit und mehr Token.',
+  effortHint: 'Längeres Nachdenken hilft bei schweren Fragen. Es braucht mehr Zeit und mehr Token.',
   low: 'kurz',
   medium: 'mittel',
   high: 'gründlich',

@@ -1,9 +1,9 @@
 import type { EffortStrings } from './effort-english.ts';
 
 export const effortSpanish: EffortStrings = {
-  effort: 'Reflexión antes de la respuesta',
-  effortHint: 'Reflexionar más ayuda con preguntas difíciles; lleva más tiempo y más tokens.',
-  low: 'breve',
-  medium: 'media',
+  effort: 'Pensar antes de responder',
+  effortHint: 'Pensar más ayuda con preguntas difíciles. Lleva más tiempo y más tokens.',
+  low: 'poco',
+  medium: 'normal',
   high: 'a fondo',
 };

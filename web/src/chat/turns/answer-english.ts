@@ -1,9 +1,9 @@
 /** Texts of editing and continuing an answer. */
 export const answerEnglish = {
-  goOn: 'Continue',
-  goOnHint: 'Continues the answer where it ended',
+  continueAnswer: 'Continue',
+  continueAnswerHint: 'Continues the answer where it ended',
   editAnswer: 'Edit this answer',
-  keepEdit: 'Save edit',
+  saveEdit: 'Save edit',
   editHint: 'Your text replaces this answer when you continue the chat. The original answer stays as another version.',
   editHintEarlier: 'The messages after this answer stay with that version.',
   suggestions: 'Ask next',

@@ -1,12 +1,12 @@
 import type { AnswerStrings } from './answer-english.ts';
 
 export const answerFrench: AnswerStrings = {
-  goOn: 'Continuer',
-  goOnHint: 'Fait continuer la réponse là où elle s’est arrêtée',
+  continueAnswer: 'Continuer',
+  continueAnswerHint: 'Continue la réponse là où elle s’est arrêtée',
   editAnswer: 'Modifier cette réponse',
-  keepEdit: 'Garder mon texte',
+  saveEdit: 'Enregistrer',
   editHint:
-    'Votre texte prend la place de cette réponse et sera lu comme tel pour la suite. La réponse elle-même reste comme autre version.',
-  editHintEarlier: 'Ce qui suit cette réponse reste avec cette version-là.',
+    'Votre texte remplace cette réponse quand vous continuez la conversation. La réponse d’origine reste comme autre version.',
+  editHintEarlier: 'Les messages qui suivent cette réponse restent avec cette version-là.',
   suggestions: 'Questions pour la suite',
 };

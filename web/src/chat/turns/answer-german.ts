@@ -1,12 +1,12 @@
 import type { AnswerStrings } from './answer-english.ts';
 
 export const answerGerman: AnswerStrings = {
-  goOn: 'Weiter',
-  goOnHint: 'Lässt die Antwort dort weitergehen, wo sie endete',
-  editAnswer: 'Diese Antwort ändern',
-  keepEdit: 'Meine Worte behalten',
+  continueAnswer: 'Fortsetzen',
+  continueAnswerHint: 'Setzt die Antwort dort fort, wo sie endete',
+  editAnswer: 'Diese Antwort bearbeiten',
+  saveEdit: 'Änderung speichern',
   editHint:
-    'Deine Worte treten an die Stelle dieser Antwort und werden so gelesen, wenn es weitergeht. Die Antwort selbst bleibt als andere Fassung.',
-  editHintEarlier: 'Was auf diese Antwort folgt, bleibt bei jener Fassung.',
+    'Dein Text ersetzt diese Antwort, wenn du das Gespräch fortsetzt. Die ursprüngliche Antwort bleibt als andere Version.',
+  editHintEarlier: 'Die Nachrichten nach dieser Antwort bleiben bei jener Version.',
   suggestions: 'Als Nächstes fragen',
 };

@@ -1,12 +1,12 @@
 import type { AnswerStrings } from './answer-english.ts';
 
 export const answerSpanish: AnswerStrings = {
-  goOn: 'Continuar',
-  goOnHint: 'Hace que la respuesta siga donde terminó',
-  editAnswer: 'Cambiar esta respuesta',
-  keepEdit: 'Guardar mi texto',
+  continueAnswer: 'Continuar',
+  continueAnswerHint: 'Continúa la respuesta donde terminó',
+  editAnswer: 'Editar esta respuesta',
+  saveEdit: 'Guardar',
   editHint:
-    'Tu texto ocupa el lugar de esta respuesta y se lee como tal al continuar. La respuesta misma queda como otra versión.',
-  editHintEarlier: 'Lo que sigue a esta respuesta se queda con esa versión.',
+    'Tu texto sustituye a esta respuesta cuando continúas la conversación. La respuesta original queda como otra versión.',
+  editHintEarlier: 'Los mensajes posteriores a esta respuesta se quedan con esa versión.',
   suggestions: 'Qué preguntar ahora',
 };

@@ -15,7 +15,7 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
   const strings = useStrings();
   const { library } = usePage();
   if (branches.length < 2) return null;
-  const at = branches.indexOf(turnId);
+  const position = branches.indexOf(turnId);
   const show = (id: string | undefined): void =>
     library.change(conversationId, (conversation) => {
       const turn = conversation.turns[id ?? ''];
@@ -23,29 +23,29 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
     });
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
-    <div className="branches" role="group" aria-label={strings.version(at + 1, branches.length)}>
+    <div className="branches" role="group" aria-label={strings.version(position + 1, branches.length)}>
       <button
         type="button"
         className="icon-button"
         aria-label={strings.earlierVersion}
         title={strings.earlierVersion}
-        disabled={at === 0}
-        onClick={() => show(branches[at - 1])}
+        disabled={position === 0}
+        onClick={() => show(branches[position - 1])}
       >
         <Icon name="left" />
       </button>
       <span aria-hidden="true">
-        {at + 1}/{branches.length}
+        {position + 1}/{branches.length}
       </span>
       <button
         {...{
           type: 'button',
           className: 'icon-button',
           'aria-label': strings.laterVersion,
-          disabled: at === branches.length - 1,
+          disabled: position === branches.length - 1,
         }}
         title={strings.laterVersion}
-        onClick={() => show(branches[at + 1])}
+        onClick={() => show(branches[position + 1])}
       >
         <Icon name="right" />
       </button>

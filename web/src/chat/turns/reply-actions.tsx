@@ -98,9 +98,9 @@ function ContinueButton({ reply, conversationId }: Pick<ReplyActionsProps, 'repl
     void replyRunner.answer(conversationId, reply.parent, { continuation: toContinuation(reply) });
   };
   return (
-    <button type="button" className="button slim" title={strings.goOnHint} onClick={continueReply}>
+    <button type="button" className="button slim" title={strings.continueAnswerHint} onClick={continueReply}>
       <Icon name="right" />
-      {strings.goOn}
+      {strings.continueAnswer}
     </button>
   );
 }

@@ -81,7 +81,7 @@ function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: R
   const remarks = [
     state === 'stopped' && strings.stopped,
     state === 'interrupted' && strings.interrupted,
-    finish === 'length' && strings.cutShort,
+    finish === 'length' && strings.lengthLimitReached,
     finish === 'content_filter' && strings.filtered,
     functionCall !== undefined && strings.functionCalled(functionCall.name ?? ''),
   ];

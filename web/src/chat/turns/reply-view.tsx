@@ -144,14 +144,14 @@ function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNote
           {error.code === 'consent_required' ? strings.consentMissing(strings.quoted(name)) : describeAnswerError(error, strings)}
         </p>
         {form === undefined ? (
-          <p>{suggestAction(error, { strings, language, ...(atMs !== undefined && { atMs }) })}</p>
+          <p>{suggestAction(error, { strings, language, isAnswer: true, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
           <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
         )}
         <ErrorSupport error={error} />
         {error.code === 'consent_required' && form === undefined && (
           <a className="button" href={consent}>
-            {strings.consentLook}
+            {strings.reviewPermissions}
           </a>
         )}
         {error.status === 401 && (

@@ -36,7 +36,7 @@ export function SideBySide({ conversationId, branches, close }: SideBySideProps)
           {reply.fault !== undefined && <p className="note">{strings.noAnswer}</p>}
           <div className="side-foot">
             <button type="button" className="button slim" onClick={() => choose(reply)}>
-              {strings.goOnWith}
+              {strings.continueWithVersion}
             </button>
             <UsageLine reply={reply} />
           </div>

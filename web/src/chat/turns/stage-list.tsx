@@ -117,7 +117,7 @@ function StageText({ text, name }: { readonly text: string; readonly name: strin
       </Suspense>
       {isTruncated && (
         <p className="row small soft">
-          {strings.cutText(maxChars.toLocaleString(language), text.length.toLocaleString(language))}
+          {strings.truncatedText(maxChars.toLocaleString(language), text.length.toLocaleString(language))}
           <CopyButton text={() => text} />
           <button
             {...{ type: 'button', className: 'icon-button', 'aria-label': strings.download, title: strings.download }}

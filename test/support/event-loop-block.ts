@@ -4,7 +4,7 @@ const everyMs = 10;
  * Returns the longest time in milliseconds that this thread worked without a turn of its event loop while `run` ran. It counts
  * CPU time, so other processes of a busy machine do not add to it.
  */
-export async function measureLongestHold(run: () => unknown): Promise<number> {
+export async function measureEventLoopBlock(run: () => unknown): Promise<number> {
   let maxMs = 0;
   let before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
   const sample = (): void => {
@@ -29,9 +29,9 @@ const maxTries = 3;
  * Returns the minimum of up to three measurements of `measureLongestHold`, and stops at the first one below `maxMs`. CPU time
  * includes the garbage collector, which may collect objects of earlier tests.
  */
-export async function measureLeastHold(maxMs: number, run: () => unknown): Promise<number> {
+export async function measureMinEventLoopBlock(maxMs: number, run: () => unknown): Promise<number> {
   let leastMs = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < maxTries && leastMs >= maxMs; tries += 1)
-    leastMs = Math.min(leastMs, await measureLongestHold(run));
+    leastMs = Math.min(leastMs, await measureEventLoopBlock(run));
   return leastMs;
 }

@@ -8,7 +8,7 @@ import type { Message } from '#contract/chat/message.ts';
 import type { Attempt, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 
-/** The reply of the demo model, in chunks and complete. */
+/** A reply of the demo model, as chunks and as one completion. */
 export interface DemoReply {
   readonly chunks: readonly Chunk[];
   readonly reply: Completion;
@@ -18,7 +18,7 @@ export interface DemoReply {
   readonly calls: readonly { readonly name: string; readonly arguments: unknown }[];
 }
 
-export const never = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
 
 const upstream: Upstream = {
   id: 'demo',
@@ -36,11 +36,11 @@ const upstream: Upstream = {
 };
 
 export function toAttempt(input: string | readonly Message[], fields: Partial<ChatRequest> = {}): Attempt {
-  const messages = typeof input === 'string' ? [user(input)] : [...input];
+  const messages = typeof input === 'string' ? [createUserMessage(input)] : [...input];
   return { upstream, headers: {}, request: { ...fields, messages } };
 }
 
-export function startDemo(paceMs = 0) {
+export function createDemo(paceMs = 0) {
   const embedder = new LocalEmbedder();
   let ids = 0;
   const demo = createDemoProtocol({
@@ -52,11 +52,12 @@ export function startDemo(paceMs = 0) {
     },
     paceMs,
   });
-  const say = (input: string | readonly Message[], fields?: Partial<ChatRequest>) => collectReply(demo, toAttempt(input, fields));
-  return { demo, say, embedder };
+  const sendChat = (input: string | readonly Message[], fields?: Partial<ChatRequest>) =>
+    collectReply(demo, toAttempt(input, fields));
+  return { demo, sendChat, embedder };
 }
 
-export async function collectReply(demo: ChatProtocol, attempt: Attempt, signal = never): Promise<DemoReply> {
+export async function collectReply(demo: ChatProtocol, attempt: Attempt, signal = neverAborted): Promise<DemoReply> {
   const chunks: Chunk[] = [];
   const accumulator = new Accumulator();
   for await (const frame of toAsyncIterable<RawFrame>((sink) => demo.chat(attempt, sink), signal)) {
@@ -72,11 +73,11 @@ export async function collectReply(demo: ChatProtocol, attempt: Attempt, signal 
   return { chunks, reply, message, content: message.content ?? '', calls };
 }
 
-export function user(content: string, custom_content?: Message['custom_content']): Message {
+export function createUserMessage(content: string, custom_content?: Message['custom_content']): Message {
   return { role: 'user', content, ...(custom_content && { custom_content }) };
 }
 
 /** Creates a tool in the OpenAI format. */
-export function tool(name: string, description: string, properties: object = {}, required = Object.keys(properties)) {
+export function createTool(name: string, description: string, properties: object = {}, required = Object.keys(properties)) {
   return { type: 'function', function: { name, description, parameters: { type: 'object', properties, required } } };
 }

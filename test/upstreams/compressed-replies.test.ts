@@ -17,7 +17,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it('accepts a gzip-encoded upstream reply that was not requested', async () => {
+it('accepts a gzip-encoded upstream reply although the request has no Accept-Encoding', async () => {
   upstream.script(({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify(plainCompletion('hi'))));
@@ -40,7 +40,7 @@ it('accepts a brotli-encoded upstream stream', async () => {
   ]).toEqual(['hi', true]);
 });
 
-it('passes on the message of a gzip-encoded upstream error', async () => {
+it('forwards the message of a gzip-encoded upstream error', async () => {
   upstream.script(({ response }) => {
     response.writeHead(400, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify({ error: { message: 'no such tool', code: 'x' } })));

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { delta, finish, plainReply } from '#test/chunks.ts';
-import { listeningAt } from '#test/listening.ts';
+import { waitUntilListening } from '#test/listening.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { pathOf, quickApp, save } from '../applications/support.ts';
+import { getApplicationPath, quickApp, save } from '../applications/support.ts';
 
-/** A server that no call may reach. It counts connections and records the requested paths. */
-interface Inner {
+/** A server on this machine. It counts connections and records the requested paths. */
+interface InternalServer {
   readonly server: Server;
   readonly port: number;
   readonly requestedPaths: string[];
@@ -20,9 +20,9 @@ interface Inner {
 const bucket = getBucket('key:test');
 let model: ScriptedUpstream;
 /** Listens on all addresses of this machine. */
-let inner: Inner;
+let internalServer: InternalServer;
 
-async function startInner(host: string, location?: () => string): Promise<Inner> {
+async function startInternalServer(host: string, location?: () => string): Promise<InternalServer> {
   const requestedPaths: string[] = [];
   const server = createServer((request, response) => {
     requestedPaths.push(request.url ?? '');
@@ -30,15 +30,15 @@ async function startInner(host: string, location?: () => string): Promise<Inner>
     else response.writeHead(307, { location: Buffer.from(location()).toString('latin1') }).end();
   });
   server.listen(0, host);
-  await listeningAt(server);
-  const started: Inner = { server, port: (server.address() as AddressInfo).port, requestedPaths, connections: 0 };
+  await waitUntilListening(server);
+  const started: InternalServer = { server, port: (server.address() as AddressInfo).port, requestedPaths, connections: 0 };
   server.on('connection', () => {
     started.connections += 1;
   });
   return started;
 }
 
-async function stop({ server }: Inner): Promise<void> {
+async function stop({ server }: InternalServer): Promise<void> {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 }
@@ -61,16 +61,16 @@ function callTools(answering: Answering): void | Promise<void> {
 
 beforeAll(async () => {
   model = await startScriptedUpstream(callTools);
-  inner = await startInner('::');
+  internalServer = await startInternalServer('::');
 });
 
 afterAll(async () => {
   await model.close();
-  await stop(inner);
+  await stop(internalServer);
 });
 
-const user = { messages: [{ role: 'user', content: 'Hi' }] };
-const rest = (url: string, authorization: object | null = null): object => ({
+const chatBody = { messages: [{ role: 'user', content: 'Hi' }] };
+const createRestToolset = (url: string, authorization: object | null = null): object => ({
   web_api_toolset: [
     {
       type: 'rest-api',
@@ -88,22 +88,22 @@ const rest = (url: string, authorization: object | null = null): object => ({
     },
   ],
 });
-const mcp = (url: string, protocol: string): object => ({
+const createMcpToolset = (url: string, protocol: string): object => ({
   mcp_toolset: [{ type: 'mcp', name: 'm', mcp_server_info: { url, protocol, authorization: null } }],
 });
-const withTokenUrl = (token_url: string): object =>
-  rest('https://public.invalid/', {
+const createToolsetWithTokenUrl = (token_url: string): object =>
+  createRestToolset('https://public.invalid/', {
     type: 'client_id_secret',
     client_id: 'c',
     client_secret: 's',
     token_url,
   });
 const saveApplication = (service: TestService, entry: object): Promise<TestResponse> =>
-  save(service, pathOf('mine', bucket), entry);
+  save(service, getApplicationPath('mine', bucket), entry);
 const runSaved = async (service: TestService, entry: object): Promise<string> => {
   const { status, text } = await saveApplication(service, entry);
   if (status >= 400) return text;
-  return (await service.chat(`applications/${bucket}/mine`, user)).text;
+  return (await service.chat(`applications/${bucket}/mine`, chatBody)).text;
 };
 const createAttachmentRequest = (url: string): object => ({
   messages: [
@@ -123,10 +123,11 @@ const createAttachmentRequest = (url: string): object => ({
  * client.
  */
 const outgoingCalls: Readonly<Record<string, (service: TestService, url: string) => Promise<string>>> = {
-  'REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...rest(url) })),
-  'token endpoint of a REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...withTokenUrl(url) })),
-  'MCP server': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'streamable_http') })),
-  'MCP server over SSE': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'sse') })),
+  'REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...createRestToolset(url) })),
+  'token endpoint of a REST tool': (service, url) =>
+    runSaved(service, quickApp({ model: 'gpt', ...createToolsetWithTokenUrl(url) })),
+  'MCP server': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...createMcpToolset(url, 'streamable_http') })),
+  'MCP server over SSE': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...createMcpToolset(url, 'sse') })),
   'endpoint of a saved application': (service, url) => runSaved(service, { endpoint: url }),
   'POST /v1/tools/list': async (service, url) => {
     const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url, protocol: 'streamable_http' } };
@@ -135,28 +136,29 @@ const outgoingCalls: Readonly<Record<string, (service: TestService, url: string)
   'POST /v1/import-openapi': async (service, url) =>
     (await service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
   'document of an addon': async (service, url) => {
-    const reload = (): unknown => service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
+    const reload = (): unknown =>
+      service.reload(createConfiguration({ addons: { a: { url } }, ...keepAllowedNetworks(service) }));
     if (url.includes('user:pw@')) {
       expect(reload).toThrow('must not contain a user name or password');
       return '';
     }
     reload();
-    return (await service.chat('gpt', { ...user, addons: [{ name: 'a' }] })).text;
+    return (await service.chat('gpt', { ...chatBody, addons: [{ name: 'a' }] })).text;
   },
 };
 
-function configuration(more: object = {}): object {
+function createConfiguration(more: object = {}): object {
   const upstreams = [{ endpoint: model.endpoint }];
   return { models: { gpt: { upstreams, maxRetryAttempts: 1 } }, tools: { connectMs: 1_000, timeoutMs: 2_000 }, ...more };
 }
 
-function allowed({ snapshot }: TestService): object {
+function keepAllowedNetworks({ snapshot }: TestService): object {
   const { allowPrivateNetworks } = snapshot.current().configuration.security;
   return { security: { allowPrivateNetworks } };
 }
 
 /** Hosts that all resolve to this machine. */
-const spellings = [
+const loopbackSpellings = [
   ...['127.0.0.1', '127.1', '0177.0.0.1', '017700000001', '0x7f.0.0.1', '0x7f000001', '2130706433', '127.0.0.1.', '0', '0.0.0.0'],
   ...['①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', 'localhost', 'LOCALHOST.', 'user:pw@127.0.0.1'],
   ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
@@ -170,31 +172,34 @@ const nonPublicHosts = [
 
 describe.each(Object.entries(outgoingCalls))('%s', (_name, callOut) => {
   it('does not reach this machine with any spelling of its address', async () => {
-    await using service = await startService(configuration());
-    for (const host of spellings) await callOut(service, `http://${host}:${inner.port}/canary`);
-    expect([inner.connections, inner.requestedPaths]).toEqual([0, []]);
+    await using service = await startService(createConfiguration());
+    for (const host of loopbackSpellings) await callOut(service, `http://${host}:${internalServer.port}/canary`);
+    expect([internalServer.connections, internalServer.requestedPaths]).toEqual([0, []]);
   });
 
   it('reaches this machine if the configuration allows it', async () => {
-    await using service = await startService(configuration({ security: { allowPrivateNetworks: ['127.0.0.1'] } }));
-    await callOut(service, `http://127.0.0.1:${inner.port}/canary`);
-    expect(inner.requestedPaths.splice(0)).toContain('/canary');
-    inner.connections = 0;
+    await using service = await startService(createConfiguration({ security: { allowPrivateNetworks: ['127.0.0.1'] } }));
+    await callOut(service, `http://127.0.0.1:${internalServer.port}/canary`);
+    expect(internalServer.requestedPaths.splice(0)).toContain('/canary');
+    internalServer.connections = 0;
   });
 
   it('does not follow a redirect from an allowed server to this machine', async () => {
-    const hosts = [...spellings];
-    const server = await startInner('127.0.0.2', () => `http://${hosts.shift() ?? '127.0.0.1'}:${inner.port}/canary`);
-    await using service = await startService(configuration({ security: { allowPrivateNetworks: ['127.0.0.2'] } }));
+    const hosts = [...loopbackSpellings];
+    const server = await startInternalServer(
+      '127.0.0.2',
+      () => `http://${hosts.shift() ?? '127.0.0.1'}:${internalServer.port}/canary`,
+    );
+    await using service = await startService(createConfiguration({ security: { allowPrivateNetworks: ['127.0.0.2'] } }));
     // Parley remembers failures by URL for a while, so each path is different.
-    for (const [at] of spellings.entries()) await callOut(service, `http://127.0.0.2:${server.port}/${at}`);
-    expect(server.requestedPaths.length).toBeGreaterThanOrEqual(spellings.length);
-    expect([inner.connections, inner.requestedPaths]).toEqual([0, []]);
+    for (const [index] of loopbackSpellings.entries()) await callOut(service, `http://127.0.0.2:${server.port}/${index}`);
+    expect(server.requestedPaths.length).toBeGreaterThanOrEqual(loopbackSpellings.length);
+    expect([internalServer.connections, internalServer.requestedPaths]).toEqual([0, []]);
     await stop(server);
   });
 
   it('is rejected for addresses that are not public', async () => {
-    await using service = await startService(configuration());
+    await using service = await startService(createConfiguration());
     for (const host of nonPublicHosts)
       expect(await callOut(service, `http://${host}/latest/meta-data/`)).toMatch(/is or resolves to a blocked address/);
   });
@@ -214,9 +219,9 @@ describe('URL in an attachment', () => {
       security: { allowPrivateNetworks: ['127.0.0.0/8', '::1'] },
     });
     for (const deployment of ['gpt', 'claude', 'gemini', 'quick']) {
-      await service.chat(deployment, createAttachmentRequest(`http://127.0.0.1:${inner.port}/canary`));
+      await service.chat(deployment, createAttachmentRequest(`http://127.0.0.1:${internalServer.port}/canary`));
     }
-    expect(inner.requestedPaths).toEqual([]);
+    expect(internalServer.requestedPaths).toEqual([]);
   });
 });
 
@@ -224,7 +229,7 @@ describe('documents of an application', () => {
   it.each(['http://127.0.0.1/x', 'file:///etc/passwd', 'files/../../etc/passwd', 'files/%2e%2e/x', '//127.0.0.1/x', 'data:,x'])(
     'are files of its owner, not %s',
     async (reference) => {
-      await using service = await startService(configuration());
+      await using service = await startService(createConfiguration());
       const answer = await saveApplication(service, quickApp({ model: 'gpt', document_relative_url: reference }));
       expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.document_relative_url']);
     },

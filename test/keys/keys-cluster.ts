@@ -1,4 +1,4 @@
-import type { ServiceDeps } from '#app/service/service-parts.ts';
+import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
@@ -10,13 +10,13 @@ import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { report } from '../admin/support.ts';
-import { entryOf, type Issuer, MovedClock, startIssuer } from '../identity/support.ts';
+import { AdjustableClock, createProviderEntry, type Issuer, startIssuer } from '../identity/support.ts';
 
 /** Two nodes on one database, an identity provider, and a scripted upstream. */
 export interface KeysCluster extends AsyncDisposable {
   readonly database: SqlDatabase;
   readonly nodes: readonly [TestService, TestService];
-  readonly clock: MovedClock;
+  readonly clock: AdjustableClock;
   readonly issuer: Issuer;
   readonly upstream: ScriptedUpstream;
   readonly audited: { readonly action: string; readonly subject: string | undefined; readonly object: string | undefined }[];
@@ -44,13 +44,13 @@ export async function startKeysCluster(
   const responseDatabase = await openResponses(engine);
   const issuer = await startIssuer();
   const upstream = await startScriptedUpstream();
-  const clock = new MovedClock();
+  const clock = new AdjustableClock();
   const audited: KeysCluster['audited'] = [];
   const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
   const configuration = (otherSections: object = {}): object => ({
     models: { m: { upstreams, maxRetryAttempts: 1 }, other: { upstreams, maxRetryAttempts: 1 } },
     applications: { app: { endpoint: `${upstream.url}/app` } },
-    identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) },
+    identityProviders: { corporate: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
     roles,
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
     ...otherSections,
@@ -86,7 +86,7 @@ export async function startKeysCluster(
 }
 
 /** Sends a request with a key or token, and the body as JSON. */
-export function askWith(
+export function sendWithCredentials(
   node: { readonly url: string },
   credentials: string,
   path: string,
@@ -99,21 +99,21 @@ export function askWith(
 
 /** Creates a key for the user of a token. */
 export async function makeKey(node: { readonly url: string }, token: string, body: object = {}): Promise<CreatedKey> {
-  const response = await askWith(node, token, '/v1/user/keys', { method: 'POST', body });
+  const response = await sendWithCredentials(node, token, '/v1/user/keys', { method: 'POST', body });
   if (response.status !== 201) throw new Error(response.text);
   return response.json as CreatedKey;
 }
 
 /** Returns the user of a key or token according to a node, or the status and code of the rejection. */
 export async function knows(node: { readonly url: string }, credentials: string, headers: object = {}): Promise<string> {
-  const { status, json, error } = await askWith(node, credentials, '/v1/user/info', { headers });
+  const { status, json, error } = await sendWithCredentials(node, credentials, '/v1/user/info', { headers });
   return status === 200 ? (json as { user: string }).user : `${status} ${error.code}`;
 }
 
 /** Sends a chat request. Returns the status, and the error code of a rejection. */
 export async function chat(node: { readonly url: string }, credentials: string, model = 'm'): Promise<string> {
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
-  const { status, error } = await askWith(node, credentials, '/v1/chat/completions', { method: 'POST', body });
+  const { status, error } = await sendWithCredentials(node, credentials, '/v1/chat/completions', { method: 'POST', body });
   return status === 200 ? '200' : `${status} ${error.code}`;
 }
 

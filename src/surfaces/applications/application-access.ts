@@ -4,7 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
+import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -14,7 +14,7 @@ import { readCredentials } from '../http/read-request.ts';
 /** Returns the caller. Throws `access_denied` for per-request keys: an application may not manage its user's applications. */
 export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw), raw);
-  requireOwn(caller, 'see or change applications');
+  rejectPerRequestKey(caller, 'see or change applications');
   return caller;
 }
 
@@ -22,13 +22,13 @@ export async function identifyUser({ identify }: { identify: Identify }, { raw }
  * Returns the caller and the application that the path names below `base`. Throws `deployment_not_found`, or `access_denied` if
  * the caller is not the owner.
  */
-export async function openOwn(
+export async function identifyOwner(
   deps: { readonly identify: Identify },
   base: string,
   request: FastifyRequest,
 ): Promise<{ readonly caller: Caller; readonly location: ApplicationLocation }> {
   const caller = await identifyUser(deps, request);
-  const location = placeIn(base, request);
+  const location = parseLocation(base, request);
   requireOwner(caller, location);
   return { caller, location };
 }
@@ -63,7 +63,7 @@ function denied(): ParleyError {
 /**
  * Returns the application that a path names below `base`. Throws `deployment_not_found` if the path cannot name an application.
  */
-export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocation {
+export function parseLocation(base: string, { url }: FastifyRequest): ApplicationLocation {
   const location = parseApplicationLocation(stripPathPrefix(base, url));
   if (location === undefined) throw notFound();
   return location;

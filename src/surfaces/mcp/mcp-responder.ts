@@ -12,7 +12,7 @@ import type { RpcError } from './rpc-error.ts';
 type RequestId = string | number | undefined;
 
 /** Sends the response to one message, either as JSON or as the last event of a stream. */
-export class Outlet {
+export class McpResponder {
   readonly #context: RequestContext;
   readonly #accepted: Accepted;
   #stream: EventStream | undefined;
@@ -44,8 +44,8 @@ export class Outlet {
   async notify(method: string, params: JsonObject): Promise<void> {
     const { record, clock } = this.#context;
     const keepsUp = this.#send({ jsonrpc: '2.0', method, params });
-    if (this.#hasSent) record.chunk(clock.nowMs());
-    else record.firstByte(clock.nowMs());
+    if (this.#hasSent) record.recordChunk(clock.nowMs());
+    else record.recordFirstByte(clock.nowMs());
     this.#hasSent = true;
     if (!keepsUp) await this.#stream?.drained();
   }
@@ -59,7 +59,7 @@ export class Outlet {
   }
 
   /** Ends the response to a canceled call without a result, as the client expects. */
-  endUnanswered(): void {
+  endWithoutResult(): void {
     if (this.#stream === undefined && !this.#accepted.events) return this.accept();
     if (this.#stream === undefined) this.open();
     this.#hasAnswered = true;

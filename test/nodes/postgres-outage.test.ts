@@ -28,7 +28,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 
 const consentPath = '/v1/consent/app';
 
-async function accept(): Promise<TestResponse> {
+async function acceptConsent(): Promise<TestResponse> {
   const { consent } = (await get(node, consentPath)).json as { consent: ConsentForm };
   return sendRequest(node.url, { path: consentPath, headers: withKey(), body: { consent } });
 }
@@ -44,8 +44,8 @@ async function getInnerStatuses(): Promise<readonly number[]> {
   return results.map(({ status }) => status);
 }
 
-function until(each: TestProcess, codes: readonly string[]): Promise<void> {
-  return vi.waitFor(async () => expect((await getHealth(each)).codes).toEqual(codes), { timeout: 15_000, interval: 50 });
+function waitForHealthCodes(target: TestProcess, codes: readonly string[]): Promise<void> {
+  return vi.waitFor(async () => expect((await getHealth(target)).codes).toEqual(codes), { timeout: 15_000, interval: 50 });
 }
 
 const demoCalls = "deployment = 'demo'";
@@ -60,27 +60,27 @@ describe('nodes whose PostgreSQL is stopped', () => {
     await postgres.stop();
     // A node detects the outage on its first query.
     await Promise.all([node, other].map((each) => get(each, '/v1/consent')));
-    await Promise.all([until(node, ['database_away']), until(other, ['database_away'])]);
+    await Promise.all([waitForHealthCodes(node, ['database_away']), waitForHealthCodes(other, ['database_away'])]);
     return async () => {
       await postgres.start();
-      await Promise.all([until(node, []), until(other, [])]);
+      await Promise.all([waitForHealthCodes(node, []), waitForHealthCodes(other, [])]);
     };
   });
 
   it('reject requests that need the database immediately, with 503 and Retry-After', async () => {
     const form = { consent: { app: { consentRequired: false } } };
     const requests: readonly [string, () => Promise<TestResponse>][] = [
-      ['a consent', () => get(node, '/v1/consent')],
-      ['to give one', () => sendRequest(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
-      ['a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
-      ['to keep one', () => put(`/v1/files/${bucket}/one.txt`, 'one')],
-      ['an application', () => get(node, `/v1/applications/${bucket}/one`)],
-      ['to keep one', () => put(`/v1/applications/${bucket}/one`, demoQuickApp)],
-      ['to call one', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
+      ['read consents', () => get(node, '/v1/consent')],
+      ['give consent', () => sendRequest(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
+      ['read a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
+      ['store a file', () => put(`/v1/files/${bucket}/one.txt`, 'one')],
+      ['read an application', () => get(node, `/v1/applications/${bucket}/one`)],
+      ['store an application', () => put(`/v1/applications/${bucket}/one`, demoQuickApp)],
+      ['call an application', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
     ];
     for (const [what, step] of requests) {
       const { status, error, headers } = await step();
-      if (what === 'to give one' && status === 409) continue;
+      if (what === 'give consent' && status === 409) continue;
       expect([what, status, error.code, headers['retry-after']]).toEqual([what, 503, 'overloaded', '1']);
       expect(error.message).toBe('The store is currently unavailable: the database cannot be reached. Try again.');
     }
@@ -98,7 +98,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
 
 describe('nodes whose PostgreSQL is available again', () => {
   it('have all committed data, and write the usage records of the outage', async () => {
-    expect((await accept()).status).toBe(200);
+    expect((await acceptConsent()).status).toBe(200);
     expect((await put(`/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
     expect((await put(`/v1/applications/${bucket}/kept`, demoQuickApp)).status).toBe(201);
     const before = await countRows('usage_records', demoCalls);
@@ -106,10 +106,10 @@ describe('nodes whose PostgreSQL is available again', () => {
     for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
     await node.untilOutput(/Cannot write usage records/);
     await postgres.start();
-    const written = async () => expect(await countRows('usage_records', demoCalls)).toBe(before + 5);
-    await vi.waitFor(written, { timeout: 15_000, interval: 100 });
+    const expectWritten = async () => expect(await countRows('usage_records', demoCalls)).toBe(before + 5);
+    await vi.waitFor(expectWritten, { timeout: 15_000, interval: 100 });
     await node.untilOutput(/Writing usage records again\. 0 were lost/);
-    await until(other, []);
+    await waitForHealthCodes(other, []);
     expect(await getInnerStatuses()).toEqual([200, 200]);
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });
     expect((await get(other, `/v1/files/${bucket}/kept.txt`)).text).toBe('kept');
@@ -139,7 +139,7 @@ describe('nodes whose PostgreSQL stalls', () => {
       const waiting = Promise.all(Array.from({ length: 30 }, () => get(node, '/v1/consent')));
       expect((await node.chat('free', { messages: hello })).status).toBe(200);
       expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set([503]));
-      await until(node, ['database_away']);
+      await waitForHealthCodes(node, ['database_away']);
       const rejection = await get(node, '/v1/consent');
       expect([rejection.status, rejection.error.message]).toEqual([
         503,
@@ -148,13 +148,13 @@ describe('nodes whose PostgreSQL stalls', () => {
     } finally {
       for (const pid of [parent, ...pids]) process.kill(pid, 'SIGCONT');
     }
-    await until(node, []);
+    await waitForHealthCodes(node, []);
     expect((await get(node, '/v1/consent')).status).toBe(200);
   });
 });
 
 describe('node that shuts down normally', () => {
-  it('writes the pending records', async () => {
+  it('writes its pending usage records', async () => {
     const stoppingNode = await cluster.start();
     const before = await countRows('usage_records', demoCalls);
     await Promise.all(Array.from({ length: 20 }, () => stoppingNode.chat('demo', { messages: hello })));

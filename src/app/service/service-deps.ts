@@ -13,7 +13,7 @@ import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
-import type { NoteRemovedReferences } from '#pipeline/reply-files.ts';
+import type { OnRemovedReferences } from '#pipeline/reply-files.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#services/files/stored-resources.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { Stores } from '../node/open-stores.ts';
@@ -26,12 +26,12 @@ export interface ServiceDeps {
   readonly http: HttpClient;
   readonly embedder: Embedder;
   readonly clock: Clock;
-  /** Undefined if the sizes of caches are not observed. */
+  /** Registry of caches whose sizes are observed. Undefined if they are not. */
   readonly caches?: Caches;
   readonly telemetry: Telemetry;
-  /** Pause between the frames of the demo model in milliseconds. The default is visible to a reader. */
+  /** Pause between the frames of the demo model in milliseconds. The default is 15. */
   readonly demoPaceMs?: number;
-  /** Health of the upstreams, if other parts of the node need it. */
+  /** Load balancer that other parts of the node share. If undefined, the service creates one. */
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Pick<Stores, 'consents' | 'applications' | 'limits' | 'perRequestKeys' | 'seal'>;
   /** Stores and limits of files. If undefined, files are not stored and their paths are not served. */
@@ -52,14 +52,14 @@ export interface ServiceDeps {
   readonly shares?: ShareStore;
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
-  /** Called with each dependency graph that is walked, including its dangling dependencies. */
+  /** Called with each dependency graph that is traversed, including its dangling dependencies. */
   readonly onGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */
   readonly onMissing?: (application: string, references: readonly string[]) => void;
   /** Called with a part that a quick app names but cannot use, and again when it can. */
   readonly onUnusablePart?: OnUnusablePart;
   /** Called with the number of file references that were removed from a reply because the deployment may not read the files. */
-  readonly onRemovedReferences?: NoteRemovedReferences;
+  readonly onRemovedReferences?: OnRemovedReferences;
   /** Data for administrators. If undefined, the paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
   /** Called with each event for the audit log. */
@@ -67,7 +67,7 @@ export interface ServiceDeps {
   /** Called with errors that clients do not see. */
   readonly reportError?: (message: string, error: unknown) => void;
   /** Called with a part of a request that the protocol of its upstream does not support. */
-  readonly onUnsupported?: (upstream: Upstream, what: string) => void;
+  readonly onUnsupported?: (upstream: Upstream, feature: string) => void;
   /** Certificate and key in PEM. If defined, the service uses TLS. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** Called before any route is registered, for hooks on all routes. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
-import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRigWith, user } from './support.ts';
+import { buildOperations, calls, getMessage, getStages, type Rig, says, startRigWith, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -14,12 +14,13 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-const brokenReply: Reply = refusal(400);
+const errorReply: Reply = refusal(400);
 const request = [user('Do both.')];
 const twoTools: readonly Reply[] = [calls('First.', ['one', {}]), calls(['two', {}])];
-const startWithTools = (...replies: readonly Reply[]): Promise<Rig> => startRigWith(operationsOf(api, 'one', 'two'), ...replies);
+const startWithTools = (...replies: readonly Reply[]): Promise<Rig> =>
+  startRigWith(buildOperations(api, 'one', 'two'), ...replies);
 
-const failedMessage = (state: unknown): object => ({ role: 'assistant', content: 'First.', custom_content: { state } });
+const createFailedMessage = (state: unknown): object => ({ role: 'assistant', content: 'First.', custom_content: { state } });
 const sendFailing = (rig: Rig, messages: readonly object[] = request): Promise<TestResponse> =>
   rig.service.sendRequest({ path: chatPath('app'), headers: withKey(), body: { messages } });
 const getState = ({ error }: TestResponse): unknown =>
@@ -27,13 +28,13 @@ const getState = ({ error }: TestResponse): unknown =>
 
 describe('a run that fails after tool calls', () => {
   it('continues after these calls if its message is sent back, and does not repeat them', async () => {
-    await using rig = await startWithTools(...twoTools, brokenReply, says('Done.'));
+    await using rig = await startWithTools(...twoTools, errorReply, says('Done.'));
     const before = api.requests.length;
     const failed = await sendFailing(rig);
     expect(failed.status).toBe(400);
-    const resumed = await rig.chat([...request, failedMessage(getState(failed))]);
-    expect(messageOf(resumed).content).toBe('Done.');
-    expect(stagesOf(resumed)).toEqual([]);
+    const resumed = await rig.chat([...request, createFailedMessage(getState(failed))]);
+    expect(getMessage(resumed).content).toBe('Done.');
+    expect(getStages(resumed)).toEqual([]);
     expect(api.requests.length - before).toBe(2);
     expect(rig.sent().map(({ role, content }) => [role, content])).toEqual([
       ...[
@@ -50,7 +51,7 @@ describe('a run that fails after tool calls', () => {
   });
 
   it('sends its state before and inside the error, with its usage', async () => {
-    await using rig = await startWithTools(...twoTools, brokenReply);
+    await using rig = await startWithTools(...twoTools, errorReply);
     const result = await (await rig.service.stream('app', { messages: request })).readRest();
     const states = result.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
     expect(states).toHaveLength(1);
@@ -62,44 +63,44 @@ describe('a run that fails after tool calls', () => {
   });
 
   it('retains its results if it fails again', async () => {
-    await using rig = await startWithTools(...twoTools, brokenReply, brokenReply, says('Done.'));
+    await using rig = await startWithTools(...twoTools, errorReply, errorReply, says('Done.'));
     const first = await sendFailing(rig);
-    const second = await sendFailing(rig, [...request, failedMessage(getState(first))]);
+    const second = await sendFailing(rig, [...request, createFailedMessage(getState(first))]);
     const before = api.requests.length;
-    expect(messageOf(await rig.chat([...request, failedMessage(getState(second))])).content).toBe('Done.');
+    expect(getMessage(await rig.chat([...request, createFailedMessage(getState(second))])).content).toBe('Done.');
     expect(api.requests.length).toBe(before);
   });
 
   it('sends the model its results if the user continues with another message', async () => {
-    await using rig = await startWithTools(...twoTools, brokenReply, says('Fine.'));
+    await using rig = await startWithTools(...twoTools, errorReply, says('Fine.'));
     const failed = await sendFailing(rig);
-    await rig.chat([...request, failedMessage(getState(failed)), user('Never mind.')]);
+    await rig.chat([...request, createFailedMessage(getState(failed)), user('Never mind.')]);
     expect(rig.sent().map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'user']);
   });
 
   it('starts again if its state is not sent back', async () => {
-    await using rig = await startWithTools(...twoTools, brokenReply, calls(['one', {}]), says('Done.'));
+    await using rig = await startWithTools(...twoTools, errorReply, calls(['one', {}]), says('Done.'));
     await sendFailing(rig);
     const before = api.requests.length;
-    expect(messageOf(await rig.chat(request)).content).toBe('Done.');
+    expect(getMessage(await rig.chat(request)).content).toBe('Done.');
     expect(api.requests.length - before).toBe(1);
   });
 
-  it('counts the turns before the failure', async () => {
+  it('counts the turns before the failure toward the limit', async () => {
     await using rig = await startWithTools(
       ...twoTools,
-      brokenReply,
+      errorReply,
       ...Array.from({ length: 13 }, () => calls(['one', {}])),
       says('Enough.'),
     );
     const failed = await sendFailing(rig);
-    const response = await rig.chat([...request, failedMessage(getState(failed))]);
+    const response = await rig.chat([...request, createFailedMessage(getState(failed))]);
     expect(rig.model.requests).toHaveLength(3 + 13);
-    expect(stagesOf(response)).toHaveLength(12);
+    expect(getStages(response)).toHaveLength(12);
   });
 });
 
 it('a run that fails before any tool call has no state', async () => {
-  await using rig = await startWithTools(brokenReply, jsonReply({}));
+  await using rig = await startWithTools(errorReply, jsonReply({}));
   expect((await sendFailing(rig)).error).not.toHaveProperty('custom_content');
 });
