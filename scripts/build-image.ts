@@ -1,93 +1,180 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { appFolder, writeAppFiles } from './image/app-files.ts';
-import { defaultMirror, writeBaseFiles } from './image/base-files.ts';
-import { dataLayer, type Layer, unpackImage, writeImage } from './image/oci-archive.ts';
-import { runTool } from './image/run-tool.ts';
-import { verifyImage } from './image/verify-image.ts';
+import packageJson from '../package.json' with { type: 'json' };
 
-const help = `Builds the container image without a container engine, and writes it as a tar that docker, podman, and skopeo load.
+const help = `Builds the container image for the architecture of this machine, without a container engine.
 
-  npm run build && npx node scripts/build-image.ts [options]
+  node scripts/build-image.ts [--output FILE]     default: release/parley-VERSION-image.tar
 
-  --output FILE    default: parley-image.tar
-  --name NAME      name with tag. Default: parley:<version>
-  --arch ARCH      amd64 or arm64. Default: amd64
-  --mirror URL     Debian archive, such as https://snapshot.debian.org/archive/… for packages of one day
-  --root FOLDER    only writes the root file system
-  --verify         starts the image as its user and uses it. Needs root
-  
-SOURCE_DATE_EPOCH sets the time of all files. The default is the time of the commit. The host needs Debian or Ubuntu with
-binutils and debian-archive-keyring.`;
+The file is a tar with an OCI layout, for docker load, podman load, and skopeo. Before the script ends, it starts the image as its user
+and sends calls. It needs root on Debian: apt-get install binutils buildah debian-archive-keyring mmdebstrap`;
 
-const architectures = {
-  amd64: { node: 'x64', strip: 'x86_64-linux-gnu-strip' },
-  arm64: { node: 'arm64', strip: 'aarch64-linux-gnu-strip' },
-} as const;
+const maxBytes = 250e6;
 
-const layers: readonly Layer[] = [
-  { title: 'Debian packages', paths: ['bin', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'dev', 'tmp', 'usr', 'var'] },
-  dataLayer,
-  { title: 'packages of the lockfile', paths: [`${appFolder}/node_modules`] },
-  { title: 'Parley', paths: ['bin', 'dist', 'web', 'samples', 'scripts', 'package.json', 'LICENSE'].map((path) => `${appFolder}/${path}`) },
+/** Libraries that Node links, and a shell for bin/parley. Certificates and time zones are part of Node. */
+const debianPackages = ['base-files', 'busybox', 'libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
+
+/** Programs of busybox that have a name of their own in the image. */
+const applets = ['cat', 'dirname', 'env', 'id', 'ls', 'readlink', 'sh', 'sleep', 'test', 'wget'];
+
+/** Files of the Debian packages that Parley does not read. The copyright files stay. */
+const unusedDebianFiles = ['usr/lib/*/gconv', 'usr/share/{bug,gcc,info,lintian,locale,man}', 'usr/share/doc/*/!(copyright)'];
+
+/** Files of the npm packages that Parley does not load. */
+const unusedPackageFiles = [
+  '**/*.{cts,flow,map,md,mts,ts}',
+  'node-linux-*/{include,share}',
+  'gpt-tokenizer/{cjs,data,dist,src}',
+  '@e965/xlsx/dist',
 ];
 
+/** Writes the database of installed packages, which vulnerability scanners read. */
+const recordPackages = `for deb in "$1"/var/cache/apt/archives/*.deb; do
+  dpkg-deb --field "$deb" && printf 'Status: install ok installed\\n\\n'
+done > "$1/var/lib/dpkg/status"`;
+
 const checkout = fileURLToPath(new URL('..', import.meta.url));
-const { values } = parseArgs({
-  options: {
-    output: { type: 'string', default: 'parley-image.tar' },
-    name: { type: 'string' },
-    arch: { type: 'string', default: 'amd64' },
-    mirror: { type: 'string', default: defaultMirror },
-    root: { type: 'string' },
-    verify: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
 
-function findEpoch(): number {
-  const { SOURCE_DATE_EPOCH } = process.env;
-  if (SOURCE_DATE_EPOCH !== undefined) return Number(SOURCE_DATE_EPOCH);
-  return Number(execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: checkout, encoding: 'utf8' }));
+function run(program: string, ...args: readonly string[]): string {
+  const options = { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 64 << 20 } as const;
+  return execFileSync(program, args, options).trim();
 }
 
-function writeRoot(root: string, folder: string, arch: keyof typeof architectures): void {
-  mkdirSync(root, { recursive: true });
-  writeBaseFiles(root, { arch, mirror: values.mirror, folder });
-  writeAppFiles(root, checkout, architectures[arch]);
-  // The umask and the packages decide nothing. Only root may write, except in the folders below.
-  runTool('chmod', ['-R', 'u=rwX,go=rX', root]);
-  mkdirSync(join(root, 'data'), { mode: 0o700 });
-  runTool('chmod', ['1777', join(root, 'tmp')]);
+function removeFiles(folder: string, patterns: readonly string[]): void {
+  for (const path of globSync(patterns, { cwd: folder })) rmSync(join(folder, path), { recursive: true, force: true });
 }
 
-async function buildImage(arch: string): Promise<void> {
-  if (arch !== 'amd64' && arch !== 'arm64') throw new Error(`The architecture ${arch} is not supported. Use amd64 or arm64.`);
-  const folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
+/** Writes the files of the Debian packages. apt verifies their signatures. Their install scripts do not run. */
+function writeBase(base: string): void {
+  const include = `--include=${debianPackages.join()}`;
+  run('mmdebstrap', '--quiet', '--variant=extract', include, `--extract-hook=${recordPackages}`, 'trixie', base);
+  removeFiles(base, unusedDebianFiles);
+  for (const applet of applets) symlinkSync('busybox', join(base, 'usr/bin', applet));
+  writeFileSync(join(base, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\nparley:x:10001:10001::/nonexistent:/usr/sbin/nologin\n');
+  writeFileSync(join(base, 'etc/group'), 'root:x:0:\nparley:x:10001:\n');
+  run('chmod', '--recursive', 'u=rwX,go=rX', base);
+  run('chmod', '1777', join(base, 'tmp'));
+}
+
+/** Writes the files of the npm package, and the packages of the lockfile. */
+function writeApp(app: string, packages: string): void {
+  mkdirSync(app);
+  run('npm', 'pack', '--silent', '--pack-destination', dirname(app));
+  run('tar', '-x', '--strip-components=1', '-C', app, '-f', join(dirname(app), `parley-${packageJson.version}.tgz`));
+  cpSync(join(checkout, 'package-lock.json'), join(app, 'package-lock.json'));
+  run('npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefix', app);
+  renameSync(join(app, 'node_modules'), packages);
+  removeFiles(packages, unusedPackageFiles);
+  for (const node of globSync('node-linux-*/bin/node', { cwd: packages })) run('strip', join(packages, node));
+  run('chmod', '--recursive', 'u=rwX,go=rX', app, packages);
+}
+
+/** Adds the index of `docker save` to an OCI layout, because Docker without its containerd store reads no other. */
+function addDockerIndex(layout: string, name: string): void {
+  const read = (path: string) => JSON.parse(readFileSync(join(layout, path), 'utf8'));
+  const blob = ({ digest }: { readonly digest: string }): string => `blobs/${digest.replace(':', '/')}`;
+  const { config, layers } = read(blob(read('index.json').manifests[0]));
+  const index = [{ Config: blob(config), RepoTags: [name], Layers: layers.map(blob) }];
+  writeFileSync(join(layout, 'manifest.json'), JSON.stringify(index));
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** Prints the demo key when the service listens. */
+async function readKey(output: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface(output)) {
+    const [, key] = /#key=(\S+)/.exec(line) ?? [];
+    if (key !== undefined) return key;
+  }
+  throw new Error('The service ended before it listened.');
+}
+
+/** Returns the npm packages that the files of `dist` import. */
+function listImports(dist: string): readonly string[] {
+  const names = globSync('*.js', { cwd: dist }).flatMap((file) =>
+    [...readFileSync(join(dist, file), 'utf8').matchAll(/(?:^(?:import|export) .*from |^import |\bimport\()"([@a-z][^":]*)"/gm)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  return [...new Set(names)].sort();
+}
+
+async function callApi(url: string, key: string, body: object): Promise<string> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} returned ${response.status}: ${text}`);
+  return text;
+}
+
+/** Starts the image in a chroot, as its user, and calls it. Throws if a result is wrong. */
+async function verifyImage(archive: string, imports: readonly string[], buildah: readonly string[]): Promise<void> {
+  const container = run('buildah', ...buildah, 'from', '--quiet', `oci-archive:${archive}`);
+  const port = await findFreePort();
+  const environment = [`--env=PARLEY_PORT=${port}`, '--env=PARLEY_HOST=127.0.0.1'];
+  const enter = [...buildah, 'run', '--isolation=chroot', ...environment, container, '--'];
+  console.log(`user: ${run('buildah', ...enter, 'id')}`);
+  run('buildah', ...enter, 'sh', '-c', '! echo > /opt/parley/x && echo > /data/x && rm /data/x');
+  const load = `for (const name of ${JSON.stringify(imports)}) await import(name)`;
+  run('buildah', ...enter, 'node_modules/.bin/node', '--input-type=module', '-e', load);
+  console.log(`packages: ${imports.length} imports load`);
+  const { Entrypoint, Cmd } = JSON.parse(run('buildah', ...buildah, 'inspect', container)).OCIv1.config;
+  const service = spawn('buildah', [...enter, ...Entrypoint, ...Cmd], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
-    if (values.root !== undefined) return writeRoot(resolve(values.root), folder, arch);
-    const root = join(folder, 'root');
-    writeRoot(root, folder, arch);
-    const { version, license } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
-    const archive = resolve(values.output);
-    const prefix = 'org.opencontainers.image';
-    const labels = { [`${prefix}.title`]: 'Parley', [`${prefix}.version`]: version, [`${prefix}.licenses`]: license };
-    const name = values.name ?? `parley:${version}`;
-    const image = writeImage({ root, layers, folder, archive, name, architecture: arch, labels, epoch: findEpoch() });
-    const [uncompressed, compressed] = [image.uncompressedBytes, image.archiveBytes].map((bytes) => (bytes / 1e6).toFixed(1));
-    console.log(`${archive}: ${name}, ${uncompressed} MB uncompressed, ${compressed} MB as a file\n${image.digest}`);
-    if (!values.verify) return;
-    const unpacked = join(folder, 'unpacked');
-    unpackImage(archive, unpacked);
-    await verifyImage(unpacked, join(folder, 'volume'));
+    const key = await readKey(service.stdout);
+    console.log(`health check: ${run('buildah', ...enter, 'wget', '-qO-', `http://127.0.0.1:${port}/health`)}`);
+    const url = `http://127.0.0.1:${port}`;
+    const chat = await callApi(`${url}/v1/chat/completions`, key, { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] });
+    console.log(`chat completion: ${JSON.parse(chat).choices[0].message.content}`);
+    const embeddings = await callApi(`${url}/v1/embeddings`, key, { model: 'demo-embeddings', input: 'Hello' });
+    console.log(`embedding: ${JSON.parse(embeddings).data[0].embedding.length} numbers`);
+    const page = await (await fetch(url)).text();
+    if (!page.includes('<title>')) throw new Error(`${url} returned no page: ${page}`);
+  } finally {
+    service.kill();
+    await once(service, 'close');
+  }
+}
+
+async function buildImage(archive: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-image-'));
+  const buildah = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--storage-driver=vfs'];
+  try {
+    const context = join(folder, 'context');
+    for (const name of ['base', 'data']) mkdirSync(join(context, name), { recursive: true, mode: name === 'data' ? 0o700 : 0o755 });
+    writeBase(join(context, 'base'));
+    writeApp(join(context, 'app'), join(context, 'packages'));
+    const bytes = Number.parseInt(run('du', '--summarize', '--bytes', context), 10);
+    console.log(`files: ${(bytes / 1e6).toFixed(1)} MB`);
+    if (bytes > maxBytes) throw new Error(`The files are larger than ${maxBytes / 1e6} MB.`);
+    const name = `parley:${packageJson.version}`;
+    const layout = join(folder, 'layout');
+    const time = run('git', 'log', '-1', '--format=%ct');
+    const options = ['--layers', '--disable-compression=false', `--timestamp=${time}`, `--tag=oci:${layout}:${name}`];
+    run('buildah', ...buildah, 'build', ...options, `--file=${join(checkout, 'deploy/Containerfile')}`, context);
+    addDockerIndex(layout, name);
+    mkdirSync(dirname(archive), { recursive: true });
+    run('tar', '-cf', archive, '-C', layout, 'oci-layout', 'index.json', 'manifest.json', 'blobs');
+    console.log(`${archive}: ${name}, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
+    await verifyImage(archive, listImports(join(context, 'app/dist')), buildah);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-if (values.help) console.log(help);
-else await buildImage(values.arch);
+const { values } = parseArgs({ options: { help: { type: 'boolean' }, output: { type: 'string' } } });
+if (values.help === true) console.log(help);
+else await buildImage(resolve(values.output ?? join(checkout, 'release', `parley-${packageJson.version}-image.tar`)));
