@@ -1,7 +1,18 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,12 +39,8 @@ const applets = ['cat', 'dirname', 'env', 'id', 'ls', 'readlink', 'sh', 'sleep',
 const unusedDebianFiles = ['usr/lib/*/gconv', 'usr/share/{bug,gcc,info,lintian,locale,man}', 'usr/share/doc/*/!(copyright)'];
 
 /** Files of the npm packages that Parley does not load. */
-const unusedPackageFiles = [
-  '**/*.{cts,flow,map,md,mts,ts}',
-  'node-linux-*/{include,share}',
-  'gpt-tokenizer/{cjs,data,dist,src}',
-  '@e965/xlsx/dist',
-];
+const unusedPackageFiles = ['node-linux-*/{include,share}', 'gpt-tokenizer/{cjs,data,dist,src}', '@e965/xlsx/dist'];
+const unusedFileTypes = '**/*.{cts,flow,map,md,mts,ts}';
 
 /** Writes the database of installed packages, which vulnerability scanners read. */
 const recordPackages = `for deb in "$1"/var/cache/apt/archives/*.deb; do
@@ -43,8 +50,7 @@ done > "$1/var/lib/dpkg/status"`;
 const checkout = fileURLToPath(new URL('..', import.meta.url));
 
 function run(program: string, ...args: readonly string[]): string {
-  const options = { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 64 << 20 } as const;
-  return execFileSync(program, args, options).trim();
+  return execFileSync(program, args, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 }
 
 function removeFiles(folder: string, patterns: readonly string[]): void {
@@ -57,7 +63,10 @@ function writeBase(base: string): void {
   run('mmdebstrap', '--quiet', '--variant=extract', include, `--extract-hook=${recordPackages}`, 'trixie', base);
   removeFiles(base, unusedDebianFiles);
   for (const applet of applets) symlinkSync('busybox', join(base, 'usr/bin', applet));
-  writeFileSync(join(base, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\nparley:x:10001:10001::/nonexistent:/usr/sbin/nologin\n');
+  writeFileSync(
+    join(base, 'etc/passwd'),
+    'root:x:0:0:root:/root:/bin/sh\nparley:x:10001:10001::/nonexistent:/usr/sbin/nologin\n',
+  );
   writeFileSync(join(base, 'etc/group'), 'root:x:0:\nparley:x:10001:\n');
   run('chmod', '--recursive', 'u=rwX,go=rX', base);
   run('chmod', '1777', join(base, 'tmp'));
@@ -72,6 +81,8 @@ function writeApp(app: string, packages: string): void {
   run('npm', 'ci', '--omit=dev', '--ignore-scripts', '--prefix', app);
   renameSync(join(app, 'node_modules'), packages);
   removeFiles(packages, unusedPackageFiles);
+  const files = globSync(unusedFileTypes, { cwd: packages, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { parentPath, name } of files) rmSync(join(parentPath, name));
   for (const node of globSync('node-linux-*/bin/node', { cwd: packages })) run('strip', join(packages, node));
   run('chmod', '--recursive', 'u=rwX,go=rX', app, packages);
 }
@@ -102,15 +113,13 @@ async function readKey(output: NodeJS.ReadableStream): Promise<string> {
   throw new Error('The service ended before it listened.');
 }
 
-/** Returns the npm packages that the files of `dist` import. */
-function listImports(dist: string): readonly string[] {
-  const names = globSync('*.js', { cwd: dist }).flatMap((file) =>
-    [...readFileSync(join(dist, file), 'utf8').matchAll(/(?:^(?:import|export) .*from |^import |\bimport\()"([@a-z][^":]*)"/gm)].map(
-      ([, name = '']) => name,
-    ),
-  );
-  return [...new Set(names)].sort();
-}
+/** Imports all npm packages that the files of `dist` import. */
+const importPackages = `import { globSync, readFileSync } from 'node:fs';
+const names = new Set();
+for (const file of globSync('dist/*.js'))
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:^(?:import|export) .*from |^import |\\bimport\\()"([@a-z][^":]*)"/gm)) names.add(name);
+for (const name of names) await import(name);
+console.log(names.size);`;
 
 async function callApi(url: string, key: string, body: object): Promise<string> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -121,23 +130,26 @@ async function callApi(url: string, key: string, body: object): Promise<string> 
 }
 
 /** Starts the image in a chroot, as its user, and calls it. Throws if a result is wrong. */
-async function verifyImage(archive: string, imports: readonly string[], buildah: readonly string[]): Promise<void> {
+async function verifyImage(archive: string, buildah: readonly string[]): Promise<void> {
   const container = run('buildah', ...buildah, 'from', '--quiet', `oci-archive:${archive}`);
   const port = await findFreePort();
   const environment = [`--env=PARLEY_PORT=${port}`, '--env=PARLEY_HOST=127.0.0.1'];
   const enter = [...buildah, 'run', '--isolation=chroot', ...environment, container, '--'];
   console.log(`user: ${run('buildah', ...enter, 'id')}`);
-  run('buildah', ...enter, 'sh', '-c', '! echo > /opt/parley/x && echo > /data/x && rm /data/x');
-  const load = `for (const name of ${JSON.stringify(imports)}) await import(name)`;
-  run('buildah', ...enter, 'node_modules/.bin/node', '--input-type=module', '-e', load);
-  console.log(`packages: ${imports.length} imports load`);
+  run('buildah', ...enter, 'sh', '-c', 'test ! -w /opt/parley && test -w /data');
+  console.log(
+    `npm packages: ${run('buildah', ...enter, 'node_modules/.bin/node', '--input-type=module', '-e', importPackages)} load`,
+  );
   const { Entrypoint, Cmd } = JSON.parse(run('buildah', ...buildah, 'inspect', container)).OCIv1.config;
   const service = spawn('buildah', [...enter, ...Entrypoint, ...Cmd], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     const key = await readKey(service.stdout);
     console.log(`health check: ${run('buildah', ...enter, 'wget', '-qO-', `http://127.0.0.1:${port}/health`)}`);
     const url = `http://127.0.0.1:${port}`;
-    const chat = await callApi(`${url}/v1/chat/completions`, key, { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] });
+    const chat = await callApi(`${url}/v1/chat/completions`, key, {
+      model: 'demo',
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
     console.log(`chat completion: ${JSON.parse(chat).choices[0].message.content}`);
     const embeddings = await callApi(`${url}/v1/embeddings`, key, { model: 'demo-embeddings', input: 'Hello' });
     console.log(`embedding: ${JSON.parse(embeddings).data[0].embedding.length} numbers`);
@@ -154,7 +166,8 @@ async function buildImage(archive: string): Promise<void> {
   const buildah = ['--root', join(folder, 'storage'), '--runroot', join(folder, 'run'), '--storage-driver=vfs'];
   try {
     const context = join(folder, 'context');
-    for (const name of ['base', 'data']) mkdirSync(join(context, name), { recursive: true, mode: name === 'data' ? 0o700 : 0o755 });
+    for (const name of ['base', 'data'])
+      mkdirSync(join(context, name), { recursive: true, mode: name === 'data' ? 0o700 : 0o755 });
     writeBase(join(context, 'base'));
     writeApp(join(context, 'app'), join(context, 'packages'));
     const bytes = Number.parseInt(run('du', '--summarize', '--bytes', context), 10);
@@ -163,13 +176,13 @@ async function buildImage(archive: string): Promise<void> {
     const name = `parley:${packageJson.version}`;
     const layout = join(folder, 'layout');
     const time = run('git', 'log', '-1', '--format=%ct');
-    const options = ['--layers', '--disable-compression=false', `--timestamp=${time}`, `--tag=oci:${layout}:${name}`];
+    const options = ['--disable-compression=false', `--timestamp=${time}`, `--tag=oci:${layout}:${name}`];
     run('buildah', ...buildah, 'build', ...options, `--file=${join(checkout, 'deploy/Containerfile')}`, context);
     addDockerIndex(layout, name);
     mkdirSync(dirname(archive), { recursive: true });
     run('tar', '-cf', archive, '-C', layout, 'oci-layout', 'index.json', 'manifest.json', 'blobs');
     console.log(`${archive}: ${name}, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
-    await verifyImage(archive, listImports(join(context, 'app/dist')), buildah);
+    await verifyImage(archive, buildah);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -164,7 +164,11 @@ describe('Helm chart', () => {
     expect(container.ports.map(({ name }) => name)).toEqual(['http', 'metrics']);
     expect(manifest.Service.spec.ports).toMatchObject([{ name: 'http', targetPort: 'http' }]);
     const probes = [container.livenessProbe, container.readinessProbe, container.startupProbe];
-    expect(probes.map(({ httpGet }) => `${httpGet.path} ${httpGet.port}`)).toEqual(['/health http', '/ready http', '/health http']);
+    expect(probes.map(({ httpGet }) => `${httpGet.path} ${httpGet.port}`)).toEqual([
+      '/health http',
+      '/ready http',
+      '/health http',
+    ]);
     expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
     expect(parseArguments(container.args ?? ['serve'])).toMatchObject({ name: 'serve' });
   });
@@ -268,8 +272,8 @@ describe('files of deploy', () => {
     const files = globSync('**/*.*', { cwd: join(root, 'deploy') });
     expect(files.length).toBeGreaterThan(10);
     for (const name of files)
+      // The configuration of the Compose file uses PARLEY_KEY.
       for (const [variable] of (await read(name)).matchAll(/PARLEY_\w+/g))
-        // The configuration of the Compose file uses PARLEY_KEY.
         expect([name, known.has(variable) || variable === 'PARLEY_KEY' ? '' : variable]).toEqual([name, '']);
   });
 
