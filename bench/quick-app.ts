@@ -46,7 +46,7 @@ const tools: Tool[] = toolNames.map((name) => ({
 /** Runs turns of a model without an upstream and with tools that return immediately. Only the cost of the loop remains. */
 async function runInMemory(): Promise<void> {
   const turn = calls(...toolNames.map((name) => [name, { text: 'something' }] as const));
-  const { ask } = scriptedModel(...Array(toolTurns).fill(turn), answers('Done.'));
+  const { sendRequest } = scriptedModel(...Array(toolTurns).fill(turn), answers('Done.'));
   const toState = (memory: RunMemory) => states.write({ ...memory, results: {} }, owner);
   const options = {
     request: { messages: [] },
@@ -57,7 +57,7 @@ async function runInMemory(): Promise<void> {
     signal: new AbortController().signal,
     ...defaultToolSettings,
   };
-  for await (const _frame of runLoop({ ...options, sendRequest: ask, buildState: toState }));
+  for await (const _frame of runLoop({ ...options, sendRequest, buildState: toState }));
 }
 
 /** Returns microseconds of CPU time per turn of the best round. */

@@ -13,23 +13,6 @@ export const dialectNames = [
 ] as const;
 export type DialectName = (typeof dialectNames)[number];
 
-/** APIs of clients. */
-export const callerDialects = ['Chat completions', 'Messages', 'Responses'] as const;
-
-/**
- * How requests reach each kind of upstream, in the order of `callerDialects`. Tested by
- * `test/responses/relay.test.ts` and `test/messages/relay.test.ts`.
- */
-export const deliveryModes: readonly (readonly [upstream: string, ...ways: ('relayed' | 'translated')[]])[] = [
-  ['`openai`, `azure` with `"api": "chat"` (default)', 'relayed', 'translated', 'translated'],
-  ['`openai`, `azure` with `"api": "responses"`', 'translated', 'translated', 'relayed'],
-  ['`openai`, `azure` with `"api": "both"`, or a list of both', 'relayed', 'translated', 'relayed'],
-  ['`anthropic`, Claude on `vertex`', 'translated', 'relayed', 'translated'],
-  ['`bedrock`, `vertex`, `gemini`, `mistral`, `demo`', 'translated', 'translated', 'translated'],
-  ['applications, adapters (`dial`)', 'relayed', 'translated', 'translated'],
-  ['quick apps', 'translated', 'translated', 'translated'],
-];
-
 /** `none` means that the dialect has no equivalent. */
 export interface Cell {
   readonly fate: 'carried' | 'lost' | 'refused' | 'none';
@@ -60,7 +43,6 @@ export const requestFeatures: readonly Feature[] = [
   row('`system` and `developer` messages', carried(), {
     openai: carried('as one leading message'),
     azure: carried('as one leading message'),
-    ...nonOpenAi(carried('as instructions')),
     ...demo,
   }),
   row('`name` of a user', carried(), { responses: lost(), ...nonOpenAi(lost()), ...demo }),
@@ -76,13 +58,13 @@ export const requestFeatures: readonly Feature[] = [
   row('`custom_content.state`', lost(), { application: carried() }),
   row('tools', carried()),
   row('tools other than functions', carried(), { ...vendors(lost('400 if forced')), ...demo }),
-  row('`functions`', carried(), { ...nonOpenAi(carried('as tools')), demo: carried('as tools') }),
+  row('`functions`', carried()),
   row('`tool_choice`: `none`', carried(), { bedrock: carried('without tools'), ...demo }),
   row('`tool_choice`: `required`', carried()),
   row('`tool_choice`: one function', carried(), { bedrock: carried('only that tool is sent') }),
   row('`parallel_tool_calls`: false', carried(), { bedrock: carried('Claude only'), ...google(lost()), ...demo }),
   row('`strict` of a tool', carried(), {
-    bedrock: carried('if the model supports it'),
+    bedrock: carried('if supported'),
     ...google(carried('calls are validated')),
     ...demo,
   }),
@@ -98,13 +80,13 @@ export const requestFeatures: readonly Feature[] = [
   }),
   row('`temperature`', carried(), {
     anthropic: carried('not while thinking'),
-    bedrock: carried('if the model supports it'),
+    bedrock: carried('if supported'),
     ...demo,
   }),
   row('`temperature` above 1', carried(), { anthropic: lost('sent as 1'), bedrock: lost('sent as 1'), ...demo }),
   row('`top_p`', carried(), {
     anthropic: carried('not with `temperature`'),
-    bedrock: carried('if the model supports it'),
+    bedrock: carried('if supported'),
     ...demo,
   }),
   row('`top_k`', carried(), { responses: lost(), mistral: lost(), ...demo }),
@@ -126,7 +108,7 @@ export const requestFeatures: readonly Feature[] = [
     anthropic: carried('as thinking'),
     bedrock: carried('in the model’s form'),
     ...google(carried('thoughts are requested')),
-    mistral: carried('if the model supports it'),
+    mistral: carried('if supported'),
     ...demo,
   }),
   row('`thinking` with a budget', carried(), { responses: lost(), mistral: lost(), ...demo }),
@@ -159,7 +141,7 @@ export const requestFeatures: readonly Feature[] = [
     anthropic: lost('except `metadata.user_id`'),
     ...demo,
   }),
-  row('`n`', carried(), { ...nonOpenAi(carried('several calls')), demo: carried('several replies') }),
+  row('`n`', carried()),
   row('unknown fields', carried(), { responses: lost(), ...vendors(lost()), ...demo }),
 ];
 
@@ -202,7 +184,7 @@ export const messagesFeatures: readonly Feature[] = [
     application: carried('as `reasoning_content`'),
   }),
   relayed('`thinking` with a budget', carried('as effort'), {
-    ...{ bedrock: carried(), mistral: carried('as effort, if the model supports it') },
+    ...{ bedrock: carried(), mistral: carried('as effort, if supported') },
     ...{ ...google(carried()), ...demo },
   }),
   relayed('`thinking`: `disabled`', lost(), google(carried())),
@@ -214,7 +196,7 @@ export const messagesFeatures: readonly Feature[] = [
   relayed('`top_p`', carried(), demo),
   relayed('`top_k`', lost(), { ...google(carried()), bedrock: carried() }),
   relayed('`stop_sequences`', carried(), { responses: lost(), ...demo }),
-  relayed('`metadata.user_id`', carried('SHA-256 if over 64 characters'), { ...vendors(lost()), ...demo }),
+  relayed('`metadata.user_id`', carried(), { ...vendors(lost()), ...demo }),
   relayed('`service_tier`', lost()),
   relayed('`context_management`, `container`, unknown fields', lost()),
 ];
@@ -251,7 +233,7 @@ export const responsesFeatures: readonly Feature[] = [
   native('`tool_choice`: `allowed_tools`', carried('only these are sent'), demo),
   native('`parallel_tool_calls`: false', carried(), { bedrock: carried('Claude only'), ...google(lost()), ...demo }),
   native('`max_tool_calls`', lost()),
-  native('`reasoning.effort`', carried(), { mistral: carried('if the model supports it'), ...demo }),
+  native('`reasoning.effort`', carried(), { mistral: carried('if supported'), ...demo }),
   native('`text.format`: `json_object`', carried()),
   native('`text.format`: `json_schema`', carried()),
   native('`text.verbosity`', carried(), { ...nonOpenAi(lost()), ...demo }),

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   type Cell,
-  callerDialects,
   type DialectName,
-  deliveryModes,
   type Feature,
   messagesFeatures,
   replyFeatures,
@@ -11,51 +9,52 @@ import {
   responsesFeatures,
 } from './upstream-features.ts';
 
-/** Upstreams that share a column. A cell names those that differ from the first. */
-type Column = readonly DialectName[];
+const vendors: readonly DialectName[] = ['bedrock', 'gemini', 'vertex', 'mistral'];
 
-const models: readonly Column[] = [['anthropic'], ['bedrock'], ['gemini', 'vertex'], ['mistral']];
-const chatColumns: readonly Column[] = [['responses'], ...models];
-
-/** The tables of docs/compatibility.md by the names of their markers. */
-const tables: Readonly<Record<string, () => string>> = {
-  apis: waysTable,
-  chat: () => differences(requestFeatures, chatColumns),
-  reply: () => differences(replyFeatures, chatColumns),
-  messages: () => differences(messagesFeatures, [['openai', 'azure'], ['responses'], ...models.slice(1), ['application']]),
-  responses: () => differences(responsesFeatures, [['openai', 'azure'], ...models, ['application']]),
+/** The lists of docs/compatibility.md by the names of their markers. Upstreams that relay the call are not in a list. */
+const lists: Readonly<Record<string, () => string>> = {
+  chat: () => toList(requestFeatures, ['responses', 'anthropic', ...vendors]),
+  reply: () => toList(replyFeatures, ['responses', 'anthropic', ...vendors]),
+  messages: () => toList(messagesFeatures, ['openai', 'azure', 'responses', ...vendors, 'application']),
+  responses: () => toList(responsesFeatures, ['openai', 'azure', 'anthropic', ...vendors, 'application']),
 };
 
-/** Returns docs/compatibility.md with regenerated tables between its markers. */
+/** Returns docs/compatibility.md with regenerated lists between its markers. */
 export function compatibilityPage(): string {
   const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8');
   return page.replace(
-    /(<!-- table: (\w+)[^>]*-->\n).*?(<!-- end -->)/gs,
-    (_, start: string, name: string, end: string) => `${start}\n${tables[name]?.() ?? ''}\n${end}`,
+    /(<!-- list: (\w+)[^>]*-->\n).*?(<!-- end -->)/gs,
+    (_, start: string, name: string, end: string) => `${start}\n${lists[name]?.() ?? ''}\n${end}`,
   );
 }
 
-function waysTable(): string {
-  const head = `| Upstream | ${callerDialects.join(' | ')} |\n|---${'|---'.repeat(callerDialects.length)}|\n`;
-  return head + deliveryModes.map((row) => `| ${row.join(' | ')} |\n`).join('');
+/** Returns a list of features, first those that all upstreams handle equally. Features with equal cells share a line. */
+function toList(features: readonly Feature[], upstreams: readonly DialectName[]): string {
+  const groups = Map.groupBy(features, ({ cells }) => upstreams.map((name) => describe(cells[name])).join());
+  const lines = [...groups.values()].map((all) => {
+    const [usual, ...exceptions] = summarize(all[0]?.cells, upstreams);
+    const names = all.map(({ name }) => name).join(', ');
+    return {
+      isEqual: exceptions.length === 0,
+      text: exceptions.length === 0 ? `${usual}: ${names}` : `${names}: ${[usual, ...exceptions].join('. ')}`,
+    };
+  });
+  const sorted = [...lines.filter(({ isEqual }) => isEqual), ...lines.filter(({ isEqual }) => !isEqual)];
+  return sorted.map(({ text }) => `- ${text}\n`).join('');
 }
 
-/** Returns a table of the features that differ between columns, and a list of the others. */
-function differences(features: readonly Feature[], columns: readonly Column[]): string {
-  const rows = features.map(({ name, cells }) => ({ name, texts: columns.map((column) => toText(cells, column)) }));
-  const isSame = ({ texts }: (typeof rows)[number]): boolean => new Set(texts).size === 1;
-  const head = `| Part | ${columns.map((column) => column.map((name) => `\`${name}\``).join(', ')).join(' | ')} |\n`;
-  const table = rows.filter((row) => !isSame(row)).map(({ name, texts }) => `| ${name} | ${texts.join(' | ')} |\n`);
-  const same = Map.groupBy(rows.filter(isSame), ({ texts: [text = ''] }) => text);
-  const list = [...same].map(([text, all]) => `- ${text}: ${all.map(({ name }) => name).join(' · ')}\n`);
-  return `${head}|---${'|---'.repeat(columns.length)}|\n${table.join('')}\nAll of these upstreams:\n\n${list.join('')}`;
-}
-
-function toText(cells: Feature['cells'], [first, ...rest]: Column): string {
-  if (first === undefined) return '';
-  const usual = describe(cells[first]);
-  const unusual = rest.filter((name) => describe(cells[name]) !== usual).map((name) => `\`${name}\` ${describe(cells[name])}`);
-  return [usual, ...unusual].join(', ');
+/** Returns the most common cell, and the cells that differ from it with their upstreams. */
+function summarize(cells: Feature['cells'] | undefined, upstreams: readonly DialectName[]): readonly string[] {
+  if (cells === undefined) return [];
+  const groups = Map.groupBy(upstreams, (name) => describe(cells[name]));
+  const sorted = [...groups.values()].toSorted((left, right) => right.length - left.length);
+  const usual = cells[sorted[0]?.[0] ?? 'openai'];
+  const exceptions = sorted.slice(1).map((names) => {
+    const cell = cells[names[0] ?? 'openai'];
+    const text = cell.fate === usual.fate && cell.how !== undefined ? cell.how : describe(cell);
+    return `${names.map((name) => `\`${name}\``).join(', ')}: ${text}`;
+  });
+  return [describe(usual), ...exceptions];
 }
 
 const signs: Readonly<Record<Cell['fate'], string>> = { carried: '✓', lost: '–', refused: '400', none: 'n/a' };

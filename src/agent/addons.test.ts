@@ -38,7 +38,7 @@ function addonTools(clock: Clock = systemClock, allowed?: readonly string[], tim
 /** Starts a server that serves its own OpenAPI document and requires a key. */
 async function startWeather() {
   const app = Fastify();
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   await app.register(fastifySwagger, { openapi: { info: { title: 'Weather', version: '1' } } });
   app.addHook('onRequest', async (request, reply) => {
     if (request.url.startsWith('/v1') && request.headers['x-key'] !== 'weather-key')
@@ -50,13 +50,13 @@ async function startWeather() {
     '/v1/weather/:city',
     { schema: { operationId: 'getWeather', description: 'Weather of a city.', params: city, querystring: units } },
     async (request) => {
-      asked.push([request.params, request.query]);
+      requests.push([request.params, request.query]);
       return { sky: 'rain' };
     },
   );
   const report = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } as const;
   app.post('/v1/reports', { schema: { operationId: 'addReport', body: report } }, async (request) => {
-    asked.push(request.body);
+    requests.push(request.body);
     return { saved: true };
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
@@ -66,13 +66,13 @@ async function startWeather() {
   }));
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   onTestFinished(() => app.close());
-  return { url, asked };
+  return { url, requests };
 }
 
-async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedTools) {
+async function runWith(sendRequest: ReturnType<typeof scriptedModel>['sendRequest'], { tools, missing }: LoadedTools) {
   const stages: unknown[] = [];
   let content = '';
-  for await (const frame of run({ sendRequest: ask, tools, missing })) {
+  for await (const frame of run({ sendRequest, tools, missing })) {
     for (const { delta } of frame.chunks.flatMap(({ choices }) => choices)) {
       content += delta.content ?? '';
       for (const { name, status } of delta.custom_content?.stages ?? []) stages.push(name ?? status);
@@ -91,17 +91,17 @@ describe('AddonTools', () => {
       calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
       answers('Wet.'),
     );
-    expect(await runWith(model.ask, loaded)).toEqual({
+    expect(await runWith(model.sendRequest, loaded)).toEqual({
       content: 'Wet.',
       stages: ['getWeather', 'addReport', 'completed', 'completed'],
     });
-    expect(weather.asked).toEqual([[{ city: '../Oslo?x=1' }, { units: 'c' }], { text: 'wet' }]);
-    expect(model.asked[0]?.tools).toMatchObject([
+    expect(weather.requests).toEqual([[{ city: '../Oslo?x=1' }, { units: 'c' }], { text: 'wet' }]);
+    expect(model.requests[0]?.tools).toMatchObject([
       { function: { name: 'getWeather', description: 'Weather of a city.', parameters: { required: ['city'] } } },
       { function: { name: 'addReport', parameters: { properties: { text: { type: 'string' } }, required: ['text'] } } },
     ]);
-    expect(model.asked[1]?.messages.slice(2).map(({ content }) => content)).toEqual(['{"sky":"rain"}', '{"saved":true}']);
-    expect(JSON.stringify(model.asked)).not.toContain('weather-key');
+    expect(model.requests[1]?.messages.slice(2).map(({ content }) => content)).toEqual(['{"sky":"rain"}', '{"saved":true}']);
+    expect(JSON.stringify(model.requests)).not.toContain('weather-key');
   });
 
   it('returns an error response of the server to the model', async () => {
@@ -111,8 +111,8 @@ describe('AddonTools', () => {
       never,
     );
     const model = scriptedModel(calls(['getWeather', { city: 'Oslo' }]), answers('Sorry.'));
-    expect(await runWith(model.ask, loaded)).toMatchObject({ stages: ['getWeather', 'failed'] });
-    expect(model.asked[1]?.messages.at(-1)?.content).toBe('HTTP 401: a key is missing');
+    expect(await runWith(model.sendRequest, loaded)).toMatchObject({ stages: ['getWeather', 'failed'] });
+    expect(model.requests[1]?.messages.at(-1)?.content).toBe('HTTP 401: a key is missing');
   });
 
   it('reports an addon that cannot be loaded as a failed stage and loads the rest', async () => {
@@ -139,7 +139,7 @@ describe('AddonTools', () => {
       },
       { name: 'page', reason: 'The addon cannot be loaded: its server returned HTTP 401.' },
     ]);
-    expect(await runWith(scriptedModel(answers('Hi.')).ask, loaded)).toMatchObject({
+    expect(await runWith(scriptedModel(answers('Hi.')).sendRequest, loaded)).toMatchObject({
       content: 'Hi.',
       stages: ['Gone', 'failed', 'inside', 'failed', 'page', 'failed'],
     });
@@ -189,8 +189,8 @@ describe('AddonTools, if the client disconnects', () => {
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
       never,
     );
-    const { ask } = scriptedModel(calls(['slow', {}]));
-    const frames = run({ sendRequest: ask, tools, signal: disconnection.signal });
+    const { sendRequest } = scriptedModel(calls(['slow', {}]));
+    const frames = run({ sendRequest, tools, signal: disconnection.signal });
     const readAll = async () => {
       for await (const _frame of frames);
     };
@@ -243,8 +243,8 @@ describe('AddonTools documents', () => {
   it('reports a document that does not arrive in time', async () => {
     const server = await startServer((_request, response) => {
       response.writeHead(200);
-      const drip = setInterval(() => response.write(' '), 50);
-      response.on('close', () => clearInterval(drip));
+      const sendSlowly = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(sendSlowly));
     });
     const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), never);
     expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
@@ -279,9 +279,9 @@ describe('findAddons', () => {
       ['other', 'weather'],
     ],
     [[], []],
-  ])('finds addons by name or by their own address, each once: %j', (asked, names) => {
-    expect(findAddons({ addons, ...configured }, asked).map(({ name }) => name)).toEqual(names);
-    expect(findAddons({ addons, ...guarded }, asked).map(({ name }) => name)).toEqual(names);
+  ])('finds addons by name or by their own address, each once: %j', (requests, names) => {
+    expect(findAddons({ addons, ...configured }, requests).map(({ name }) => name)).toEqual(names);
+    expect(findAddons({ addons, ...guarded }, requests).map(({ name }) => name)).toEqual(names);
   });
 
   it.each([
@@ -296,8 +296,8 @@ describe('findAddons', () => {
     { url: 'http://weather.test/openapi.json' },
     { url: 'not an address' },
     {},
-  ])('rejects an addon that is not configured: %j', (asked) => {
-    expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, asked])).toThrow(
+  ])('rejects an addon that is not configured: %j', (requests) => {
+    expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, requests])).toThrow(
       expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[1]' }),
     );
   });

@@ -45,7 +45,7 @@ describe('Citations', () => {
 
   it('remembers the last 200 citations and does not reuse older numbers', () => {
     const before = new Citations();
-    for (let nth = 1; nth <= 300; nth += 1) before.add(toCitable(`passage ${nth}`));
+    for (let index = 1; index <= 300; index += 1) before.add(toCitable(`passage ${index}`));
     const remembered = before.exportCitations(true);
     expect(remembered.map(({ number }) => number)).toEqual(Array.from({ length: 200 }, (_, at) => at + 101));
     expect(new Citations(remembered).add(toCitable('new'))).toBe(301);
@@ -144,7 +144,7 @@ describe('findSourcePassages', () => {
     ['a sentence that is too short', 'Done.', []],
     ['a refusal', 'The documents do not tell anything about giraffes.', []],
     ['an empty answer', '', []],
-  ])('matches %s', (_what, answer, expected) => {
+  ])('matches %s', (_description, answer, expected) => {
     expect([...findSourcePassages(answer, passages)].sort()).toEqual(expected);
   });
 

@@ -14,12 +14,12 @@ const time = tool('get_time', () => 'noon');
 describe('runLoop', () => {
   it('sends the tool results to the model in the order of the calls, and only those', async () => {
     const model = scriptedModel(calls(['get_weather', { city: 'Oslo' }], ['get_time', {}]), answers('Take a coat.'));
-    await collectChunks({ sendRequest: model.ask, tools: [weather, time] });
+    await collectChunks({ sendRequest: model.sendRequest, tools: [weather, time] });
     const definitions = [
       { type: 'function', function: { name: 'get_weather', description: 'Does get_weather.', parameters: weather.parameters } },
       { type: 'function', function: { name: 'get_time', description: 'Does get_time.', parameters: { type: 'object' } } },
     ];
-    expect(model.asked).toEqual([
+    expect(model.requests).toEqual([
       { messages: [{ role: 'user', content: 'Hello' }], tools: definitions },
       {
         messages: [
@@ -51,7 +51,7 @@ describe('runLoop', () => {
       choices: [{ index: 0, delta: value, finish_reason }],
     });
     const opened = '**Arguments**\n\n```json\n{\n  "city": "Oslo"\n}\n```\n\n';
-    expect(await collectChunks({ sendRequest: model.ask, tools: [weather] })).toEqual([
+    expect(await collectChunks({ sendRequest: model.sendRequest, tools: [weather] })).toEqual([
       delta({ role: 'assistant' }),
       delta({ custom_content: { stages: [{ index: 0, name: 'get_weather', content: opened, status: null }] } }),
       delta({
@@ -74,7 +74,7 @@ describe('runLoop', () => {
     ]);
   });
 
-  it('joins arguments that arrive in pieces and returns further fields of the call to the upstream', async () => {
+  it('joins streamed arguments and returns further fields of the call to the upstream', async () => {
     const model = scriptedModel(
       [
         messageChunk({ reasoning_content: 'Let me ' }),
@@ -89,9 +89,9 @@ describe('runLoop', () => {
       ],
       answers('Dry.'),
     );
-    const { content } = fold(await collectChunks({ sendRequest: model.ask, tools: [weather] }));
+    const { content } = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [weather] }));
     expect(content).toBe('Dry.');
-    expect(model.asked[1]?.messages[1]).toEqual({
+    expect(model.requests[1]?.messages[1]).toEqual({
       role: 'assistant',
       content: null,
       reasoning_content: 'Let me look.',
@@ -106,7 +106,7 @@ describe('runLoop', () => {
     });
   });
 
-  it('accepts a reply in one piece', async () => {
+  it('accepts a complete reply', async () => {
     const createCompletion = (message: object, finish_reason: 'tool_calls' | 'stop') =>
       Frame.ofCompletion({
         id: 'c',
@@ -121,11 +121,11 @@ describe('runLoop', () => {
       createCompletion({ content: 'Noon.' }, 'stop'),
     ];
     const requests: ChatRequest[] = [];
-    async function* ask(request: ChatRequest) {
+    async function* sendRequest(request: ChatRequest) {
       requests.push(request);
       yield replies[requests.length - 1] ?? createCompletion({}, 'stop');
     }
-    const chunks = await collectChunks({ sendRequest: ask, tools: [time] });
+    const chunks = await collectChunks({ sendRequest, tools: [time] });
     expect(requests[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
     expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
@@ -136,8 +136,8 @@ describe('runLoop', () => {
       [messageChunk({ content: 'I look.' }), ...calls(['get_time', {}])],
       [messageChunk({ content: 'It is ' }), messageChunk({ content: 'noon.' }), ends('stop')],
     );
-    expect(fold(await collectChunks({ sendRequest: model.ask, tools: [time] })).content).toBe('I look.\n\nIt is noon.');
-    expect(model.asked[1]?.messages[1]?.content).toBe('I look.');
+    expect(fold(await collectChunks({ sendRequest: model.sendRequest, tools: [time] })).content).toBe('I look.\n\nIt is noon.');
+    expect(model.requests[1]?.messages[1]?.content).toBe('I look.');
   });
 
   it('runs the tools of one reply concurrently', async () => {
@@ -150,7 +150,7 @@ describe('runLoop', () => {
       return 'ok';
     });
     const model = scriptedModel(calls(['slow', {}], ['slow', {}], ['slow', {}]), answers('Done.'));
-    await collectChunks({ sendRequest: model.ask, tools: [slow] });
+    await collectChunks({ sendRequest: model.sendRequest, tools: [slow] });
     expect(maxRunning).toBe(3);
   });
 
@@ -162,7 +162,7 @@ describe('runLoop', () => {
       custom_content: { stages: [{ index: 0, status: 'completed' }], controls: [{ index: 7, label: 'Yes' }] },
     });
     const model = scriptedModel([inner, closing, ...calls(['get_time', {}])], [inner, closing, ...answers('Done.')]);
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time] });
+    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [time] });
     const { stages, attachments } = fold(chunks);
     expect(stages.map(({ index, name, status }) => [index, name, status])).toEqual([
       [0, 'Think', 'completed'],
@@ -175,7 +175,7 @@ describe('runLoop', () => {
   });
 
   it('sums the usage of all model requests and tools per model', async () => {
-    const asking = tool('ask_other', async (_args, { report }) => {
+    const callingTool = tool('ask_other', async (_args, { report }) => {
       const usage = [{ index: 0, model: 'other', name: 'other', prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }];
       await report({ content: 'half way', stages: [{ index: 0, name: 'Inner', status: null }], usage });
       return 'told';
@@ -184,7 +184,7 @@ describe('runLoop', () => {
       usage_per_model: [{ index: 0, model: 'm', name: 'm', prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }],
     };
     const model = scriptedModel([...calls(['ask_other', {}]), { statistics }, used(1, 1)], [...answers('Done.'), { statistics }]);
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [asking] });
+    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [callingTool] });
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
     expect(chunks.at(-1)?.statistics?.usage_per_model.map(({ model: name, total_tokens }) => [name, total_tokens])).toEqual([
       ['m', 4],
@@ -199,22 +199,22 @@ describe('runLoop', () => {
 describe('runLoop, at the end of a run', () => {
   it('sends the fifteenth model request without tools', async () => {
     const model = scriptedModel(...Array.from({ length: 14 }, () => calls(['get_time', {}])), answers('It is noon.'));
-    const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time] }));
-    expect(model.asked).toHaveLength(15);
-    expect(model.asked.slice(0, 14).every((request) => (request.tools as unknown[]).length === 1)).toBe(true);
-    expect(model.asked[14]).not.toHaveProperty('tools');
-    expect(model.asked[14]?.messages.at(-1)?.content).toBe(
+    const folded = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [time] }));
+    expect(model.requests).toHaveLength(15);
+    expect(model.requests.slice(0, 14).every((request) => (request.tools as unknown[]).length === 1)).toBe(true);
+    expect(model.requests[14]).not.toHaveProperty('tools');
+    expect(model.requests[14]?.messages.at(-1)?.content).toBe(
       'noon\n\n[No more tools can be called in this run: answer now with what is known.]',
     );
-    expect(model.asked[13]?.messages.at(-1)?.content).toBe('noon');
+    expect(model.requests[13]?.messages.at(-1)?.content).toBe('noon');
     expect(folded).toMatchObject({ content: 'It is noon.', finishReasons: ['stop'] });
     expect(folded.stages).toHaveLength(14);
   });
 
   it('sends an answer even if the model keeps calling tools', async () => {
     const model = scriptedModel(calls(['get_time', {}]));
-    const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time], maxTurns: 3 }));
-    expect(model.asked).toHaveLength(3);
+    const folded = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [time], maxTurns: 3 }));
+    expect(model.requests).toHaveLength(3);
     expect(folded).toMatchObject({
       content: 'The run ended after 3 calls of the model without an answer.',
       finishReasons: ['stop'],
@@ -232,7 +232,7 @@ describe('runLoop, at the end of a run', () => {
       ran = true;
       return 'gone';
     });
-    const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [remove] }));
+    const folded = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [remove] }));
     expect(folded).toMatchObject({ stages: [], finishReasons: [reason] });
     expect(ran).toBe(false);
   });
@@ -240,7 +240,7 @@ describe('runLoop, at the end of a run', () => {
   it('sends the state that buildState returns', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
     const chunks = await collectChunks({
-      sendRequest: model.ask,
+      sendRequest: model.sendRequest,
       tools: [time],
       buildState: ({ added }) => ({ roles: added.map(({ role }) => role) }),
     });
@@ -251,14 +251,14 @@ describe('runLoop, at the end of a run', () => {
   it("rethrows the model's error unchanged", async () => {
     const error = new ParleyError('upstream_failed', 'It broke off.');
     const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), error]);
-    await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(error);
+    await expect(collectChunks({ sendRequest: model.sendRequest, tools: [time] })).rejects.toBe(error);
   });
 
   it('sends no chunk if the model rejects the first request', async () => {
     const error = new ParleyError('invalid_request', 'No.');
     const received: unknown[] = [];
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const options = { sendRequest: scriptedModel([error]).ask, tools: [], missing };
+    const options = { sendRequest: scriptedModel([error]).sendRequest, tools: [], missing };
     await expect(collectChunks(options).then((chunks) => received.push(...chunks))).rejects.toBe(error);
     expect(received).toEqual([]);
   });

@@ -30,7 +30,7 @@ describe('toMediaMessages', () => {
     ['truncated base64', png(30).slice(0, -3)],
     ['empty data', ''],
     ['a URL', 'https://host.example/a.png'],
-  ])('ignores %s', (_what, data) => {
+  ])('ignores %s', (_description, data) => {
     expect(toMediaMessages(createMedia(data), accepted, [])).toEqual([]);
   });
 });

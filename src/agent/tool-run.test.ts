@@ -15,19 +15,19 @@ describe('runTools, if the client disconnects', () => {
     const disconnection = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
     const outcome = expect(
-      collectChunks({ sendRequest: model.ask, tools: [createHangingTool(signals)], signal: disconnection.signal }),
+      collectChunks({ sendRequest: model.sendRequest, tools: [createHangingTool(signals)], signal: disconnection.signal }),
     ).rejects.toThrow('left');
     while (signals.length < 2) await new Promise(setImmediate);
     disconnection.abort(new Error('left'));
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
     await outcome;
-    expect(model.asked).toHaveLength(1);
+    expect(model.requests).toHaveLength(1);
   });
 
   it('aborts all tools if the stream is closed', async () => {
     const signals: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ sendRequest: model.ask, tools: [createHangingTool(signals)] })) {
+    for await (const frame of run({ sendRequest: model.sendRequest, tools: [createHangingTool(signals)] })) {
       if (!frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) continue;
       // A tool starts after its stage, when its arguments have been checked.
       while (signals.length < 1) await new Promise(setImmediate);
@@ -39,7 +39,7 @@ describe('runTools, if the client disconnects', () => {
   it('starts no tool whose arguments are still being checked', async () => {
     const signals: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ sendRequest: model.ask, tools: [createHangingTool(signals)] })) {
+    for await (const frame of run({ sendRequest: model.sendRequest, tools: [createHangingTool(signals)] })) {
       if (frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) break;
     }
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
@@ -54,7 +54,7 @@ describe('runTools with tools that report progress', () => {
       return 'done';
     });
     const chunks = await collectChunks({
-      sendRequest: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask,
+      sendRequest: scriptedModel(calls(['chatty', {}]), answers('Done.')).sendRequest,
       tools: [chatty],
     });
     const stages = chunks.flatMap(({ choices }) => choices[0]?.delta.custom_content?.stages ?? []);
@@ -67,7 +67,7 @@ describe('runTools with tools that report progress', () => {
       for (; reported < 50; reported += 1) await report({ content: '.' });
       return 'done';
     });
-    const frames = run({ sendRequest: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
+    const frames = run({ sendRequest: scriptedModel(calls(['chatty', {}]), answers('Done.')).sendRequest, tools: [chatty] });
     for (let read = 0; read < 5; read += 1) await frames.next();
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(reported).toBeLessThan(6);
@@ -80,7 +80,7 @@ describe('runTools with tools that report progress', () => {
       late = report;
       return 'done';
     });
-    const frames = run({ sendRequest: scriptedModel(calls(['quick', {}]), answers('Done.')).ask, tools: [quick] });
+    const frames = run({ sendRequest: scriptedModel(calls(['quick', {}]), answers('Done.')).sendRequest, tools: [quick] });
     const texts: string[] = [];
     for await (const frame of frames) {
       await late?.({ content: 'LATE' });

@@ -20,7 +20,7 @@ describe('runLoop with failing tools', () => {
     ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
     ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
     ['a failed result', 'says', {}, 'HTTP 404'],
-  ])('continues after %s and returns the reason to the model', async (_what, name, args, told) => {
+  ])('continues after %s and returns the reason to the model', async (_description, name, args, expected) => {
     const reportedTools: string[] = [];
     const tools = [
       time,
@@ -36,8 +36,12 @@ describe('runLoop with failing tools', () => {
       tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
     ];
     const model = scriptedModel(calls([name, args]), answers('Sorry.'));
-    const chunks = await collectChunks({ sendRequest: model.ask, tools, onToolError: (tool) => reportedTools.push(tool) });
-    expect(model.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
+    const chunks = await collectChunks({
+      sendRequest: model.sendRequest,
+      tools,
+      onToolError: (tool) => reportedTools.push(tool),
+    });
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: expected });
     expect(fold(chunks)).toMatchObject({
       content: 'Sorry.',
       stages: [{ index: 0, name, status: 'failed' }],
@@ -56,8 +60,8 @@ describe('runLoop with failing tools', () => {
       return new Promise(() => undefined);
     });
     const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
-    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [hangingTool, time], timeoutMs: 30 }));
-    expect(model.asked[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
+    const { stages } = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [hangingTool, time], timeoutMs: 30 }));
+    expect(model.requests[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
     expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);
     expect(stopped).toBe(true);
   });
@@ -67,8 +71,10 @@ describe('runLoop with tool results', () => {
   it('truncates a long result for the model and attaches the full result to the stage', async () => {
     const long = 'é'.repeat(30_000);
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => long)] }));
-    const content = model.asked[1]?.messages.at(-1)?.content as string;
+    const { stages, attachments } = fold(
+      await collectChunks({ sendRequest: model.sendRequest, tools: [tool('long', () => long)] }),
+    );
+    const content = model.requests[1]?.messages.at(-1)?.content as string;
     const [truncated = '', note] = content.split('\n\n');
     expect(truncated).toMatch(/^é{19000,}$/);
     expect(note).toMatch(
@@ -84,14 +90,14 @@ describe('runLoop with tool results', () => {
 
   it('truncates between characters', async () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
-    expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
+    await collectChunks({ sendRequest: model.sendRequest, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
+    expect(model.requests[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
   });
 
   it('sends attachments in the stage and in the reply, each with its own indexes', async () => {
     const chart = tool('chart', () => ({ text: 'Drawn.', attachments: [{ type: 'image/png', data: 'aGk=' }], failed: false }));
     const model = scriptedModel(calls(['chart', {}], ['chart', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [chart] }));
+    const { stages, attachments } = fold(await collectChunks({ sendRequest: model.sendRequest, tools: [chart] }));
     expect(stages.map((stage) => stage.attachments)).toEqual([
       [{ index: 0, type: 'image/png', data: 'aGk=' }],
       [{ index: 0, type: 'image/png', data: 'aGk=' }],
@@ -101,7 +107,9 @@ describe('runLoop with tool results', () => {
 
   it('uses a code fence that the result cannot close', async () => {
     const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
-    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
+    const { stages } = fold(
+      await collectChunks({ sendRequest: model.sendRequest, tools: [tool('fence', () => 'a\n````\n# b')] }),
+    );
     expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');
   });
 });

@@ -6,19 +6,19 @@ import { Turn } from './turn.ts';
 const long = 'x'.repeat(1_000_000);
 
 describe('Turn', () => {
-  it.each<readonly [string, (nth: number) => Delta]>([
+  it.each<readonly [string, (index: number) => Delta]>([
     ['text', () => ({ content: long })],
     ['thoughts', () => ({ reasoning_content: long })],
-    ['thoughts under ever new names', (nth) => ({ [`reasoning${nth}${long}`]: '' })],
+    ['thoughts in fields with different names', (index) => ({ [`reasoning${index}${long}`]: '' })],
     ['blocks of thoughts', () => ({ thinking_blocks: [{ type: 'thinking', thinking: long }] })],
     ['the name of a tool', () => ({ tool_calls: [{ index: 0, function: { name: long } }] })],
-    ['further fields of a call', (nth) => ({ tool_calls: [{ index: 0, [`extra${nth}`]: long }] })],
-  ])('bounds the %s of a reply', (_what, said) => {
+    ['further fields of a call', (index) => ({ tool_calls: [{ index: 0, [`extra${index}`]: long }] })],
+  ])('bounds the %s of a reply', (_description, createDelta) => {
     const turn = new Turn();
-    for (let nth = 0; nth < 15; nth += 1) turn.addChunk(delta(said(nth)));
+    for (let index = 0; index < 15; index += 1) turn.addChunk(delta(createDelta(index)));
     expect(() => {
-      turn.addChunk(delta(said(15)));
-      turn.addChunk(delta(said(16)));
+      turn.addChunk(delta(createDelta(15)));
+      turn.addChunk(delta(createDelta(16)));
     }).toThrow('The model returned more than 16000000 characters in one reply.');
   });
 
@@ -33,7 +33,7 @@ describe('Turn', () => {
     const blocks = ['a', 'b', 'c'].map((thinking) => ({ type: 'thinking', thinking }));
     const first = { thinking_blocks: blocks.slice(0, 1) };
     const turn = new Turn();
-    for (const said of [first, { thinking_blocks: blocks.slice(1) }]) turn.addChunk(delta(said));
+    for (const createDelta of [first, { thinking_blocks: blocks.slice(1) }]) turn.addChunk(delta(createDelta));
     expect(turn.toMessage()).toMatchObject({ thinking_blocks: blocks });
     expect(first.thinking_blocks).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { help, readCommand } from './cli.ts';
 import { readSettings } from './settings.ts';
 
 /** Minimal arguments of each command. */
-const least = {
+const minimalCommands = {
   serve: ['serve'],
   addin: ['addin', '--upstream', 'http://x'],
   check: ['check', 'file'],
@@ -11,7 +11,7 @@ const least = {
   'import-openapi': ['import-openapi', 'file'],
 } as const;
 /** `evaluate --version` takes a value, the version of an application, so it is not in `least`. */
-const every = { ...least, evaluate: ['evaluate', 'app'] };
+const fullCommands = { ...minimalCommands, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];
 const switches = ['allow-private'];
@@ -21,38 +21,45 @@ const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = ''])
 
 describe('help', () => {
   it('is printed for --help by every command, and the version for --version', () => {
-    for (const args of [...Object.values(least), [], ['help']]) {
+    for (const args of [...Object.values(minimalCommands), [], ['help']]) {
       expect(readCommand([...args, '--help'])).toEqual({ name: args[0] === 'import' ? 'import-help' : 'help' });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });
 
   it('lists every command, and only options that a command accepts', () => {
-    for (const name of Object.keys(every)) expect(help).toContain(`parley ${name} `);
+    for (const name of Object.keys(fullCommands)) expect(help).toContain(`parley ${name} `);
     expect(flags.length).toBeGreaterThan(12);
-    const others = Object.values(every).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
+    const withTls = Object.values(fullCommands).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
     for (const flag of flags) {
-      const written = switches.includes(flag) ? [`--${flag}`] : [`--${flag}`, 'x'];
-      const commands = [...Object.values(every), ...others].map((args) => readCommand([...args, ...written]));
+      const flagArgs = switches.includes(flag) ? [`--${flag}`] : [`--${flag}`, 'x'];
+      const commands = [...Object.values(fullCommands), ...withTls].map((args) => readCommand([...args, ...flagArgs]));
       expect([flag, commands.some(({ name }) => name !== 'mistake')]).toEqual([flag, true]);
     }
   });
 
   it('lists every environment variable that settings are read from', () => {
-    const asked: string[] = [];
+    const readNames: string[] = [];
     const environment = new Proxy<Record<string, string>>(
       {},
       {
         get: (_nothing, name) => {
-          asked.push(String(name));
+          readNames.push(String(name));
           return undefined;
         },
       },
     );
-    const none = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
-    readSettings(none, environment);
-    expect(asked.length).toBeGreaterThan(10);
-    for (const name of asked) expect(help).toContain(name);
+    const noFlags = {
+      config: undefined,
+      host: undefined,
+      port: undefined,
+      data: undefined,
+      tlsCert: undefined,
+      tlsKey: undefined,
+    };
+    readSettings(noFlags, environment);
+    expect(readNames.length).toBeGreaterThan(10);
+    for (const name of readNames) expect(help).toContain(name);
   });
 });
 

@@ -4,7 +4,7 @@ import type { KeySet } from './fetch-keys.ts';
 
 const refreshAfterMs = 600_000;
 const usableMs = 86_400_000;
-const lookAgainMs = 30_000;
+const refetchMs = 30_000;
 const retryMs = 10_000;
 
 export interface ProviderKeysOptions {
@@ -47,7 +47,7 @@ export class ProviderKeys {
   async newerThan(usedKeys: KeySet): Promise<KeySet | undefined> {
     if (this.#cached !== undefined && this.#cached.keys !== usedKeys) return this.#cached.keys;
     if (this.#fetching !== undefined) return this.#fetching;
-    if (this.#options.clock.nowMs() - this.#lookedAtMs < lookAgainMs) return undefined;
+    if (this.#options.clock.nowMs() - this.#lookedAtMs < refetchMs) return undefined;
     const keys = await this.#fetch();
     this.#lookedAtMs = this.#options.clock.nowMs();
     return keys;

@@ -23,8 +23,8 @@ interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapsh
 
 /**
  * Returns the first step of every call. It checks that the deployment exists, that the caller may use it and has
- * consented, and that the call chain may continue to it. Throws the errors of `findUsable`, the consent check, and
- * `pathTo`, and `operation_not_supported`.
+ * consented, and that the call chain may continue to it. Throws the errors of `findUsable`, `buildPath`, and the consent check,
+ * `operation_not_supported`, and `deployment_not_found` for an unavailable version.
  */
 export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
   /** Permits by caller and deployment ID. Decisions that depend only on the configuration are made once. */
@@ -59,19 +59,19 @@ async function createPermit(
     if (deployment === undefined) throw notSupported(requested, use);
     const consenting = deps.requireConsent({ caller, deployment, snapshot });
     await consenting;
-    const isOfConfiguration = requested === snapshot.deployments.get(call.deployment);
-    const isCacheable = isOfConfiguration && caller.chain === null && consenting === undefined;
+    const isConfigured = requested === snapshot.deployments.get(call.deployment);
+    const isCacheable = isConfigured && caller.chain === null && consenting === undefined;
     const limits = snapshot.limits.find(caller.roles, deployment.id);
     return { deployment, path: buildPath(deployment, caller), limits, snapshot, use, isCacheable };
-  } catch (refused) {
-    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.onRejection?.();
-    throw refused;
+  } catch (error) {
+    if (error instanceof ParleyError && error.status === 403) caller.chain?.onRejection?.();
+    throw error;
   }
 }
 
 function cachePermit(permits: WeakMap<Caller, Map<string, Permit>>, { caller, deployment }: Call, permit: Permit): void {
-  const ofCaller = permits.get(caller) ?? new Map<string, Permit>();
-  permits.set(caller, ofCaller.set(deployment, permit));
+  const callerPermits = permits.get(caller) ?? new Map<string, Permit>();
+  permits.set(caller, callerPermits.set(deployment, permit));
 }
 
 /** Earlier versions are available only to the owner. */
@@ -93,6 +93,6 @@ function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
   return unsupported(id, `use ${apis.join(', ')}`);
 }
 
-function unsupported(id: string, instead: string): ParleyError {
-  return new ParleyError('operation_not_supported', `${id} does not support this operation: ${instead}.`);
+function unsupported(id: string, reason: string): ParleyError {
+  return new ParleyError('operation_not_supported', `${id} does not support this operation: ${reason}.`);
 }

@@ -48,8 +48,8 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const sent = programs === undefined ? { headers } : toApplicationHeaders(upstream, { common: headers, programs, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
-        const lostThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
-        if (lostThoughts.length > 0) onIgnored(lostThoughts);
+        const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
+        if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
       const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);

@@ -23,41 +23,41 @@ const last = Frame.ofChunks(
 );
 
 /** Returns the events, in order, while a call with a per-request key is read to its end or canceled after one frame. */
-async function events(
+async function readEvents(
   frames: AsyncIterable<Frame>,
-  { isLeft = false, isDeaf = false, leavesAtReport = false } = {},
+  { cancelsAtFrame = false, failsReport = false, cancelsAtReport = false } = {},
 ): Promise<string[]> {
-  const seen: string[] = [];
+  const log: string[] = [];
   const report: Chain['report'] = async (items: readonly ModelUsage[]) => {
     await new Promise((resolve) => setImmediate(resolve));
-    if (leavesAtReport) leave();
-    if (isDeaf) throw new Error('the report got lost');
-    seen.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
+    if (cancelsAtReport) cancelCall();
+    if (failsReport) throw new Error('the report failed');
+    log.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
   };
   const chain: Chain = { path: ['app'], rights: new HeldRights(), report };
   const caller = { subject: 's', project: 'p', roles: [], chain };
   const deployment = { id: 'm', kind: 'model', ownership: null, quickApp: undefined } as const;
   const settle: LimitReservation['settle'] = (used) => {
-    seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.completeUsage ? '' : ' of a part'}`);
+    log.push(used === undefined ? 'released' : `charged ${used.tokens}${used.completeUsage ? '' : ' of a partial reply'}`);
   };
   const reservation = { headers: {}, claims: [], settle };
   const call = { caller, record: noopTelemetry.startCall({} as CallStart), deployment: 'm' };
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const leave = (): void => {
+  const { promise: finished, resolve } = Promise.withResolvers<void>();
+  const cancelCall = (): void => {
     metered.cancel();
     setImmediate(() => setImmediate(resolve));
   };
   const sink = {
     frame(frame: Frame): void {
-      seen.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
-      if (isLeft) leave();
+      log.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
+      if (cancelsAtFrame) cancelCall();
     },
     end(): void {
-      seen.push('over');
+      log.push('over');
       resolve();
     },
-    fail(thrown: unknown): void {
-      seen.push((thrown as Error).message);
+    fail(error: unknown): void {
+      log.push((error as Error).message);
       resolve();
     },
   };
@@ -69,25 +69,25 @@ async function events(
   );
   const metered = new MeteredReply(target, account, normalized);
   metered.begin(reservation, (reply) => pipeFrom(() => frames, reply));
-  await over;
-  return seen;
+  await finished;
+  return log;
 }
 
 describe('the usage of a call with a per-request key', () => {
   it('is reported before the end of the reply', async () => {
-    async function* whole() {
+    async function* complete() {
       yield first;
       yield last;
     }
-    expect(await events(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
+    expect(await readEvents(complete())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 
   it('is empty if the reply fails before it starts', async () => {
-    // biome-ignore lint/correctness/useYield: a reply that fails at once
+    // biome-ignore lint/correctness/useYield: a reply that fails immediately
     async function* failing(): AsyncIterable<Frame> {
       throw new Error('refused');
     }
-    expect(await events(failing())).toEqual(['given back', 'refused']);
+    expect(await readEvents(failing())).toEqual(['released', 'refused']);
   });
 
   it('is reported before the error of a reply that breaks off', async () => {
@@ -95,39 +95,43 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       throw new Error('broken');
     }
-    expect(await events(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'broken']);
+    expect(await readEvents(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a partial reply', 'broken']);
   });
 
   it('is reported if the client cancels the call', async () => {
-    async function* whole() {
+    async function* complete() {
       yield first;
       yield last;
     }
-    expect(await events(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4 of a part', 'reported 4']);
+    expect(await readEvents(complete(), { cancelsAtFrame: true })).toEqual([
+      'a frame',
+      'charged 4 of a partial reply',
+      'reported 4',
+    ]);
   });
 
   it('is charged, and the end is not sent, if the client cancels during the report', async () => {
-    async function* whole() {
+    async function* complete() {
       yield first;
       yield last;
     }
-    const told = await events(whole(), { leavesAtReport: true });
+    const log = await readEvents(complete(), { cancelsAtReport: true });
     // The usage is charged first, because the record of the call is written when the client cancels.
-    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
+    expect(log).toEqual(['a frame', 'a frame', 'charged 12', 'reported 12']);
   });
 
   it('is charged if its report fails, and the reader receives that error', async () => {
-    async function* whole() {
+    async function* complete() {
       yield first;
       yield last;
     }
-    const told = await events(whole(), { isDeaf: true });
-    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
+    const log = await readEvents(complete(), { failsReport: true });
+    expect(log).toEqual(['a frame', 'a frame', 'charged 12', 'the report failed']);
   });
 
   it('is reported if a frame cannot be normalized, and its source is stopped', async () => {
     let isStopped = false;
-    async function* odd() {
+    async function* malformed() {
       try {
         yield first;
         yield {
@@ -140,28 +144,28 @@ describe('the usage of a call with a per-request key', () => {
         isStopped = true;
       }
     }
-    expect(await events(odd())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'no chunks']);
+    expect(await readEvents(malformed())).toEqual(['a frame', 'reported 4', 'charged 4 of a partial reply', 'no chunks']);
     expect(isStopped).toBe(true);
   });
 });
 
 describe('MeteredReply', () => {
-  it('fails if the upstream sends nothing, or a complete reply without choices', async () => {
-    async function* nothing(): AsyncIterable<Frame> {}
+  it('fails if the upstream sends no frames, or a complete reply without choices', async () => {
+    async function* noFrames(): AsyncIterable<Frame> {}
     async function* empty() {
       yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
     }
-    const claim = 'The answer of m failed: The upstream ended its answer without a reply.';
-    expect(await events(nothing())).toEqual(['given back', claim]);
-    expect(await events(empty())).toEqual(['given back', claim]);
+    const message = 'The answer of m failed: The upstream ended the response without a reply.';
+    expect(await readEvents(noFrames())).toEqual(['released', message]);
+    expect(await readEvents(empty())).toEqual(['released', message]);
   });
 
   it('waits for content through any number of frames without content', async () => {
-    async function* silent() {
-      for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
+    async function* withoutContent() {
+      for (let index = 0; index < 1000; index += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
       yield first;
       yield last;
     }
-    expect(await events(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
+    expect(await readEvents(withoutContent())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 });

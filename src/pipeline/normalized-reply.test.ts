@@ -19,59 +19,59 @@ const facts: Facts = {
 };
 
 /** A reply that is normalized, with its output. */
-class Ordered {
+class TestReply {
   readonly totals: UsageTotals;
   readonly #reply: NormalizedReply;
-  #going: Frame[] = [];
+  #frames: Frame[] = [];
   #error: unknown;
 
-  constructor(given: Facts) {
-    this.totals = new UsageTotals(given);
+  constructor(facts: Facts) {
+    this.totals = new UsageTotals(facts);
     const sink = {
-      frame: (frame: Frame) => void this.#going.push(frame),
+      frame: (frame: Frame) => void this.#frames.push(frame),
       end() {},
       fail: (error: unknown) => {
         this.#error = error;
       },
     };
     this.#reply = new NormalizedReply(
-      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: given.isStreamed, newId: () => 'new', messages: [] },
+      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: facts.isStreamed, newId: () => 'new', messages: [] },
       sink,
     );
   }
 
-  get hasBegun(): boolean {
+  get hasStarted(): boolean {
     return this.#reply.hasStarted;
   }
 
-  take(frame: RawFrame): Frame[] {
+  push(frame: RawFrame): Frame[] {
     this.#reply.frame(frame);
-    return this.#taken();
+    return this.#flush();
   }
 
   end(): Frame[] {
     this.totals.complete();
     this.#reply.end();
-    return this.#taken();
+    return this.#flush();
   }
 
   closeStages(): Frame[] {
     const error = new Error('broken');
     this.#reply.fail(error);
     expect(this.#error).toBe(error);
-    return this.#taken();
+    return this.#flush();
   }
 
-  #taken(): Frame[] {
-    const going = this.#going;
-    this.#going = [];
-    return going;
+  #flush(): Frame[] {
+    const frames = this.#frames;
+    this.#frames = [];
+    return frames;
   }
 }
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1, model: 'm' };
 const usage = { prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 };
-const own = { index: 0, model: 'gpt', name: 'gpt' };
+const ownEntry = { index: 0, model: 'gpt', name: 'gpt' };
 
 function event(content: object): string {
   return `data: ${JSON.stringify({ ...head, ...content })}\n\n`;
@@ -85,11 +85,11 @@ function toFrames(events: string): RawFrame[] {
   return listEventData(events).map((data) => Frame.ofEvent(`data: ${data}\n\n`, JSON.parse(data)));
 }
 
-function run(events: readonly string[], changes: Partial<Facts> = {}): { bytes: string; chunks: Chunk[]; order: Ordered } {
-  const order = new Ordered({ ...facts, ...changes });
-  const frames = [...events.flatMap(toFrames).flatMap((frame) => order.take(frame)), ...order.end()];
+function run(events: readonly string[], changes: Partial<Facts> = {}): { bytes: string; chunks: Chunk[]; testReply: TestReply } {
+  const testReply = new TestReply({ ...facts, ...changes });
+  const frames = [...events.flatMap(toFrames).flatMap((frame) => testReply.push(frame)), ...testReply.end()];
   const bytes = frames.map((frame) => frame.bytes).join('');
-  return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks as readonly Chunk[]), order };
+  return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks as readonly Chunk[]), testReply };
 }
 
 describe('NormalizedReply for a stream', () => {
@@ -100,13 +100,15 @@ describe('NormalizedReply for a stream', () => {
   it('preserves the bytes of valid events and adds usage and statistics at the end', () => {
     const { bytes, chunks } = run([role + hello, stop, event({ choices: [], usage })]);
     expect(bytes.startsWith(role + hello + stop)).toBe(true);
-    expect(chunks.slice(3)).toEqual([{ ...head, choices: [], usage, statistics: { usage_per_model: [{ ...own, ...usage }] } }]);
+    expect(chunks.slice(3)).toEqual([
+      { ...head, choices: [], usage, statistics: { usage_per_model: [{ ...ownEntry, ...usage }] } },
+    ]);
   });
 
   it('completes missing fields and uses one ID in all chunks', () => {
     const azure = 'data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":[]}\n\n';
-    const bare = 'data: {"choices":[{"delta":{"role":"user","content":"hi"}}]}\n\n';
-    const { chunks } = run([azure, bare, hello, stop]);
+    const minimal = 'data: {"choices":[{"delta":{"role":"user","content":"hi"}}]}\n\n';
+    const { chunks } = run([azure, minimal, hello, stop]);
     expect(chunks.slice(0, 2)).toEqual([
       {
         id: 'own',
@@ -126,10 +128,10 @@ describe('NormalizedReply for a stream', () => {
   });
 
   it('rejects an endless start, too many choices, and too many open stages', () => {
-    const order = new Ordered(facts);
+    const testReply = new TestReply(facts);
     const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
     const endlessly = (): void => {
-      for (let at = 0; at < 2000; at += 1) order.take(nothing);
+      for (let at = 0; at < 2000; at += 1) testReply.push(nothing);
     };
     expect(endlessly).toThrow('before the first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
@@ -178,40 +180,40 @@ describe('NormalizedReply for a stream', () => {
   it('estimates usage that no upstream reports and marks it as estimated', () => {
     const { chunks } = run([role + hello.repeat(8), stop]);
     expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([
-      { ...own, prompt_tokens: 3, completion_tokens: 10, total_tokens: 13, estimated: true },
+      { ...ownEntry, prompt_tokens: 3, completion_tokens: 10, total_tokens: 13, estimated: true },
     ]);
   });
 
   it('counts the text so far if the reply breaks off', () => {
-    const order = new Ordered(facts);
-    for (const frame of toFrames(role + hello.repeat(4))) order.take(frame);
-    expect(order.totals.totals().statistics.usage_per_model).toEqual([
-      { ...own, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true },
+    const testReply = new TestReply(facts);
+    for (const frame of toFrames(role + hello.repeat(4))) testReply.push(frame);
+    expect(testReply.totals.totals().statistics.usage_per_model).toEqual([
+      { ...ownEntry, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true },
     ]);
   });
 
   it('marks only the open stages as failed', () => {
-    const order = new Ordered(facts);
+    const testReply = new TestReply(facts);
     const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
     const events = [
       stages({ index: 0, name: 'a', status: null }),
       stages({ index: 1, name: 'b', status: null }),
       stages({ index: 0, status: 'completed' }),
     ];
-    for (const frame of [role, ...events].flatMap(toFrames)) order.take(frame);
-    const closing = order.closeStages().flatMap((frame) => frame.chunks);
+    for (const frame of [role, ...events].flatMap(toFrames)) testReply.push(frame);
+    const closing = testReply.closeStages().flatMap((frame) => frame.chunks);
     expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([
       { custom_content: { stages: [{ index: 1, status: 'failed' }] } },
     ]);
   });
 
   it('ignores keys that the text quotes', () => {
-    const tricky = event(choice({ content: '{"usage":{"prompt_tokens":1},"finish_reason":"stop"}' }));
-    const { bytes } = run([role + tricky, stop, event({ choices: [], usage })]);
-    expect(bytes.startsWith(role + tricky + stop)).toBe(true);
+    const quoting = event(choice({ content: '{"usage":{"prompt_tokens":1},"finish_reason":"stop"}' }));
+    const { bytes } = run([role + quoting, stop, event({ choices: [], usage })]);
+    expect(bytes.startsWith(role + quoting + stop)).toBe(true);
   });
 
-  it('opens and finishes each of several choices', () => {
+  it('opens and finishes every choice', () => {
     const at = (index: number, delta: object, finish_reason: string | null = null) =>
       event({ choices: [{ index, delta, finish_reason }] });
     const { chunks } = run([at(1, { content: 'b' }), at(0, { content: 'a' }), at(0, {}, 'stop'), at(1, {}, 'length')]);
@@ -234,7 +236,7 @@ describe('NormalizedReply for an application', () => {
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [{ ...item, index: 0, model: 'inner' }] });
   });
 
-  it('uses the usage of its inner calls if it reports nothing', () => {
+  it('uses the usage of its inner calls if it reports no usage', () => {
     const inner = [{ index: 0, model: 'in', name: 'in', ...usage }];
     const { chunks } = run([reply], { deployment: application, inner: { items: inner } });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: inner });
@@ -255,17 +257,17 @@ describe('NormalizedReply for a complete reply', () => {
     choices: [{ index: 0, message: { role: 'assistant' as const, content: 'hello wo' }, finish_reason: 'stop' as const }],
   };
 
-  function whole(value: object, changes: Partial<Facts> = {}): unknown {
+  function normalizeComplete(value: object, changes: Partial<Facts> = {}): unknown {
     const bytes = toLatin1(` ${JSON.stringify(value)} \n`);
-    const order = new Ordered({ ...facts, isStreamed: false, ...changes });
-    const frames = [...order.take(Frame.ofCompletion(value as typeof completion, bytes)), ...order.end()];
+    const testReply = new TestReply({ ...facts, isStreamed: false, ...changes });
+    const frames = [...testReply.push(Frame.ofCompletion(value as typeof completion, bytes)), ...testReply.end()];
     return changes.isStreamed
       ? frames.flatMap((frame) => frame.chunks)
       : JSON.parse(fromLatin1(frames.map((frame) => frame.bytes).join('')));
   }
 
   it('completes missing fields', () => {
-    expect(whole({ choices: [{ message: { content: 'x' } }] })).toMatchObject({
+    expect(normalizeComplete({ choices: [{ message: { content: 'x' } }] })).toMatchObject({
       ...{ id: 'own', object: 'chat.completion', created: 7 },
       choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
     });
@@ -279,51 +281,51 @@ describe('NormalizedReply for a complete reply', () => {
     };
     const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
     for (const reported of [undefined, { total_tokens: 9 }])
-      expect(whole({ ...completion, choices, usage: reported })).toMatchObject({
+      expect(normalizeComplete({ ...completion, choices, usage: reported })).toMatchObject({
         usage: { prompt_tokens: 3, completion_tokens: 200 },
       });
   });
 
   it('accepts deployment names in any script in the added statistics', () => {
     const id = 'модель/Ģ"';
-    const named = { ...own, model: id, name: id };
-    expect(whole({ ...completion, usage }, { deployment: { ...configured, id, kind: 'model' } })).toMatchObject({
+    const named = { ...ownEntry, model: id, name: id };
+    expect(normalizeComplete({ ...completion, usage }, { deployment: { ...configured, id, kind: 'model' } })).toMatchObject({
       statistics: { usage_per_model: [named] },
     });
   });
 
   it('adds statistics to the original bytes', () => {
-    expect(whole({ ...completion, usage })).toEqual({
+    expect(normalizeComplete({ ...completion, usage })).toEqual({
       ...completion,
       usage,
-      statistics: { usage_per_model: [{ ...own, ...usage }] },
+      statistics: { usage_per_model: [{ ...ownEntry, ...usage }] },
     });
   });
 
-  it('adds estimated usage if there is none', () => {
+  it('adds estimated usage if the reply has no usage', () => {
     const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-    expect(whole(completion)).toEqual({
+    expect(normalizeComplete(completion)).toEqual({
       ...completion,
       usage: counts,
-      statistics: { usage_per_model: [{ ...own, ...counts, estimated: true }] },
+      statistics: { usage_per_model: [{ ...ownEntry, ...counts, estimated: true }] },
     });
   });
 
   it('corrects a total that is not the sum', () => {
-    expect(whole({ ...completion, usage: { ...usage, total_tokens: 1 } })).toMatchObject({ usage });
+    expect(normalizeComplete({ ...completion, usage: { ...usage, total_tokens: 1 } })).toMatchObject({ usage });
   });
 
   it('replaces statistics instead of repeating them', () => {
-    expect(whole({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({
-      statistics: { usage_per_model: [{ ...own, ...usage }] },
+    expect(normalizeComplete({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({
+      statistics: { usage_per_model: [{ ...ownEntry, ...usage }] },
     });
   });
 
-  it('becomes a stream if the client asked for one', () => {
-    const chunks = whole({ ...completion, usage }, { isStreamed: true }) as Chunk[];
+  it('becomes a stream if the client requested a stream', () => {
+    const chunks = normalizeComplete({ ...completion, usage }, { isStreamed: true }) as Chunk[];
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, 'stop', undefined]);
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: 'hello wo' });
-    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([{ ...own, ...usage }]);
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([{ ...ownEntry, ...usage }]);
   });
 });
 
@@ -338,55 +340,58 @@ describe('NormalizedReply for a reply that is relayed in another dialect', () =>
     });
   const counts = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } };
 
-  it('passes every byte and adds nothing', () => {
-    const order = new Ordered(facts);
+  it('passes every byte and adds no data', () => {
+    const testReply = new TestReply(facts);
     const frames = [relayed('event: a\n\n'), relayed('event: b\n\n', counts)];
-    expect(frames.flatMap((frame) => order.take(frame))).toEqual(frames);
-    expect([...order.end(), ...order.closeStages()]).toEqual([]);
+    expect(frames.flatMap((frame) => testReply.push(frame))).toEqual(frames);
+    expect([...testReply.end(), ...testReply.closeStages()]).toEqual([]);
   });
 
   it('holds the end of the message back until the usage is counted', () => {
-    const order = new Ordered(facts);
-    const [said, end] = [relayed('event: a\n\n'), relayed('event: message_stop\n\n')];
-    expect([order.take(said), order.take(end), order.end()]).toEqual([[said], [], [end]]);
+    const testReply = new TestReply(facts);
+    const [event, end] = [relayed('event: a\n\n'), relayed('event: message_stop\n\n')];
+    expect([testReply.push(event), testReply.push(end), testReply.end()]).toEqual([[event], [], [end]]);
   });
 
   it('uses the last counts of the upstream, including those of its cache', () => {
-    const order = new Ordered(facts);
-    for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) order.take(frame);
-    order.end();
-    expect(order.totals.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
-    expect(order.totals.totals().statistics.usage_per_model).toEqual([
-      { ...own, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 },
+    const testReply = new TestReply(facts);
+    for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) testReply.push(frame);
+    testReply.end();
+    expect(testReply.totals.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
+    expect(testReply.totals.totals().statistics.usage_per_model).toEqual([
+      { ...ownEntry, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 },
     ]);
   });
 
   it('estimates the tokens that were not reported if the reply breaks off', () => {
-    const order = new Ordered(facts);
-    order.take(relayed('a', counts, 4_000));
-    expect(order.totals.totals().statistics.usage_per_model).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
-    expect(order.totals.totals().usage).toMatchObject({ completion_tokens: 1_000, prompt_tokens_details: { cached_tokens: 4 } });
+    const testReply = new TestReply(facts);
+    testReply.push(relayed('a', counts, 4_000));
+    expect(testReply.totals.totals().statistics.usage_per_model).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
+    expect(testReply.totals.totals().usage).toMatchObject({
+      completion_tokens: 1_000,
+      prompt_tokens_details: { cached_tokens: 4 },
+    });
   });
 
   it('estimates all usage if the upstream reports none', () => {
-    const order = new Ordered(facts);
-    order.take(relayed('a', undefined, 40));
-    order.end();
-    expect(order.totals.totals().statistics.usage_per_model).toMatchObject([
+    const testReply = new TestReply(facts);
+    testReply.push(relayed('a', undefined, 40));
+    testReply.end();
+    expect(testReply.totals.totals().statistics.usage_per_model).toMatchObject([
       { prompt_tokens: 3, completion_tokens: 10, estimated: true },
     ]);
   });
 });
 
 it('passes the error on even if the reader rejects the end of an open stage', () => {
-  const told: unknown[] = [];
-  let takes = true;
+  const errors: unknown[] = [];
+  let acceptsFrames = true;
   const sink = {
     frame() {
-      if (!takes) throw new Error('no such stage');
+      if (!acceptsFrames) throw new Error('no such stage');
     },
     end() {},
-    fail: (error: unknown) => void told.push(error),
+    fail: (error: unknown) => void errors.push(error),
   };
   const totals = new UsageTotals({
     deployment: { ...configured, id: 'm', kind: 'model' },
@@ -399,7 +404,7 @@ it('passes the error on even if the reader rejects the end of an open stage', ()
   );
   const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };
   reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
-  takes = false;
+  acceptsFrames = false;
   reply.fail('broken');
-  expect(told).toEqual(['broken']);
+  expect(errors).toEqual(['broken']);
 });

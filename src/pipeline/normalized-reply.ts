@@ -320,9 +320,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {
     const remaining = choices.filter(
       (choice) =>
-        !(repeated.has(choice) || choice.finish_reason === null) ||
-        !this.#choices.get(choice.index) ||
-        saysAnything(choice.delta),
+        !(repeated.has(choice) || choice.finish_reason === null) || !this.#choices.get(choice.index) || hasContent(choice.delta),
     );
     return remaining.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
   }
@@ -346,7 +344,7 @@ function isAnswer({ content, refusal, tool_calls: calls, function_call: called, 
   return Boolean(content || refusal || calls || called || custom);
 }
 
-function saysAnything(delta: Delta): boolean {
+function hasContent(delta: Delta): boolean {
   return Object.values(delta).some((value) => value !== null && value !== '');
 }
 

@@ -4,7 +4,7 @@ import { ReplyContent } from './reply-content.ts';
 
 const complete = (...contents: readonly object[]) => {
   const content = new ReplyContent();
-  return contents.map((each) => content.toComplete(0, each as ResponseCustomContent));
+  return contents.map((input) => content.toComplete(0, input as ResponseCustomContent));
 };
 
 describe('ReplyContent', () => {
@@ -13,8 +13,8 @@ describe('ReplyContent', () => {
       { name: 'Looks', attachments: [{ title: 'x' }, { title: 'y', index: -1 }] },
       { name: 'Says', index: 1 },
     ];
-    const given = { stages, attachments: [{ title: 'z' }], controls: [{ label: 'Go' }], state: { a: 1 } };
-    expect(complete(given, { attachments: [{ title: 'last', index: '7' }] })).toEqual([
+    const input = { stages, attachments: [{ title: 'z' }], controls: [{ label: 'Go' }], state: { a: 1 } };
+    expect(complete(input, { attachments: [{ title: 'last', index: '7' }] })).toEqual([
       {
         stages: [
           {

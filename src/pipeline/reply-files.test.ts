@@ -22,15 +22,15 @@ const attaching = chunk({ custom_content: { attachments: [{ index: 0, url }] } }
 
 /** Collects the output of the step in order, and the number of references that it removed. */
 function collect(caller: Caller, holder: Caller) {
-  const out: unknown[] = [];
+  const output: unknown[] = [];
   const removed: number[] = [];
   const target = { call: { caller }, deployment: {} } as Target;
   const step = new ReplyFiles(
     { target, account: { caller: holder } as CallAccount },
-    { frame: (frame) => out.push(frame), end: () => out.push('end'), fail: (error) => out.push(error) },
+    { frame: (frame) => output.push(frame), end: () => output.push('end'), fail: (error) => output.push(error) },
     (_, count) => removed.push(count),
   );
-  return { out, removed, step };
+  return { output, removed, step };
 }
 
 describe('ReplyFiles', () => {
@@ -38,29 +38,29 @@ describe('ReplyFiles', () => {
     const caller = inChain('outer');
     const stored = Promise.withResolvers<void>();
     caller.chain.rights.onChange(() => stored.promise);
-    const { out, step } = collect(caller, inChain('outer', 'inner'));
+    const { output, step } = collect(caller, inChain('outer', 'inner'));
     const [before, after] = [chunk({ content: 'a' }), chunk({ content: 'b' })];
     for (const frame of [before, attaching, after, attaching]) step.frame(frame);
     step.end();
-    expect(out).toEqual([before]);
+    expect(output).toEqual([before]);
     stored.resolve();
-    await expect.poll(() => out.length).toBe(5);
-    expect(out).toEqual([before, attaching, after, attaching, 'end']);
+    await expect.poll(() => output.length).toBe(5);
+    expect(output).toEqual([before, attaching, after, attaching, 'end']);
     expect(caller.chain.rights.allows('READ', url)).toBe(true);
   });
 
   it('continues a reply if other nodes cannot be reached', async () => {
     const caller = inChain('outer');
     caller.chain.rights.onChange(() => Promise.reject(new Error('away')));
-    const { out, step } = collect(caller, inChain('outer', 'inner'));
+    const { output, step } = collect(caller, inChain('outer', 'inner'));
     step.frame(attaching);
     step.fail('broken');
-    await expect.poll(() => out).toEqual([attaching, 'broken']);
+    await expect.poll(() => output).toEqual([attaching, 'broken']);
   });
 
   it('passes chunks of any form without granting rights for them', () => {
     const caller = inChain('outer');
-    const { out, step } = collect(caller, inChain('outer', 'inner'));
+    const { output, step } = collect(caller, inChain('outer', 'inner'));
     const odd = [
       null,
       'x',
@@ -70,26 +70,26 @@ describe('ReplyFiles', () => {
       { custom_content: { attachments: {}, stages: [null, { attachments: 1 }] } },
     ];
     for (const delta of odd) step.frame(chunk(delta));
-    expect(out).toHaveLength(odd.length);
+    expect(output).toHaveLength(odd.length);
     expect([...caller.chain.rights.assistantFiles]).toEqual([]);
   });
 
   it('passes frames through verbatim if it does not change them', () => {
-    const { out, removed, step } = collect(user, inChain('inner'));
+    const { output, removed, step } = collect(user, inChain('inner'));
     const frames = [attaching, chunk({ content: 'a' }), RawFrame.ofText('data: {}\n\n', 1)];
     for (const frame of frames) step.frame(frame);
     step.end();
-    expect(out.slice(0, 3).every((frame, at) => frame === frames[at])).toBe(true);
+    expect(output.slice(0, 3).every((frame, at) => frame === frames[at])).toBe(true);
     expect(removed).toEqual([]);
   });
 
   it('reports the total of removed references once', () => {
-    const { out, removed, step } = collect(user, inChain('inner'));
+    const { output, removed, step } = collect(user, inChain('inner'));
     const closed = [0, 1].map((index) => ({ index, url: 'files/x/y', reference_url: 'files/x/z' }));
     step.frame(chunk({ content: 'a', custom_content: { attachments: closed } }));
     step.frame(chunk({ custom_content: { attachments: [{ index: 0, data: 'b', reference_url: 'files/x/z' }] } }));
     step.end();
-    const deltas = out.slice(0, 2).map((frame) => (frame as RawFrame).chunks[0]?.choices[0]?.delta);
+    const deltas = output.slice(0, 2).map((frame) => (frame as RawFrame).chunks[0]?.choices[0]?.delta);
     expect(deltas).toEqual([
       { content: 'a', custom_content: { attachments: [] } },
       { custom_content: { attachments: [{ index: 0, data: 'b' }] } },
@@ -98,22 +98,22 @@ describe('ReplyFiles', () => {
   });
 
   it('keeps references of up to 1,000 fields and removes those of further fields', () => {
-    const { out, removed, step } = collect(user, inChain('inner'));
+    const { output, removed, step } = collect(user, inChain('inner'));
     const attachments = Array.from({ length: 1200 }, (_, index) => ({ index, url: 'https://example.com' }));
     step.frame(chunk({ custom_content: { attachments } }));
     step.end();
-    const shown = JSON.stringify((out[0] as RawFrame).chunks).match(/example/g);
-    expect([shown?.length, removed]).toEqual([1000, [200]]);
+    const visible = JSON.stringify((output[0] as RawFrame).chunks).match(/example/g);
+    expect([visible?.length, removed]).toEqual([1000, [200]]);
   });
 
-  it('bounds the characters that it parses for pieces of one reference', () => {
-    const { out, removed, step } = collect(user, inChain('inner'));
+  it('bounds the characters that it parses for the deltas of one reference', () => {
+    const { output, removed, step } = collect(user, inChain('inner'));
     step.frame(chunk({ custom_content: { attachments: [{ index: 0, url: `https://x.test/${'a'.repeat(8_000)}` }] } }));
     const empty = chunk({ custom_content: { attachments: Array.from({ length: 20_000 }, () => ({ index: 0, url: '' })) } });
     step.frame(empty);
     step.frame(chunk({ custom_content: { attachments: Array.from({ length: 1_000 }, () => ({ index: 0, url: 'b' })) } }));
     step.end();
-    expect(out[1]).toBe(empty);
+    expect(output[1]).toBe(empty);
     expect(removed[0]).toBeGreaterThan(400);
   });
 });

@@ -8,7 +8,7 @@ import { UpstreamError } from '#domain/upstreams/upstream.ts';
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const assertedSeconds = 3600;
-/** Time before its expiry from which a token counts as expired. */
+/** A token counts as expired this long before it expires. */
 const marginMs = 60_000;
 const unauthorized = 401;
 
@@ -19,7 +19,7 @@ interface TokenDeps {
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
-/** The access token of a Google Cloud service account (RFC 7523). It is fetched when it is needed, with one request at a time. */
+/** Access token of a Google Cloud service account (RFC 7523). It is fetched on demand, with at most one request at a time. */
 export class AccountToken {
   readonly #account: Account;
   readonly #deps: TokenDeps;
@@ -52,10 +52,10 @@ export class AccountToken {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
     const reply = await this.#deps.fetch(this.#account.tokenUri, { method: 'POST', headers, body: body.toString() });
     const value = tryParseJson(await reply.text());
-    // If the issuer rejects the claim with any status below 500, the service account is misconfigured.
+    // A status below 500 means that the service account is misconfigured.
     if (!reply.ok) throw createRejection(reply.status < 500 ? unauthorized : reply.status);
     const { access_token: token, expires_in: seconds } = isJsonObject(value) ? value : {};
-    if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The issuer of its token sent no token.');
+    if (typeof token !== 'string' || token === '') throw new UpstreamError('broken', 'The token endpoint returned no token.');
     this.#token = token;
     this.#endsAtMs = startedMs + (typeof seconds === 'number' ? seconds : 0) * 1000;
     return token;
@@ -80,5 +80,5 @@ function sign(text: string, privateKey: string): string {
 }
 
 function createRejection(status: number): UpstreamError {
-  return new UpstreamError('refused', `The issuer of its token answered ${status}.`, { status });
+  return new UpstreamError('refused', `The token endpoint answered ${status}.`, { status });
 }

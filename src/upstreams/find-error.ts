@@ -6,7 +6,7 @@ import { UpstreamError, type UpstreamErrorDetails } from '#domain/upstreams/upst
 import { isNonEmptyText } from './reply-text.ts';
 
 /** Finish reasons of successful replies. */
-const goodReasons: ReadonlySet<unknown> = new Set([
+const successReasons: ReadonlySet<unknown> = new Set([
   ...[undefined, null, 'stop', 'length', 'tool_calls', 'function_call', 'content_filter'],
 ]);
 /** Finish reasons of replies that the server could not finish. */
@@ -55,7 +55,7 @@ function getFirst(list: unknown): JsonObject | undefined {
 }
 
 /**
- * Returns the error that an event or a reply with the status 200 means, in any dialect. Returns undefined if there is no error.
+ * Returns the error that an event or a reply with the status 200 contains, in any dialect. Returns undefined if there is no error.
  * Some upstreams send `choices` with an error. A message without choices counts as an error.
  */
 export function findError(value: JsonObject): UpstreamError | undefined {
@@ -70,7 +70,7 @@ export function findError(value: JsonObject): UpstreamError | undefined {
     if (!isJsonObject(choice)) continue;
     const { error: choiceError, finish_reason: reason } = choice;
     if (choiceError && isFilled(choiceError)) return toReportedError({ error: choiceError });
-    if (!goodReasons.has(reason) && isFailedReason(reason)) return createEndError(reason);
+    if (!successReasons.has(reason) && isFailedReason(reason)) return createEndError(reason);
   }
   return undefined;
 }
@@ -84,12 +84,12 @@ export function isFailedReason(reason: unknown): reason is string {
   return typeof reason === 'string' && failedReason.test(reason);
 }
 
-/** Returns the error for a reply with such a finish reason. */
+/** Returns the error for a reply with a finish reason of a failed reply. */
 export function createEndError(reason: string): UpstreamError {
-  return new UpstreamError('broken', `The upstream ended its answer with ${reason}.`);
+  return new UpstreamError('broken', `The upstream ended its reply with the finish reason ${reason}.`);
 }
 
-/** Returns the error of an event with the name `error`, for any data. Returns undefined for other events. */
+/** Returns the error of an event with the name `error`, even if its data is not JSON. Returns undefined for other events. */
 export function findNamedError(event: string): UpstreamError | undefined {
   if (!errorName.test(event)) return undefined;
   const text = fromLatin1(listEventData(event)[0] ?? '');
@@ -105,7 +105,7 @@ export function toReportedError(value: JsonObject): UpstreamError {
   return new UpstreamError('refused', message, { ...rest, ...(status !== undefined && { status }) });
 }
 
-/** DIAL applications put the status into the code where no HTTP status can be sent. */
+/** Returns the status. DIAL applications send it as the code in streams, where no HTTP status can be sent. */
 function getStatus({ code, type }: JsonObject): number | undefined {
   return /^[45]\d\d$/.test(String(code)) ? Number(code) : (getStatusOfCode(code) ?? getStatusOfCode(type));
 }

@@ -4,8 +4,8 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
 import { type CallFacts, ReplyCalls } from './reply-calls.ts';
 
-/** Keeps the upstream's identity. `NormalizedReply` adds a missing one. */
-const noHead = { id: '', created: 0 };
+/** Defaults for a missing ID and creation time. `NormalizedReply` replaces them. */
+const emptyHead = { id: '', created: 0 };
 
 /**
  * Repairs the calls and finish reasons of a reply (`ReplyCalls`) for consumers that read it before `NormalizedReply`: tool
@@ -20,7 +20,7 @@ export class NormalizedCalls implements Sink<RawFrame> {
     this.#next = next;
   }
 
-  /** Throws `UpstreamFault` for calls that cannot be repaired. */
+  /** Throws `UpstreamError` for calls that cannot be repaired. */
   frame(frame: RawFrame): void {
     if (frame.native !== undefined || frame.textBytes !== undefined) return this.#next.frame(frame as Frame);
     const chunks = frame.chunks.map((chunk) => this.#normalize(chunk));
@@ -37,7 +37,7 @@ export class NormalizedCalls implements Sink<RawFrame> {
   }
 
   #normalize(rawChunk: RawChunk): Chunk {
-    const chunk = toWellFormedChunk(rawChunk, noHead);
+    const chunk = toWellFormedChunk(rawChunk, emptyHead);
     const choices = chunk.choices.map((choice) => this.#calls.normalizeChoice(choice));
     return choices.every((choice, index) => choice === chunk.choices[index]) ? chunk : { ...chunk, choices };
   }

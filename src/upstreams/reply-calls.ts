@@ -4,7 +4,7 @@ import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 const maxCalls = 10_000;
-/** Maximum characters of arguments that are held until the name of their call arrives. */
+/** Maximum number of characters of arguments that are held until the name of their call arrives. */
 const maxHeldChars = 1024 * 1024;
 /** OpenAI and Azure accept call IDs of up to 40 characters. */
 const maxIdStem = 24;
@@ -61,7 +61,7 @@ export interface CallFacts {
  */
 export class ReplyCalls {
   readonly #facts: CallFacts;
-  /** Part of the IDs that Parley creates. Empty until the first one. */
+  /** Random part of the IDs that Parley creates. Empty until Parley creates the first ID. */
   #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
   /** Choices that the upstream truncated or filtered. */
@@ -120,13 +120,13 @@ export class ReplyCalls {
     return calls.hasFunctionCall ? 'function_call' : 'stop';
   }
 
-  /** Returns whether a choice has called anything so far. */
+  /** Returns whether a choice has a call so far. */
   hasCalls(choice: number): boolean {
     const calls = this.#choices.get(choice);
     return calls?.hasToolCall === true || calls?.hasFunctionCall === true;
   }
 
-  /** Returns the known value that a finish reason means. Null for an empty one, and for one of calls before any call. */
+  /** Converts a finish reason to a known value. Returns null for an empty reason, and for a reason of calls before any call. */
   finishReason(choice: number, reason: string): FinishReason | null {
     if (reason === '') return null;
     const knownReason = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
@@ -279,8 +279,8 @@ class ChoiceCalls {
     if (touched.has(match)) return undefined;
     if (id !== '') return match;
     // Some servers repeat the name in every part. A second object of arguments belongs to another call.
-    const startsAnew = match.hasArguments && toArguments(calledFunction.arguments).trimStart().startsWith('{');
-    return index !== undefined && name === match.name && !startsAnew ? match : undefined;
+    const startsNewCall = match.hasArguments && toArguments(calledFunction.arguments).trimStart().startsWith('{');
+    return index !== undefined && name === match.name && !startsNewCall ? match : undefined;
   }
 
   #open(part: JsonObject): OpenCall {

@@ -14,13 +14,13 @@ describe('toUpstreamError', () => {
     ['EOTHER', 'the connection failed'],
   ])('reports the cause of %s without the address', (code, reason) => {
     const cause = Object.assign(new Error(`connect ${code} 10.0.0.1:443`), { code });
-    const fault = toUpstreamError(new HttpError('connect', 'no connection', cause)) as UpstreamError;
-    expect(fault).toBeInstanceOf(UpstreamError);
-    expect([fault.kind, fault.message]).toEqual(['unreachable', `The upstream cannot be reached: ${reason}.`]);
+    const error = toUpstreamError(new HttpError('connect', 'no connection', cause)) as UpstreamError;
+    expect(error).toBeInstanceOf(UpstreamError);
+    expect([error.kind, error.message]).toEqual(['unreachable', `The upstream cannot be reached: ${reason}.`]);
   });
 
   it('reports the timeout of a connection', () => {
-    const fault = toUpstreamError(new HttpError('connect_timeout', 'too late')) as UpstreamError;
-    expect(fault.message).toBe('The upstream cannot be reached: the connection timed out.');
+    const error = toUpstreamError(new HttpError('connect_timeout', 'too late')) as UpstreamError;
+    expect(error.message).toBe('The upstream cannot be reached: the connection timed out.');
   });
 });

@@ -9,8 +9,8 @@ const maxReplyBytes = 64 * 1024 * 1024;
 const maxErrorReplyBytes = 64 * 1024;
 /** Maximum time in one turn of the event loop for the events of one reply, so that other requests are served. */
 const maxTurnMs = 10;
-/** Events are read in pieces of about this length, and the time is measured after each piece. */
-const pieceLength = 8 * 1024;
+/** Events are read in slices of about this length, and the time is measured after each slice. */
+const sliceLength = 8 * 1024;
 /** Time that the rest of a reply may take after its end mark. Its connection can be reused only after the rest has arrived. */
 const restMs = 500;
 
@@ -19,13 +19,13 @@ export interface ReplyDialect<Item = RawFrame> {
   /** Reads the events of one reply with these headers. Undefined if there are no streamed replies. */
   readEvents?(headers: ReplyHeaders): EventReader<Item>;
   /**
-   * Returns a function that passes a reply on in pieces of latin1 bytes. Returns undefined for a reply that must be read
-   * completely first.
+   * Returns a function that converts each chunk of latin1 bytes, so that the reply is forwarded while it arrives. Returns undefined
+   * for a reply that must be read completely first.
    */
-  readPieces?(headers: ReplyHeaders): ((piece: string) => Item) | undefined;
+  createByteReader?(headers: ReplyHeaders): ((bytes: string) => Item) | undefined;
   /** Called with the headers of every reply, including error replies. */
   onHeaders?: (headers: ReplyHeaders) => void;
-  /** Reads a reply in one JSON text. The bytes are latin1. */
+  /** Reads a reply that is one JSON document. The bytes are latin1. */
   readComplete(bytes: string, headers: ReplyHeaders): Item;
   /** Returns the error for a reply with a status other than 200. Its `bytes` are latin1, and empty if the body is not available. */
   readErrorReply(reply: ErrorReply): UpstreamError;
@@ -51,8 +51,8 @@ export interface EventReader<Item = RawFrame> {
 }
 
 /**
- * Sends a request and pushes the reply, streamed or in one JSON text. A stream that closes without its end mark, or has an
- * error event, fails. A stream that closes before its first event counts as unanswered.
+ * Sends a request and pushes the reply, which is a stream or one JSON document. The reply fails if the stream closes without its
+ * end mark or has an error event. A stream that closes before its first event counts as unanswered.
  */
 export function sendForReply<Item>(
   http: HttpClient,
@@ -65,7 +65,7 @@ export function sendForReply<Item>(
   return reply;
 }
 
-type State = 'head' | 'events' | 'pieces' | 'complete' | 'error' | 'ended';
+type State = 'head' | 'events' | 'bytes' | 'complete' | 'error' | 'ended';
 
 class UpstreamReply<Item> implements ReplyListener, Handle {
   readonly #dialect: ReplyDialect<Item>;
@@ -75,7 +75,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   #state: State = 'head';
   #events: EventReader<Item> | undefined;
   #splitter: EventSplitter | undefined;
-  #toPiece: ((piece: string) => Item) | undefined;
+  #readBytes: ((bytes: string) => Item) | undefined;
   #hasStarted = false;
   /** Status and headers of a complete reply or an error reply. */
   #head: Omit<ErrorReply, 'bytes'> | undefined;
@@ -103,21 +103,21 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       this.#splitter = new EventSplitter();
       return;
     }
-    this.#toPiece = status === 200 ? this.#dialect.readPieces?.(headers) : undefined;
-    this.#state = status !== 200 ? 'error' : this.#toPiece === undefined ? 'complete' : 'pieces';
+    this.#readBytes = status === 200 ? this.#dialect.createByteReader?.(headers) : undefined;
+    this.#state = status !== 200 ? 'error' : this.#readBytes === undefined ? 'complete' : 'bytes';
     this.#head = { status, headers };
   }
 
   bytes(text: string): void {
     if (this.#state === 'events') this.#push(text);
-    else if (this.#state === 'pieces') this.#forwardPiece(text);
+    else if (this.#state === 'bytes') this.#forwardBytes(text);
     else if (this.#state === 'complete') this.#append(text, maxReplyBytes);
     else if (this.#state === 'error') this.#append(text, maxErrorReplyBytes);
   }
 
   end(): void {
     if (this.#state === 'events') this.#finish(() => this.#onClosed());
-    else if (this.#state === 'pieces') this.#endPieces();
+    else if (this.#state === 'bytes') this.#endBytes();
     else if (this.#state === 'complete') this.#endComplete();
     else if (this.#state === 'error') this.#failWithReply(this.#bytes);
     this.exchange = undefined;
@@ -175,7 +175,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     const reader = this.#events;
     if (reader === undefined) return;
     for (let position = 0; position < events.length; ) {
-      const end = findPieceEnd(events, position);
+      const end = findSliceEnd(events, position);
       const startMs = performance.now();
       try {
         reader.read(events.slice(position, end), this);
@@ -228,14 +228,14 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     }
   }
 
-  #forwardPiece(text: string): void {
-    const piece = this.#toPiece?.(text);
-    if (piece === undefined) return;
+  #forwardBytes(text: string): void {
+    const item = this.#readBytes?.(text);
+    if (item === undefined) return;
     this.#hasStarted = true;
-    this.#sink.frame(piece);
+    this.#sink.frame(item);
   }
 
-  #endPieces(): void {
+  #endBytes(): void {
     if (!this.#hasStarted) return this.#fail(createUnansweredError());
     this.#state = 'ended';
     this.#sink.end();
@@ -279,9 +279,9 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 }
 
-/** Returns the end of the piece that begins at an index. A piece ends with an event. */
-function findPieceEnd(events: string, start: number): number {
-  if (events.length - start <= pieceLength) return events.length;
-  const last = start + pieceLength;
+/** Returns the end of the slice that begins at an index. A slice ends with an event. */
+function findSliceEnd(events: string, start: number): number {
+  if (events.length - start <= sliceLength) return events.length;
+  const last = start + sliceLength;
   return last + getEventAt(events, last).length;
 }

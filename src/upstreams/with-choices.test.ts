@@ -9,7 +9,7 @@ import { fanOut } from './with-choices.ts';
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
 
 /** Returns the merged frames of three concurrent replies. `open` returns the frames of each. */
-function threeOf(open: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<RawFrame> {
+function fanOutThree(open: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<RawFrame> {
   return toAsyncIterable((sink) => fanOut(3, (choice) => pipeFrom(open, choice), sink));
 }
 
@@ -20,7 +20,7 @@ async function* reply(usage: Usage): AsyncIterable<Frame> {
   );
 }
 
-it('sums the usage of several replies, including tokens with their own prices', async () => {
+it('sums the usage of all replies, including tokens with separate prices', async () => {
   const counts = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
   const usages: Usage[] = [
     { ...counts, prompt_tokens_details: { cached_tokens: 4 } },
@@ -31,9 +31,9 @@ it('sums the usage of several replies, including tokens with their own prices', 
     },
     counts,
   ];
-  let nth = 0;
+  let count = 0;
   const chunks = [];
-  for await (const frame of threeOf(() => reply(usages[nth++] ?? counts))) chunks.push(...frame.chunks);
+  for await (const frame of fanOutThree(() => reply(usages[count++] ?? counts))) chunks.push(...frame.chunks);
   expect(chunks.at(-1)?.usage).toEqual({
     prompt_tokens: 30,
     completion_tokens: 6,
@@ -45,45 +45,45 @@ it('sums the usage of several replies, including tokens with their own prices', 
 });
 
 it('uses the ID of the first reply', async () => {
-  let nth = 0;
-  async function* named(): AsyncIterable<Frame> {
-    nth += 1;
-    yield Frame.ofChunks({ ...head, id: `r${nth}`, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
+  let count = 0;
+  async function* replyWithId(): AsyncIterable<Frame> {
+    count += 1;
+    yield Frame.ofChunks({ ...head, id: `r${count}`, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
   }
   const ids = [];
-  for await (const frame of threeOf(named)) ids.push(...frame.chunks.map(({ id }) => id));
+  for await (const frame of fanOutThree(replyWithId)) ids.push(...frame.chunks.map(({ id }) => id));
   expect(ids).toEqual(['r1', 'r1', 'r1']);
 });
 
 it('sends no frames if one reply is rejected before its first frame, so that another upstream can be tried', async () => {
-  let nth = 0;
+  let count = 0;
   const signals: AbortSignal[] = [];
-  const frames = threeOf((signal) => {
+  const frames = fanOutThree((signal) => {
     signals.push(signal);
-    nth += 1;
-    return nth === 2 ? refused() : reply({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
+    count += 1;
+    return count === 2 ? rejectedReply() : reply({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
   });
   await expect(frames[Symbol.asyncIterator]().next()).rejects.toThrow('busy');
   expect(signals.every(({ aborted }) => aborted)).toBe(true);
 });
 
-async function* refused(): AsyncIterable<Frame> {
+async function* rejectedReply(): AsyncIterable<Frame> {
   await new Promise((resolve) => setImmediate(resolve));
   throw new UpstreamError('refused', 'busy', { status: 429 });
 }
 
 it('cancels the started replies if another one cannot be started', () => {
-  let nth = 0;
-  let cancelled = 0;
+  let count = 0;
+  let cancelCount = 0;
   const sink = { frame() {}, end() {}, fail() {} };
   const cancel = (): void => {
-    cancelled += 1;
+    cancelCount += 1;
   };
   const start = () => {
-    nth += 1;
-    if (nth === 3) throw new UpstreamError('broken', 'no endpoint');
+    count += 1;
+    if (count === 3) throw new UpstreamError('broken', 'no endpoint');
     return { pause() {}, resume() {}, cancel };
   };
   expect(() => fanOut(3, start, sink)).toThrow('no endpoint');
-  expect(cancelled).toBe(2);
+  expect(cancelCount).toBe(2);
 });

@@ -46,7 +46,7 @@ class MergedReplies implements Handle {
     this.#choices = Array.from({ length: n }, (_, index) => new Choice(index, this));
   }
 
-  /** Rethrows the error of a reply after canceling the others. */
+  /** Starts all replies. If one cannot be started, cancels the started replies and rethrows the error. */
   start(start: (choice: Sink<RawFrame>) => Handle): void {
     try {
       for (const choice of this.#choices) {
@@ -103,7 +103,7 @@ class MergedReplies implements Handle {
     else this.#earlyFrames.push(frame);
   }
 
-  /** A reply that has started waits for the others. */
+  /** Pauses a started reply until all replies have started. */
   #recordStarted(choice: Choice): void {
     const earlyFrames = this.#earlyFrames;
     if (earlyFrames === undefined) return;
@@ -124,7 +124,7 @@ class MergedReplies implements Handle {
   }
 }
 
-/** One of the replies. Its usage is stored separately. */
+/** One of the replies. Its usage is stored until all replies have ended. */
 class Choice implements Sink<RawFrame> {
   readonly index: number;
   readonly #replies: MergedReplies;
@@ -151,7 +151,7 @@ class Choice implements Sink<RawFrame> {
   }
 }
 
-/** Includes the details of caches and thoughts, which have their own prices. */
+/** Sums the usage, including cached and reasoning tokens, which have their own prices. */
 function sumUsages(usages: readonly Usage[]): Usage {
   const sum: Usage = { ...sumCounts(usages) };
   for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {

@@ -23,7 +23,7 @@ interface ReplyOptions {
   readonly newId: () => string;
 }
 
-/** Sends the request in the form of tools and returns the reply in the form of the request. */
+/** Sends a request with `functions` as a request with `tools`. Converts the tool calls of the reply to function calls. */
 export function sendWithTools(
   request: ChatRequest,
   { reply, newId }: ReplyOptions,

@@ -17,7 +17,7 @@ export function withJsonMode(protocol: ChatProtocol): ChatProtocol {
   };
 }
 
-/** Returns whether the request asks for JSON of any schema. Each protocol handles given schemas itself. */
+/** Returns whether the request requires JSON without a schema. The protocols handle requests with a schema. */
 function requestsJson({ response_format: format }: ChatRequest): boolean {
   return isJsonObject(format) && format.type === 'json_object';
 }

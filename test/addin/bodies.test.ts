@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { jsonReply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { messagesPath, origin, RawCaller, sendRaw, startGateway, startRawUpstream } from './support.ts';
 
-const bounds = { maxBytes: 300_000, wholeBytes: 1_000 };
+const bounds = { maxBytes: 300_000, maxBufferedBytes: 1_000 };
 
 function digest(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -50,7 +50,7 @@ describe('a body', () => {
     const size = 200_000_000;
     await using upstream = await startRawUpstream(() => undefined);
     upstream.onConnection((socket) => socket.pause());
-    await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, wholeBytes: 1_000 } });
+    await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, maxBufferedBytes: 1_000 } });
     const caller = new RawCaller(gateway.url);
     caller.send(toPost(size));
     let sentLength = 0;
@@ -116,7 +116,7 @@ describe('a reply during an upload', () => {
         socket.write(early);
       }),
     );
-    await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, wholeBytes: 1_000 } });
+    await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, maxBufferedBytes: 1_000 } });
     const caller = new RawCaller(gateway.url);
     caller.send(toPost(size).replace('Connection: close\r\n', ''));
     caller.send(`${'x'.repeat(size)}OPTIONS / HTTP/1.1\r\nHost: g\r\n\r\n`);

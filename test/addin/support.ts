@@ -41,7 +41,7 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
   const gateway = new AddinGateway({
     upstream,
     rules: () => toRules(models, allowedOrigins),
-    bounds: bounds ?? { maxBytes: 1024 * 1024, wholeBytes: 64 * 1024 },
+    bounds: bounds ?? { maxBytes: 1024 * 1024, maxBufferedBytes: 64 * 1024 },
     isTrustedProxy: createNetworkMatcher(trustedProxies),
     clock: systemClock,
     onEnd: (record) => void records.push(record),

@@ -47,7 +47,7 @@ describe('a file request', () => {
     await files.put('x', 'one');
     vi.spyOn(store.blobs, 'delete').mockRejectedValueOnce(createStoreError('away'));
     expect((await files.put('x', 'two')).status).toBe(200);
-    expect(files.errors).toEqual([expect.stringContaining('Could not delete the unused content ')]);
+    expect(files.errors).toEqual([expect.stringContaining('could not delete the unused content ')]);
     expect((await files.get('x')).text).toBe('two');
   });
 

@@ -55,9 +55,9 @@ describe('the reply of a web API', () => {
     });
     await rig.chat('Read.');
     const [rateLimited, page] = toldTo(rig);
-    expect(rateLimited).toBe('HTTP 429: Slow down.\n\n[The server says beside it: Retry-After: 30 s.]');
+    expect(rateLimited).toBe('HTTP 429: Slow down.\n\n[The server also returned: Retry-After: 30 s.]');
     expect(page).toMatch(
-      /, or searches it\.\]\n\n\[The server says beside it: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
+      /, or searches it\.\]\n\n\[The server also returned: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
     );
     expect(Buffer.byteLength(page ?? '')).toBeLessThanOrEqual(40_000);
   });

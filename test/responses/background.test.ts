@@ -115,13 +115,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('background response on %s', (e
     const queued = await create('count to 20');
     const stores = stored.stores();
     const { runs } = stores.responses;
-    const isUnderWay = vi.spyOn(runs, 'isInProgress').mockRejectedValueOnce(createStoreError('it is away'));
+    const isInProgress = vi.spyOn(runs, 'isInProgress').mockRejectedValueOnce(createStoreError('it is away'));
     const readEventsAfter = vi.spyOn(runs, 'readEventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
     const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
     await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
     const events: ResponseStreamEvent[] = [];
     for await (const event of await createClient(reader).responses.retrieve(queued.id, { stream: true })) events.push(event);
-    for (const findRequest of [isUnderWay, readEventsAfter]) expect(findRequest.mock.settledResults[0]?.type).toBe('rejected');
+    for (const findRequest of [isInProgress, readEventsAfter]) expect(findRequest.mock.settledResults[0]?.type).toBe('rejected');
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_event, nth) => nth));
     expect(events.at(-1)?.type).toBe('response.completed');
   });

@@ -113,7 +113,7 @@ describe('saving an application', () => {
     await start({ files: { index: unreliable as never, blobs } });
     const reference = await testFiles.put('a.txt', 'First text.', ownBucket);
     expect((await saveWith([reference])).status).toBe(201);
-    await until(() => errors.includes('Cannot index documents in advance'));
+    await until(() => errors.includes('cannot index documents in advance'));
     expect((await requestProgress()).status).toBe(503);
     isUnavailable = false;
     await until(async () => (await getStates())[0] === 'ready');

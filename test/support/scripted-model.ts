@@ -6,15 +6,15 @@ export type Script = readonly (Partial<Chunk> | Error)[];
 
 /** Creates a model that answers its nth call with the nth script and records its requests. The last script repeats. */
 export function scriptedModel(...scripts: Script[]) {
-  const asked: ChatRequest[] = [];
-  async function* ask(request: ChatRequest): AsyncGenerator<Frame> {
-    asked.push(structuredClone(request));
-    for (const part of scripts[Math.min(asked.length, scripts.length) - 1] ?? []) {
+  const requests: ChatRequest[] = [];
+  async function* sendRequest(request: ChatRequest): AsyncGenerator<Frame> {
+    requests.push(structuredClone(request));
+    for (const part of scripts[Math.min(requests.length, scripts.length) - 1] ?? []) {
       if (part instanceof Error) throw part;
       yield Frame.ofChunks({ id: 'inner', object: 'chat.completion.chunk', created: 1, choices: [], ...part });
     }
   }
-  return { ask, asked };
+  return { sendRequest, requests };
 }
 
 export function messageChunk(delta: Delta, finish_reason: FinishReason | null = null): Partial<Chunk> {

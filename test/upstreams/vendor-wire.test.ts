@@ -338,7 +338,7 @@ describe('Bedrock settings', () => {
       for (const name of settings) vi.stubEnv(name, undefined);
       const { status, error } = await service.chat(deployment, { messages: hello });
       vi.unstubAllEnvs();
-      expect([status, error.message]).toEqual([500, expect.stringMatching(/Its key, region or project is not configured/)]);
+      expect([status, error.message]).toEqual([500, expect.stringMatching(/Its key, region, or project is not configured/)]);
     },
   );
 

@@ -10,41 +10,41 @@ declare const self: ServiceWorkerGlobalScope;
 /** Set by the build: its ID, its files relative to the page, and the entry script. */
 declare const BUILD: { readonly id: string; readonly files: readonly string[]; readonly entry: string };
 
-const own = `${shellCaches}${BUILD.id}`;
+const cacheName = `${shellCaches}${BUILD.id}`;
 const { scope } = self.registration;
 const files = new Set(BUILD.files.map((file) => new URL(file, scope).href));
 /** Maximum time to wait for the network if a stored page exists. */
-const patienceMs = 5_000;
+const maxWaitMs = 5_000;
 
 self.addEventListener('install', (event) => {
   event.waitUntil(install().then(() => self.skipWaiting()));
 });
 
 self.addEventListener('activate', (event) => {
-  event.waitUntil(removeOld().then(() => self.clients.claim()));
+  event.waitUntil(removeOldCaches().then(() => self.clients.claim()));
 });
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   if (request.method !== 'GET' || !request.url.startsWith(scope)) return;
   const { pathname, href } = new URL(request.url);
-  const place = pathname.slice(new URL(scope).pathname.length);
+  const path = pathname.slice(new URL(scope).pathname.length);
   if (request.mode === 'navigate') {
-    if (place === '' || place === 'index.html') event.respondWith(answerPage(event));
-  } else if (place.startsWith('assets/') || isOfBrand(href)) event.respondWith(answerKept(request));
-  else if (files.has(href)) event.respondWith(fetch(request).catch(() => keptOr(request)));
+    if (path === '' || path === 'index.html') event.respondWith(respondWithPage(event));
+  } else if (path.startsWith('assets/') || isBrandFile(href)) event.respondWith(respondWithAsset(request));
+  else if (files.has(href)) event.respondWith(fetch(request).catch(() => findOrFail(request)));
 });
 
-/** Stores the page and all its files. Fails if the service serves another build, and is repeated later. */
+/** Stores the page and all its files. Fails if the service serves another build. The browser retries later. */
 async function install(): Promise<void> {
-  const cache = await caches.open(own);
+  const cache = await caches.open(cacheName);
   const page = await fetch(scope, { cache: 'no-cache', credentials: 'same-origin' });
-  if (!(await keepPage(page, cache))) throw new Error('The service serves another build of the page');
+  if (!(await storePage(page, cache))) throw new Error('The service serves another build of the page');
   await cache.addAll([...files]);
 }
 
 /** Stores the page if it belongs to this build, with the branding files that it names. */
-async function keepPage(page: Response, cache: Cache): Promise<boolean> {
+async function storePage(page: Response, cache: Cache): Promise<boolean> {
   if (!page.ok || page.redirected) return false;
   const text = await page.clone().text();
   if (!text.includes(BUILD.entry)) return false;
@@ -56,45 +56,45 @@ async function keepPage(page: Response, cache: Cache): Promise<boolean> {
 }
 
 /** Returns the page of the service, or the stored page if the service is unavailable. */
-async function answerPage(event: FetchEvent): Promise<Response> {
-  const fresh = fetch(event.request);
-  const kept = await find(scope);
-  if (kept === undefined) return fresh;
-  event.waitUntil(fresh.then((page) => keepLater(page.clone())).catch(() => undefined));
-  const late = new Promise<Response>((resolve) => setTimeout(resolve, patienceMs, kept));
-  const page = await Promise.race([fresh.catch(() => kept), late]);
-  return isGatewayError(page.status) ? kept : page;
+async function respondWithPage(event: FetchEvent): Promise<Response> {
+  const response = fetch(event.request);
+  const stored = await find(scope);
+  if (stored === undefined) return response;
+  event.waitUntil(response.then((page) => updateStoredPage(page.clone())).catch(() => undefined));
+  const afterMaxWait = new Promise<Response>((resolve) => setTimeout(resolve, maxWaitMs, stored));
+  const page = await Promise.race([response.catch(() => stored), afterMaxWait]);
+  return isGatewayError(page.status) ? stored : page;
 }
 
-async function keepLater(page: Response): Promise<void> {
-  await keepPage(page, await caches.open(own));
+async function updateStoredPage(page: Response): Promise<void> {
+  await storePage(page, await caches.open(cacheName));
 }
 
-/** The content of an address never changes: a stored file is used, and other files are stored after loading. */
-async function answerKept(request: Request): Promise<Response> {
-  const kept = await find(request);
-  if (kept !== undefined) return kept;
-  const fresh = await fetch(request);
-  if (fresh.ok) await (await caches.open(own)).put(request, fresh.clone());
-  return fresh;
+/** The content of an address never changes: returns the stored file, or loads and stores it. */
+async function respondWithAsset(request: Request): Promise<Response> {
+  const stored = await find(request);
+  if (stored !== undefined) return stored;
+  const response = await fetch(request);
+  if (response.ok) await (await caches.open(cacheName)).put(request, response.clone());
+  return response;
 }
 
-async function keptOr(request: Request): Promise<Response> {
+async function findOrFail(request: Request): Promise<Response> {
   return (await find(request)) ?? Response.error();
 }
 
 /** Searches the cache of this build first. A plain search would start with the oldest cache. */
 async function find(request: Request | string): Promise<Response | undefined> {
-  const cache = await caches.open(own);
+  const cache = await caches.open(cacheName);
   return (await cache.match(request, { ignoreVary: true })) ?? (await caches.match(request, { ignoreVary: true }));
 }
 
-function isOfBrand(href: string): boolean {
+function isBrandFile(href: string): boolean {
   return /\/brand\/[\w.]+\?[\w-]+$/.test(href) && href.startsWith(new URL('brand/', scope).href);
 }
 
 /** Keeps the previous build, because its tabs may not have loaded all files. */
-async function removeOld(): Promise<void> {
-  const builds = (await caches.keys()).filter((name) => name.startsWith(shellCaches) && name !== own);
+async function removeOldCaches(): Promise<void> {
+  const builds = (await caches.keys()).filter((name) => name.startsWith(shellCaches) && name !== cacheName);
   for (const name of builds.slice(0, -1)) await caches.delete(name);
 }

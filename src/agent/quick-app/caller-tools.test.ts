@@ -20,34 +20,34 @@ describe('runLoop with client tools', () => {
   it('offers the tools of the client and of the service, and drops addons and n', async () => {
     const model = scriptedModel(answers('Hi.'));
     await collectChunks({
-      sendRequest: model.ask,
+      sendRequest: model.sendRequest,
       tools: [time],
       request: { ...request, tool_choice: 'required', parallel_tool_calls: false },
     });
-    const { tools, ...rest } = { ...model.asked[0] };
+    const { tools, ...rest } = { ...model.requests[0] };
     expect(listNames(tools)).toEqual(['open_door', 'get_time']);
     expect(rest).toEqual({ messages: request.messages, temperature: 0, tool_choice: 'required', parallel_tool_calls: false });
   });
 
   it('forces a tool in the first turn only', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
-    await collectChunks({ sendRequest: model.ask, tools: [time], request: { ...request, tool_choice: 'required' } });
-    expect(model.asked.map((asked) => asked.tool_choice)).toEqual(['required', undefined]);
+    await collectChunks({ sendRequest: model.sendRequest, tools: [time], request: { ...request, tool_choice: 'required' } });
+    expect(model.requests.map(({ tool_choice }) => tool_choice)).toEqual(['required', undefined]);
   });
 
   it("stops the run with the calls of the client's tools", async () => {
     const model = scriptedModel(calls(['open_door', { key: 1 }]));
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request });
+    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [time], request });
     expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toEqual([
       { index: 0, id: 'id_open_door_0', type: 'function', function: { name: 'open_door', arguments: '{"key":1}' } },
     ]);
     expect(fold(chunks)).toMatchObject({ finishReasons: ['tool_calls'], stages: [] });
-    expect(model.asked).toHaveLength(1);
+    expect(model.requests).toHaveLength(1);
   });
 
   it("runs the service's tools of a mixed reply first", async () => {
     const model = scriptedModel(calls(['open_door', {}], ['get_time', {}]));
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request });
+    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [time], request });
     expect(fold(chunks).stages).toMatchObject([{ name: 'get_time', status: 'completed' }]);
     expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toMatchObject([{ index: 0, function: { name: 'open_door' } }]);
     expect(fold(chunks).finishReasons).toEqual(['tool_calls']);
@@ -58,24 +58,24 @@ describe('runLoop with client tools', () => {
     const model = scriptedModel(calls(['get_time', {}]), calls(['open_door', { key: 1 }]));
     const translatedRequest = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
     const functionCallReply = new FunctionCallReply();
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request: translatedRequest });
+    const chunks = await collectChunks({ sendRequest: model.sendRequest, tools: [time], request: translatedRequest });
     const translatedChunks = chunks.map((chunk) => functionCallReply.toFunctionCall(chunk) as unknown as Chunk);
-    expect(listNames(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
+    expect(listNames(model.requests[0]?.tools)).toEqual(['open_door', 'get_time']);
     expect(translatedChunks.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
     expect(translatedChunks.at(-1)?.choices[0]?.finish_reason).toBe('function_call');
   });
 
   it('renames a service tool that has the name of a client tool', async () => {
     const model = scriptedModel(answers('Hi.'));
-    await collectChunks({ sendRequest: model.ask, tools: [tool('open_door', () => 'x')], request });
-    expect(listNames(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
+    await collectChunks({ sendRequest: model.sendRequest, tools: [tool('open_door', () => 'x')], request });
+    expect(listNames(model.requests[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
   });
 });
 
 describe('runLoop with missing toolsets', () => {
   it('sends them as failed stages before the answer', async () => {
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const chunks = await collectChunks({ sendRequest: scriptedModel(answers('Hi.')).ask, tools: [], missing });
+    const chunks = await collectChunks({ sendRequest: scriptedModel(answers('Hi.')).sendRequest, tools: [], missing });
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant' });
     expect(fold(chunks)).toMatchObject({
       content: 'Hi.',

@@ -19,6 +19,6 @@ it.each<[string, string, (string | null)[], string]>([
   ['of a reply whose last turn is silent', 'One.', ['One.'], ''],
   ['of a reply that the client changed', 'Anything else.', ['One.'], 'Anything else.'],
   ['of a reply that only starts like an earlier turn', 'One.5 is the answer.', ['One.'], 'One.5 is the answer.'],
-])('extractLastText returns the last text %s', (_what, reply, texts, expected) => {
+])('extractLastText returns the last text %s', (_description, reply, texts, expected) => {
   expect(extractLastText(reply, createTurns(...texts))).toBe(expected);
 });

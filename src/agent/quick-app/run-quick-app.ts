@@ -163,8 +163,8 @@ export async function rehydrate(conversation: Conversation): Promise<Conversatio
   const { messages, added, citations, state } = conversation;
   return {
     ...conversation,
-    messages: removeLostMedia(mapTexts(messages, toText)),
-    added: removeLostMedia(mapTexts(added, toText)),
+    messages: removeUnavailableMedia(mapTexts(messages, toText)),
+    added: removeUnavailableMedia(mapTexts(added, toText)),
     citations: mapTexts(citations, toText),
     state: state && { ...mapTexts({ ...state, beside: undefined }, toText), beside: undefined },
   };
@@ -184,7 +184,7 @@ async function readNewest(
 }
 
 /** Removes media messages whose image was deleted. */
-function removeLostMedia(messages: readonly Message[]): Message[] {
+function removeUnavailableMedia(messages: readonly Message[]): Message[] {
   const isLost = (message: Message): boolean =>
     isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === deletedTextNote);
   return messages.filter((message) => !isLost(message));

@@ -9,9 +9,9 @@ it.each([
   ['lines of text', 'first line\nsecond line\nthird', 25, 'first line\nsecond line\n'],
   ['words', 'some words and more', 13, 'some words '],
   ['one word', 'abcdefgh', 3, 'abc'],
-  ['characters of several bytes', 'ééé', 3, 'é'],
+  ['multi-byte characters', 'ééé', 3, 'é'],
   ['characters of two units', '😀😀', 7, '😀'],
   ['to the empty string', 'abc', 0, ''],
-])('truncateText truncates %s', (_what, text, bytes, expected) => {
+])('truncateText truncates %s', (_description, text, bytes, expected) => {
   expect(truncateText(text, bytes)).toBe(expected);
 });

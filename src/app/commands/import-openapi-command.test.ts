@@ -49,7 +49,7 @@ describe('parley import-openapi', () => {
     ]);
   });
 
-  it('reports unusable operations, and exits with 1 if none is usable', async () => {
+  it('reports unusable operations, and exits with 1 if no operation is usable', async () => {
     const { exitCode, text, notes } = await run({ base: undefined });
     expect([exitCode, text]).toEqual([1, '[]']);
     expect(notes).toEqual(['pets was left out: its server URL is relative, and the address of the document is unknown.']);
@@ -57,11 +57,11 @@ describe('parley import-openapi', () => {
   });
 
   it.each<[string, Partial<ImportFlags>, RegExp]>([
-    ['a file that is not there', { document: '/none/pets.json' }, /ENOENT/],
+    ['a missing file', { document: '/none/pets.json' }, /ENOENT/],
     ['a private address', { document: 'http://127.0.0.1:9/' }, /is or resolves to a blocked address.*--base/],
     ['an invalid address', { document: 'http://[/' }, /not valid/],
-    ['a base that is no address', { base: 'pets' }, /--base/],
-  ])('rejects %s', async (_what, flags, reason) => {
+    ['a base that is not a URL', { base: 'pets' }, /--base/],
+  ])('rejects %s', async (_description, flags, reason) => {
     const { exitCode, notes } = await run(flags);
     expect([exitCode, notes]).toEqual([1, [expect.stringMatching(reason)]]);
   });
@@ -94,7 +94,7 @@ describe('parley import-openapi', () => {
       flags: { document: 'a.yaml', include: ['a', 'b', 'c'], exclude: ['d'], base: 'https://x.example/', isPrivateAllowed: true },
     });
     expect(readCommand(['import-openapi', '--help'])).toEqual({ name: 'help' });
-    for (const wrong of [[], ['a', 'b'], ['a', '--nonsense']])
-      expect(readCommand(['import-openapi', ...wrong])).toMatchObject({ name: 'mistake' });
+    for (const invalidArgs of [[], ['a', 'b'], ['a', '--nonsense']])
+      expect(readCommand(['import-openapi', ...invalidArgs])).toMatchObject({ name: 'mistake' });
   });
 });

@@ -26,7 +26,7 @@ export const responses: Feature = {
 };
 
 /** Adds the routes of stored responses. Returns the dependencies that create stored responses. */
-function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'background'> {
+function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'background'> {
   if (core.responses === undefined) return {};
   const { app, clock, reportError, telemetry, snapshot, stores, broadcast, identify, calls, inFlightCalls, hasEnded } = core;
   const { responses, conversations, isShared } = core.responses;
@@ -60,5 +60,5 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'backgro
   const publishEnd = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
   storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded: publishEnd, starting, hasEnded });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
-  return { keeper: storage, background: { runs, responses } };
+  return { storage: storage, background: { runs, responses } };
 }

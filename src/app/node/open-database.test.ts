@@ -12,17 +12,17 @@ import { NodeState } from './node-state.ts';
 import { openDatabase } from './open-database.ts';
 
 const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
-const large = { deployment: 'app', form: { ['x'.repeat(100_000)]: { consentRequired: true } }, acceptedAtMs: 1 };
+const largeConsent = { deployment: 'app', form: { ['x'.repeat(100_000)]: { consentRequired: true } }, acceptedAtMs: 1 };
 
 it('reports a database without free space in the log and in health until writes succeed again', async () => {
   await using folder = await openFolder();
-  const noted: string[] = [];
+  const messages: string[] = [];
   const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
     clock: systemClock,
     caches: new Caches(),
     newKey: () => '',
-    note: (message) => noted.push(message),
-    reportError: (message, thrown) => noted.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
+    note: (message) => messages.push(message),
+    reportError: (message, thrown) => messages.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
   });
   const checked = checkConfiguration({});
   if ('faults' in checked) throw new Error('the configuration has faults');
@@ -34,15 +34,17 @@ it('reports a database without free space in the log and in health until writes 
     isWritable: opened.isWritable,
     areFilesElsewhere: () => false,
   });
-  const setRoom = (pages: number) =>
+  const setMaxPages = (pages: number) =>
     opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
   expect(state.listIssues()).toEqual([]);
-  await setRoom(1);
-  await expect(new SqlConsentStore(opened.database).put('user', large)).rejects.toThrow(/^The store is currently unavailable/);
+  await setMaxPages(1);
+  await expect(new SqlConsentStore(opened.database).put('user', largeConsent)).rejects.toThrow(
+    /^The store is currently unavailable/,
+  );
   await vi.waitFor(() => expect(state.listIssues().map(({ code }) => code)).toEqual(['writes_refused']), 8_000);
-  await setRoom(1_000_000);
+  await setMaxPages(1_000_000);
   await vi.waitFor(() => expect(state.listIssues()).toEqual([]), 8_000);
-  expect(noted).toEqual([
+  expect(messages).toEqual([
     'the database in the data folder rejects writes, trying again every second: database or disk is full',
     'the database in the data folder accepts writes again',
   ]);

@@ -5,7 +5,7 @@ import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import { readSettings } from '../settings.ts';
 import { openDataFolder, openOwnSecret } from './open-stores.ts';
 
-const way = 'Set another one with --data or PARLEY_DATA';
+const hint = 'Set another one with --data or PARLEY_DATA';
 let temporary: TemporaryFolder;
 
 beforeAll(async () => {
@@ -15,22 +15,22 @@ beforeAll(async () => {
 afterAll(() => temporary[Symbol.asyncDispose]());
 
 /** Locks a data folder as a node does at its start. */
-function take(PARLEY_DATA: string, environment: Readonly<Record<string, string>> = {}) {
+function openFolderAt(PARLEY_DATA: string, environment: Readonly<Record<string, string>> = {}) {
   const flags = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
   return openDataFolder(readSettings(flags, { PARLEY_DATA, ...environment }));
 }
 
 describe('data folder', () => {
   it('can be locked again after its release', async () => {
-    const lock = await take(join(temporary.path, 'again'));
-    await expect(take(join(temporary.path, 'again'))).rejects.toThrow('in use by another Parley');
+    const lock = await openFolderAt(join(temporary.path, 'again'));
+    await expect(openFolderAt(join(temporary.path, 'again'))).rejects.toThrow('in use by another Parley');
     lock?.release();
-    (await take(join(temporary.path, 'again')))?.release();
+    (await openFolderAt(join(temporary.path, 'again')))?.release();
   });
 
   it('is not opened if all state is stored elsewhere', async () => {
-    const elsewhere = { PARLEY_DATABASE_URL: 'postgres://x', PARLEY_FILES_URL: 's3://bucket', PARLEY_SECRET: 'secret' };
-    expect(await take('/proc/x', elsewhere)).toBeUndefined();
+    const externalStores = { PARLEY_DATABASE_URL: 'postgres://x', PARLEY_FILES_URL: 's3://bucket', PARLEY_SECRET: 'secret' };
+    expect(await openFolderAt('/proc/x', externalStores)).toBeUndefined();
   });
 
   it.runIf(process.platform === 'linux').each([
@@ -40,7 +40,7 @@ describe('data folder', () => {
     ['/dev/full/x', 'it is not a folder'],
     ['/sys/kernel', 'this user has no write permission there'],
   ])('is rejected with the reason if it is %s', async (data, reason) => {
-    await expect(take(data)).rejects.toThrow(`the data folder ${data} cannot be used: ${reason}. ${way}`);
+    await expect(openFolderAt(data)).rejects.toThrow(`the data folder ${data} cannot be used: ${reason}. ${hint}`);
   });
 
   it('with an empty secret after a crash does not get a new secret', async () => {

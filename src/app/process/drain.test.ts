@@ -11,9 +11,9 @@ import { closeInOrder, Drain, TrackedConnections } from './drain.ts';
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
 
 /** Returns a server whose responses stay open until the test ends them, and its drain. */
-async function open(drainMs: number, closeDoor: () => Promise<void> = async () => {}) {
+async function startServer(drainMs: number, closeFirst: () => Promise<void> = async () => {}) {
   const calls = new InFlightCalls();
-  const ends: (() => void)[] = [];
+  const endCalls: (() => void)[] = [];
   const server = createServer((_request, response) => {
     const call = { slot: -1, caller: undefined, cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
     calls.add(call);
@@ -22,7 +22,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
       response.end(last);
       calls.delete(call);
     };
-    ends.push(() => end('last\n'));
+    endCalls.push(() => end('last\n'));
   });
   onTestFinished(() => server.close().closeAllConnections());
   server.listen(0, '127.0.0.1');
@@ -38,13 +38,13 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
     clock: systemClock,
     log,
     drainMs,
-    closing: [[{ close: closeDoor }], [{ close: () => (isClosed = true) }]],
+    closing: [[{ close: closeFirst }], [{ close: () => (isClosed = true) }]],
     exit(code) {
       exits.push(code);
       exited.resolve();
     },
   });
-  return { port, drain, calls, ends, exits, exited: exited.promise, isClosed: () => isClosed };
+  return { port, drain, calls, endCalls, exits, exited: exited.promise, isClosed: () => isClosed };
 }
 
 /** Sends a request. Returns the text that it receives until the response ends. */
@@ -63,7 +63,7 @@ async function call(port: number): Promise<{ text: Promise<string> }> {
 
 describe('Drain', () => {
   test('exits immediately if no call is open', async () => {
-    const node = await open(60_000);
+    const node = await startServer(60_000);
     const idle = connect(node.port, '127.0.0.1');
     await once(idle, 'connect');
     node.drain.signalled();
@@ -73,7 +73,7 @@ describe('Drain', () => {
   });
 
   test('is not ready, rejects new connections, and lets open calls end', async () => {
-    const node = await open(60_000);
+    const node = await startServer(60_000);
     const { text } = await call(node.port);
     expect(node.drain.isDraining).toBe(false);
     node.drain.signalled();
@@ -81,14 +81,14 @@ describe('Drain', () => {
     expect(node.calls.isClosed).toBe(true);
     await expect(call(node.port)).rejects.toThrow(/ECONNREFUSED/);
     expect(node.exits).toEqual([]);
-    node.ends[0]?.();
+    node.endCalls[0]?.();
     await node.exited;
     expect(await text).toBe('first\nlast\n');
     expect(node.exits).toEqual([0]);
   });
 
   test('aborts open calls with shutting_down after the drain time', async () => {
-    const node = await open(50);
+    const node = await startServer(50);
     const { text } = await call(node.port);
     node.drain.signalled();
     await node.exited;
@@ -96,7 +96,7 @@ describe('Drain', () => {
     expect(node.exits).toEqual([0]);
   });
 
-  test('exits within six more seconds if something hangs', async () => {
+  test('exits within six more seconds if closing hangs', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const exits: number[] = [];
@@ -116,20 +116,20 @@ describe('Drain', () => {
     expect(exits).toEqual([1]);
   });
 
-  test('exits with 1 after closing everything else if something cannot be closed', async () => {
-    const node = await open(60_000, () => Promise.reject(new Error('the watch is stuck')));
+  test('exits with 1 if a part cannot be closed, after it closes the remaining parts', async () => {
+    const node = await startServer(60_000, () => Promise.reject(new Error('the watch is stuck')));
     node.drain.signalled();
     await node.exited;
     expect([node.exits, node.isClosed()]).toEqual([[1], true]);
   });
 
   test('exits immediately on a second signal', async () => {
-    const node = await open(60_000);
+    const node = await startServer(60_000);
     const { text } = await call(node.port);
     node.drain.signalled();
     node.drain.signalled();
     expect(node.exits).toEqual([130]);
-    node.ends[0]?.();
+    node.endCalls[0]?.();
     await text;
   });
 });
@@ -144,7 +144,7 @@ test('closeInOrder closes the stages in order despite errors, and logs each erro
   const rejecting = { close: () => Promise.reject(new Error('the watch is stuck')) };
   const throwing = {
     close() {
-      throw new Error('the port is gone');
+      throw new Error('the port is closed');
     },
   };
   const areClosed = await closeInOrder(
@@ -153,9 +153,9 @@ test('closeInOrder closes the stages in order despite errors, and logs each erro
   );
   expect(areClosed).toBe(false);
   expect(closed).toEqual(['door', 'slow', 'records', 'log']);
-  expect(lines.join('')).toMatch(/the watch is stuck[\s\S]*the port is gone/);
+  expect(lines.join('')).toMatch(/the watch is stuck[\s\S]*the port is closed/);
 });
 
-test('closeInOrder returns true if everything is closed', async () => {
+test('closeInOrder returns true if all stages are closed', async () => {
   expect(await closeInOrder([[{ close: () => undefined }], [{ close: async () => undefined }]], errorLog)).toBe(true);
 });

@@ -201,12 +201,12 @@ export function rejectWhileDraining(app: FastifyInstance, isDraining: () => bool
   app.addHook('onRoute', (route) => {
     if ((route.config as { isMeasured?: boolean } | undefined)?.isMeasured) return;
     const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
-    const refuses = !openWhileStopping.test(route.url);
+    const shouldReject = !openWhileStopping.test(route.url);
     route.onRequest = [
       async (_request, reply) => {
         if (!isDraining()) return;
         reply.header('connection', 'close');
-        if (refuses)
+        if (shouldReject)
           throw new ParleyError('shutting_down', 'This node is stopping. Send the request again.', { retryAfterSeconds: 1 });
       },
       ...before,

@@ -1,31 +1,31 @@
 import { expect, it } from 'vitest';
 import { ignoreEchoes } from './ignore-echoes.ts';
 
-function hearing(environment: Readonly<Record<string, string>>) {
-  const heard: string[] = [];
+function createListener(environment: Readonly<Record<string, string>>) {
+  const signals: string[] = [];
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
-  const hear = ignoreEchoes((signal) => heard.push(signal), environment, clock);
-  const at = (ms: number, signal: NodeJS.Signals): void => {
+  const onSignal = ignoreEchoes((signal) => signals.push(signal), environment, clock);
+  const sendAt = (ms: number, signal: NodeJS.Signals): void => {
     nowMs = ms;
-    hear(signal);
+    onSignal(signal);
   };
-  return { heard, at };
+  return { signals, sendAt };
 }
 
 it('ignoreEchoes drops a signal that npm repeats immediately, and accepts a later one', () => {
-  const { heard, at } = hearing({ npm_lifecycle_event: 'start' });
-  at(0, 'SIGINT');
-  at(30, 'SIGINT');
-  expect(heard).toEqual(['SIGINT']);
-  at(40, 'SIGTERM');
-  at(600, 'SIGINT');
-  expect(heard).toEqual(['SIGINT', 'SIGTERM', 'SIGINT']);
+  const { signals, sendAt } = createListener({ npm_lifecycle_event: 'start' });
+  sendAt(0, 'SIGINT');
+  sendAt(30, 'SIGINT');
+  expect(signals).toEqual(['SIGINT']);
+  sendAt(40, 'SIGTERM');
+  sendAt(600, 'SIGINT');
+  expect(signals).toEqual(['SIGINT', 'SIGTERM', 'SIGINT']);
 });
 
 it('ignoreEchoes passes every signal on without npm', () => {
-  const { heard, at } = hearing({});
-  at(0, 'SIGTERM');
-  at(1, 'SIGTERM');
-  expect(heard).toEqual(['SIGTERM', 'SIGTERM']);
+  const { signals, sendAt } = createListener({});
+  sendAt(0, 'SIGTERM');
+  sendAt(1, 'SIGTERM');
+  expect(signals).toEqual(['SIGTERM', 'SIGTERM']);
 });

@@ -32,11 +32,11 @@ it('getDocumentMemoryMb gives a document a quarter of the memory, within bounds'
 });
 
 it('countEmbeddingThreads returns one thread per core, or fewer if memory is small', () => {
-  const given = [
+  const machines = [
     [512, 8],
     [2048, 8],
     [65_536, 8],
     [65_536, 1],
   ] as const;
-  expect(given.map(([memory, cores]) => countEmbeddingThreads(memory * mebibyte, cores))).toEqual([1, 2, 4, 1]);
+  expect(machines.map(([memory, cores]) => countEmbeddingThreads(memory * mebibyte, cores))).toEqual([1, 2, 4, 1]);
 });

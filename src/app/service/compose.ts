@@ -19,7 +19,7 @@ import { BlockedUsers } from '#services/keys/blocked-users.ts';
 import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
-import { otherFormsOfCalls } from '#surfaces/chat-completions/openapi.ts';
+import { listAliasOperations } from '#surfaces/chat-completions/openapi.ts';
 import { compatErrorDialectAt } from '#surfaces/chat-completions/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { answersToMalformed, rejectInvalidHeaders } from '#surfaces/http/answer-malformed.ts';
@@ -161,7 +161,7 @@ function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): Fast
 }
 
 function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
-  return [...apiOperations({ aliases }), ...otherFormsOfCalls(['compat', ...aliases.compat])];
+  return [...apiOperations({ aliases }), ...listAliasOperations(['compat', ...aliases.compat])];
 }
 
 function composeIdentify(

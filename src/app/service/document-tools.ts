@@ -104,7 +104,7 @@ export class DocumentTools {
     const { reportError } = this.#parts;
     this.#preparing = this.#preparing
       .then(() => this.#prepare(find))
-      .catch((error) => this.#isClosed || reportError('Cannot index documents in advance', error))
+      .catch((error) => this.#isClosed || reportError('cannot index documents in advance', error))
       .then(() => undefined);
   }
 

@@ -95,7 +95,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
 
 /** Passes items from many writers to one reader, in the order of the calls to `put`. */
 export class Channel<Item> {
-  readonly #items: { item: Item; onTaken: () => void }[] = [];
+  readonly #items: { item: Item; onConsumed: () => void }[] = [];
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
@@ -103,7 +103,7 @@ export class Channel<Item> {
   put(item: Item): Promise<void> {
     if (this.#hasEnded) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#items.push({ item, onTaken: resolve });
+      this.#items.push({ item, onConsumed: resolve });
       this.#wake();
     });
   }
@@ -119,14 +119,14 @@ export class Channel<Item> {
       for (;;) {
         const next = this.#items.shift();
         if (next !== undefined) {
-          next.onTaken();
+          next.onConsumed();
           yield next.item;
         } else if (this.#hasEnded) return;
         else await this.#waitForMore();
       }
     } finally {
       this.#hasEnded = true;
-      for (const { onTaken } of this.#items.splice(0)) onTaken();
+      for (const { onConsumed } of this.#items.splice(0)) onConsumed();
     }
   }
 

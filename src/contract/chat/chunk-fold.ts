@@ -129,12 +129,13 @@ function toChoice({ index = 0, message, finish_reason = null, ...rest }: Partial
  * JSON answers). Tool calls of a complete message have no index.
  */
 function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Message {
-  if (content) return { role: 'assistant', content, ...toWhole(rest) };
-  if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0) return { role: 'assistant', content: null, ...toWhole(rest) };
+  if (content) return { role: 'assistant', content, ...toCompleteChoice(rest) };
+  if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0)
+    return { role: 'assistant', content: null, ...toCompleteChoice(rest) };
   return rest.function_call === undefined ? { role: 'assistant', content: '', ...rest } : { role: 'assistant', ...rest };
 }
 
-function toWhole(fields: JsonObject): JsonObject {
+function toCompleteChoice(fields: JsonObject): JsonObject {
   if (!Array.isArray(fields.tool_calls)) return fields;
   return { ...fields, tool_calls: fields.tool_calls.filter(isJsonObject).map(({ index: _index, ...call }) => call) };
 }

@@ -32,7 +32,7 @@ export async function foldFrames(
   onChunk?: (chunk: Chunk) => Promise<void> | undefined,
 ): Promise<Completion> {
   const folded = new Accumulator();
-  const budget = new FoldRoom(bound);
+  const budget = new FoldLimit(bound);
   for await (const frame of frames) {
     budget.consume(frame);
     for (const chunk of frame.chunks) {
@@ -44,7 +44,7 @@ export async function foldFrames(
 }
 
 /** Counts the bytes of a reply. */
-export class FoldRoom {
+export class FoldLimit {
   readonly #bound: FoldBound;
   #bytes = 0;
 

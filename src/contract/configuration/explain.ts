@@ -87,8 +87,8 @@ function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly
   const ofKind = forms.filter((candidate) => kindOfForm(candidate) === getKind(actual));
   const discriminator = findDiscriminator(ofKind);
   if (discriminator === undefined) {
-    const kinds = [...new Set(forms.map((candidate) => inWords(kindOfForm(candidate) ?? '')))];
-    return [{ path, message: `must be ${kinds.join(' or ')}, but is ${inWords(getKind(actual))}` }];
+    const kinds = [...new Set(forms.map((candidate) => describeKind(kindOfForm(candidate) ?? '')))];
+    return [{ path, message: `must be ${kinds.join(' or ')}, but is ${describeKind(getKind(actual))}` }];
   }
   const word = (actual as Readonly<Record<string, unknown>>)[discriminator];
   const options = ofKind.map((candidate) => candidate.properties?.[discriminator]?.const);
@@ -125,12 +125,12 @@ function formatError(error: TLocalizedValidationError, { actual, node }: { actua
 
 function formatTypeError(expected: string, actual: unknown): string {
   const kind = getKind(actual);
-  if (kind !== 'number') return `must be ${inWords(expected)}, but is ${inWords(kind)}`;
+  if (kind !== 'number') return `must be ${describeKind(expected)}, but is ${describeKind(kind)}`;
   if (!Number.isFinite(actual)) return 'must be a finite number';
-  return expected === 'integer' ? 'must be a whole number' : `must be ${inWords(expected)}, but is a number`;
+  return expected === 'integer' ? 'must be a whole number' : `must be ${describeKind(expected)}, but is a number`;
 }
 
-const kindWords = new Map([
+const kindNames = new Map([
   ['null', 'null'],
   ['boolean', 'true or false'],
   ['number', 'a number'],
@@ -140,8 +140,8 @@ const kindWords = new Map([
   ['object', 'an object'],
 ]);
 
-function inWords(kind: string): string {
-  return kindWords.get(kind) ?? 'a value that JSON does not support';
+function describeKind(kind: string): string {
+  return kindNames.get(kind) ?? 'a value that JSON does not support';
 }
 
 interface Located {

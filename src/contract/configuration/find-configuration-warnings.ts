@@ -18,14 +18,14 @@ export function* findConfigurationWarnings(
   removedIds: readonly string[] = [],
 ): Iterable<Issue> {
   const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...removedIds]);
-  if (removedIds.length === 0) yield* nothingServed(configuration, ids);
+  if (removedIds.length === 0) yield* findMissingModels(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* danglingTools(configuration, ids);
   yield* typesNotRun(configuration);
   yield* rolesOfNobody(configuration);
   yield* misspeltRolesOfKeys(configuration);
   yield* findKeyWarnings(configuration, { nowMs, ids, mayExist: (id) => mayExist(id, ids) });
-  yield* limitsOfNothing(configuration, ids);
+  yield* findUnusedLimits(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
     if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };
   }
@@ -184,7 +184,7 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
         const message = `has no effect with the protocol ${protocol}`;
         yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
       }
-      if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* wholeAddress(endpoint, [...path, 'endpoint']);
+      if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* findFullUrls(endpoint, [...path, 'endpoint']);
     }
   }
 }
@@ -197,7 +197,7 @@ const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings
  * Other gateways are configured with the complete URL of one operation. The message does not quote the URL, because it can
  * contain secrets.
  */
-function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
+function* findFullUrls(endpoint: string, path: Issue['path']): Iterable<Issue> {
   const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
   if (name === undefined) return;
   yield {
@@ -207,7 +207,7 @@ function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
   };
 }
 
-function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+function* findMissingModels({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   if (ids.size === 0) yield { path: ['models'], message: 'is empty, so Parley serves no models or applications' };
   if (Object.keys(keys).length + Object.keys(identityProviders).length === 0)
     yield { path: ['keys'], message: 'is empty, and there are no identityProviders, so no client can call Parley' };
@@ -282,7 +282,7 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
   }
 }
 
-function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+function* findUnusedLimits(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const [role, { limits }] of Object.entries(configuration.roles)) {
     for (const id of Object.keys(limits)) {
       if (id !== '*' && !mayExist(id, ids))

@@ -10,7 +10,7 @@ export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 
 /** A check that does not call a deployment. */
 export type PlainCheck = Exclude<EvaluationCheck, { readonly type: 'judged' }>;
 
-const maxShownChars = 200;
+const maxDisplayedChars = 200;
 
 /** Returns whether a check passes for a reply, with the reason. */
 export function checkReply(check: PlainCheck, reply: CheckedReply): Verdict {
@@ -78,9 +78,9 @@ function findCallFailure({ tool, arguments: expected }: Extract<PlainCheck, { ty
   if (calls.some((run) => expected === undefined || covers(run.arguments, expected))) return undefined;
   const [first] = calls;
   if (first !== undefined)
-    return `${tool} was called with ${truncate(JSON.stringify(first.arguments), maxShownChars)}, not with ${truncate(JSON.stringify(expected), maxShownChars)}.`;
+    return `${tool} was called with ${truncate(JSON.stringify(first.arguments), maxDisplayedChars)}, not with ${truncate(JSON.stringify(expected), maxDisplayedChars)}.`;
   const otherTools = [...new Set(runs.map((run) => run.tool))];
-  return `${tool} was not called. ${otherTools.length === 0 ? 'No tool was called' : `Called tools: ${otherTools.join(', ').slice(0, maxShownChars)}`}.`;
+  return `${tool} was not called. ${otherTools.length === 0 ? 'No tool was called' : `Called tools: ${otherTools.join(', ').slice(0, maxDisplayedChars)}`}.`;
 }
 
 /** Returns whether a value contains the expected value. Objects may have more members. All other values must be equal. */
@@ -98,7 +98,7 @@ function covers(value: unknown, expected: unknown): boolean {
 
 function quote(text: string): string {
   if (text === '') return 'empty';
-  return JSON.stringify(truncate(text, maxShownChars));
+  return JSON.stringify(truncate(text, maxDisplayedChars));
 }
 
 function formatUsd(amount: number): string {

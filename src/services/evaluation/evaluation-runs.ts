@@ -30,8 +30,8 @@ export class EvaluationRuns {
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(failOrphanedMs, 'Could not maintain evaluations in progress', () => this.#failOrphaned());
-    if (deps.isShared) this.#recurring.every(checkMs, 'Could not check the evaluations of this node', () => this.#checkRunning());
+    this.#recurring.startAndEvery(failOrphanedMs, 'could not maintain evaluations in progress', () => this.#failOrphaned());
+    if (deps.isShared) this.#recurring.every(checkMs, 'could not check the evaluations of this node', () => this.#checkRunning());
   }
 
   /** Resolves after the evaluation has started. Throws `overloaded`, `shutting_down`, `deployment_not_found`, or `StoreError`. */

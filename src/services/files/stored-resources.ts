@@ -237,7 +237,7 @@ export class StoredResources {
   async #discard(file: IndexedFile | undefined): Promise<void> {
     const { blobs, reportError } = this.#deps;
     if (file === undefined) return;
-    await blobs.delete(file.blob).catch((error) => reportError(`Could not delete the unused content ${file.blob}`, error));
+    await blobs.delete(file.blob).catch((error) => reportError(`could not delete the unused content ${file.blob}`, error));
   }
 }
 

@@ -48,12 +48,12 @@ export class UserKeys {
   constructor(deps: UserKeysDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(refreshMs, 'Could not read the keys of users. Cached keys stay valid for a minute', () =>
+    this.#recurring.every(refreshMs, 'could not read the keys of users. Cached keys stay valid for a minute', () =>
       this.#refresh(),
     );
     // Separate from the refresh, so that a hanging store does not delay the end of calls.
-    this.#recurring.every(sweepMs, 'Could not check the calls that use keys of users', () => this.#sweep());
-    this.#recurring.every(recordUsesMs, 'Could not store when keys of users were last used', () => this.#storeUses());
+    this.#recurring.every(sweepMs, 'could not check the calls that use keys of users', () => this.#sweep());
+    this.#recurring.every(recordUsesMs, 'could not store when keys of users were last used', () => this.#storeUses());
   }
 
   /** Sets the only listener, which is called when `hasEnded` may have changed for some callers. */

@@ -43,9 +43,9 @@ export interface ResponseStorage {
 }
 
 /** Stores no responses. Clients send the complete conversation with each request. */
-export const noStorage: ResponseStorage = { open: openNothing, read: openNothing };
+export const noStorage: ResponseStorage = { open: skipStorage, read: skipStorage };
 
-function openNothing(_target: Target, request: ResponsesRequest): OpenedResponse {
+function skipStorage(_target: Target, request: ResponsesRequest): OpenedResponse {
   const { previous_response_id: previous, conversation, background, input } = request;
   if (previous !== undefined)
     throw new ParleyError('previous_response_not_found', `previous_response_id ${notStoredMessage}`, {

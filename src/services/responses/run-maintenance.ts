@@ -20,7 +20,7 @@ export interface RunMaintenanceDeps {
 /** Interval at which this node checks whether another node ended one of its runs. Covers lost notices. */
 const checkMs = 400;
 const maintenanceMs = 3_000;
-const checkErrorMessage = 'Could not check the background responses of this node';
+const checkErrorMessage = 'could not check the background responses of this node';
 const sweepMs = 600_000;
 /**
  * Time between expiry and deletion. Clients can no longer read an expired response, but a request that continues it may still
@@ -37,8 +37,8 @@ export class RunMaintenance {
   constructor(deps: RunMaintenanceDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(maintenanceMs, 'Could not maintain responses in progress', () => this.#maintain());
-    this.#recurring.every(sweepMs, 'Could not delete expired responses', () => this.#sweep());
+    this.#recurring.startAndEvery(maintenanceMs, 'could not maintain responses in progress', () => this.#maintain());
+    this.#recurring.every(sweepMs, 'could not delete expired responses', () => this.#sweep());
     if (deps.isShared) this.#recurring.every(checkMs, checkErrorMessage, () => this.#checkRunning());
   }
 

@@ -120,7 +120,7 @@ export interface BodyBounds {
   /** Maximum size of a body. A larger body is rejected with 413. */
   readonly maxBytes: number;
   /** Maximum size of a body that is buffered and sent in one piece. A larger body is streamed at the pace of the service. */
-  readonly wholeBytes: number;
+  readonly maxBufferedBytes: number;
 }
 
 interface PassageDeps {
@@ -154,7 +154,7 @@ class Passage {
     if (announced > bounds.maxBytes) this.#reject();
     else if (announced === 0 && coding === undefined) this.#send(null);
     else {
-      if (announced > bounds.wholeBytes) this.#openUpload(length);
+      if (announced > bounds.maxBufferedBytes) this.#openUpload(length);
       request.on('data', this.#onPiece).on('end', this.#end);
     }
   }
@@ -165,7 +165,7 @@ class Passage {
     if (this.#bytes > bounds.maxBytes) this.#reject();
     else if (this.#upload === undefined) {
       this.#pieces.push(piece);
-      if (this.#bytes > bounds.wholeBytes) this.#openUpload(undefined);
+      if (this.#bytes > bounds.maxBufferedBytes) this.#openUpload(undefined);
     } else if (!this.#upload.write(piece)) request.pause();
   };
 

@@ -97,7 +97,7 @@ function toSuffix(prefix: string): string {
 }
 
 /** Returns path patterns that the document omits: below each prefix the version may be the last segment or absent. */
-export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
+export function listAliasOperations(prefixes: readonly string[]): MethodOfPath[] {
   const calls = apisOfDeployments.flatMap((api) => [api, `${api}/{api_version}`]);
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
 }

@@ -1,5 +1,5 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
-import { Accumulator, answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { Accumulator, answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import { Frame, toEvent } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ReplySink } from '#domain/call.ts';
@@ -78,7 +78,7 @@ export class JsonReply implements ReplySink {
   readonly #context: RequestContext;
   #completion: Frame | undefined;
   #folded: Accumulator | undefined;
-  readonly #budget = new FoldRoom(answerBound);
+  readonly #budget = new FoldLimit(answerBound);
 
   constructor(context: RequestContext) {
     this.#context = context;

@@ -1,6 +1,6 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame, Native } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type BlockDelta, type ContentBlock, type MessagesReply, toMessagesError } from '#contract/messages/dialect.ts';
@@ -28,7 +28,7 @@ export class JsonMessage implements ReplySink {
   readonly #ignored: readonly string[];
   readonly #fold = new MessageFold();
   #relayed: Frame | undefined;
-  readonly #budget = new FoldRoom(answerBound);
+  readonly #budget = new FoldLimit(answerBound);
 
   /** `ignored` contains the fields that the request translation omitted. */
   constructor(context: RequestContext, events: ReplyEvents, ignored: readonly string[]) {

@@ -1,7 +1,7 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
-import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame, Native } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
@@ -26,7 +26,7 @@ export class JsonResponse implements ReplySink {
   readonly #run: ResponseRun;
   readonly #ignored: Ignored;
   #isRelayed = false;
-  readonly #budget = new FoldRoom(answerBound);
+  readonly #budget = new FoldLimit(answerBound);
   #relayed: string | undefined;
   readonly #text: EarlyText;
   #hasEnded = false;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
+import { answerBound, FoldLimit } from '#contract/chat/fold-frames.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { toSessionId } from '#contract/chat/session-id.ts';
 import { createHttpRejection, ParleyError } from '#contract/errors/errors.ts';
@@ -45,7 +45,7 @@ export interface ResponsesDeps {
   /** Prefixes such as `openai`. Routes below `/v1` also exist below `/openai/v1`. */
   readonly aliases: readonly string[];
   /** Undefined disables storing responses. */
-  readonly keeper?: ResponseStorage;
+  readonly storage?: ResponseStorage;
   /** Undefined disables background responses. */
   readonly background?: BackgroundSurface;
 }
@@ -101,7 +101,7 @@ async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: Name
   context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
-  const opened = await keeperFor(deps, target).open(target, request);
+  const opened = await selectStorage(deps, target).open(target, request);
   const { run, input: ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
   const chat = { ...ask, includesCost: context.wantsCost };
   if (request.stream !== true) {
@@ -114,7 +114,7 @@ async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: Name
 }
 
 /** A per-request key neither stores responses for the user nor reads the user's stored responses. */
-function keeperFor({ keeper: storage = noStorage }: ResponsesDeps, { call }: Target): ResponseStorage {
+function selectStorage({ storage = noStorage }: ResponsesDeps, { call }: Target): ResponseStorage {
   return call.caller.chain === null ? storage : noStorage;
 }
 
@@ -155,7 +155,7 @@ async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void
   const { context } = exchange;
   const { target, value } = await authorizeByModel(deps, exchange);
   const request = parseResponsesRequest(value);
-  const opened = await keeperFor(deps, target).read(target, request);
+  const opened = await selectStorage(deps, target).read(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
   const { input: ask } = createRun({ ...deps, clock: context.clock }, target, counting);
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
@@ -168,7 +168,7 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const { target, value } = await authorizeByModel(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
-  const existing = await keeperFor(deps, target).read(target, request);
+  const existing = await selectStorage(deps, target).read(target, request);
   const opened = { ...existing, input: [...existing.input, compactionPrompt] };
   const { run, input: ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
@@ -197,7 +197,7 @@ interface Compacting {
 class CompactReply implements ReplySink {
   readonly #context: RequestContext;
   readonly #compacting: Compacting;
-  readonly #budget = new FoldRoom(answerBound);
+  readonly #budget = new FoldLimit(answerBound);
 
   constructor(context: RequestContext, compacting: Compacting) {
     this.#context = context;

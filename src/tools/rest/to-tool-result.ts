@@ -127,7 +127,7 @@ function formatHeaderNotes(headers: Headers): string | undefined {
       return value === undefined ? [] : [`${name}: ${value}`];
     }),
   ];
-  return notes.length === 0 ? undefined : `[The server says beside it: ${notes.join('; ')}.]`;
+  return notes.length === 0 ? undefined : `[The server also returned: ${notes.join('; ')}.]`;
 }
 
 /** Yields the pages of a `Link` header (RFC 8288). */

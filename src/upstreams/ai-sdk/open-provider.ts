@@ -28,7 +28,7 @@ export interface ProviderDeps {
 export async function openProvider(vendor: Vendor, upstream: Upstream, { http, clock }: ProviderDeps): Promise<OpenProvider> {
   const { endpoint, region, headers, timeouts } = upstream;
   const key = getKey(vendor.name, upstream);
-  // The packages expect the browser's type of `fetch`, but pass only texts and addresses.
+  // The packages expect the browser's type of `fetch`, but pass only strings and URLs.
   const send = toFetch(http, { timeouts, maxBytes: maxReplyBytes, maxEventBytes }) as typeof globalThis.fetch;
   const fetch: typeof send = async (...args) => boundEvents(await send(...args));
   const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
@@ -48,7 +48,7 @@ function getKey(name: Vendor['name'], { key }: Upstream): UpstreamKey | undefine
 
 /** Depth of the parts of a reply, `candidates[].content.parts[]` or `choices[].delta.content[]`. */
 const partsDepth = 5;
-/** The packages compare each part with all known forms, and describe each unknown part: 100,000 take 5 seconds. */
+/** The packages compare each part with all known schemas and report each unknown part, which takes 5 seconds for 100,000 parts. */
 const maxParts = 2_000;
 const [lf, cr, quote, backslash, comma] = [10, 13, 34, 92, 44];
 const openings: ReadonlySet<number> = new Set([91, 123]);
@@ -60,15 +60,15 @@ function boundEvents(response: Response): Response {
   if (body === null || !isEventStream(response)) return response;
   const counter = new ItemCounter();
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, controller) {
-      if (counter.push(piece)) controller.enqueue(piece);
+    transform(chunk, controller) {
+      if (counter.push(chunk)) controller.enqueue(chunk);
       else controller.error(new UpstreamError('broken', 'The upstream sent an event with too many items.'));
     },
   });
   return new Response(body.pipeThrough(bounded), { headers, status, statusText });
 }
 
-/** Counts the items of JSON in events. A piece can end inside an event. */
+/** Counts the JSON items of each event. A chunk can end inside an event. */
 class ItemCounter {
   #last = lf;
   #lineLength = 0;
@@ -80,8 +80,8 @@ class ItemCounter {
   #isWithinBounds = true;
 
   /** Returns whether all events are within their bounds so far. */
-  push(piece: Uint8Array): boolean {
-    for (const byte of piece) {
+  push(chunk: Uint8Array): boolean {
+    for (const byte of chunk) {
       if (byte === lf || byte === cr) this.#endLine(byte);
       else if (this.#isInString) this.#readString(byte);
       else this.#readStructure(byte);

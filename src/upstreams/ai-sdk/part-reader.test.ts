@@ -14,13 +14,13 @@ const finish: LanguageModelV4StreamPart = { type: 'finish', usage, finishReason:
 function read(parts: readonly LanguageModelV4StreamPart[], vendor: VendorName = 'bedrock') {
   const reader = new PartReader(vendors[vendor], 1_700_000_000, 'the-model');
   const chunks = [...parts, finish].flatMap((part): Chunk[] => reader.read(part));
-  const whole = new Accumulator();
-  for (const chunk of chunks) whole.add(chunk);
-  return { chunks, message: whole.completion().choices[0]?.message, hasEnded: reader.hasEnded };
+  const accumulator = new Accumulator();
+  for (const chunk of chunks) accumulator.add(chunk);
+  return { chunks, message: accumulator.completion().choices[0]?.message, hasEnded: reader.hasEnded };
 }
 
 describe('PartReader', () => {
-  it('tells nothing before there is something to tell, then the role', () => {
+  it('returns no chunks before the first content, then the role', () => {
     const reader = new PartReader(vendors.gemini, 1_700_000_000, 'the-model');
     const opening: LanguageModelV4StreamPart[] = [
       { type: 'stream-start', warnings: [] },
@@ -37,7 +37,7 @@ describe('PartReader', () => {
     expect(reader.hasEnded).toBe(false);
   });
 
-  it('tells calls that come whole, in pieces, or under one id', () => {
+  it('converts calls that are complete, streamed, or share an ID', () => {
     const { message, hasEnded } = read([
       { type: 'tool-call', toolCallId: 'a', toolName: 'f', input: '{"a":1}' },
       { type: 'tool-input-start', id: 'b', toolName: 'g' },
@@ -46,7 +46,7 @@ describe('PartReader', () => {
       { type: 'tool-call', toolCallId: 'b', toolName: 'g', input: '{"b":2}' },
       { type: 'tool-input-start', id: 'b', toolName: 'h' },
       { type: 'tool-call', toolCallId: 'b', toolName: 'h', input: '' },
-      { type: 'tool-input-delta', id: 'nobody', delta: 'x' },
+      { type: 'tool-input-delta', id: 'unknown', delta: 'x' },
     ]);
     expect(message?.tool_calls).toMatchObject([
       { id: 'a', function: { name: 'f', arguments: '{"a":1}' } },
@@ -56,7 +56,7 @@ describe('PartReader', () => {
     expect(hasEnded).toBe(true);
   });
 
-  it('says nothing of calls that the vendor runs itself', () => {
+  it('omits calls that the vendor runs itself', () => {
     const { chunks, message } = read([
       { type: 'tool-input-start', id: 'a', toolName: 'code', providerExecuted: true },
       { type: 'tool-call', toolCallId: 'a', toolName: 'code', input: '{}', providerExecuted: true },
@@ -66,7 +66,7 @@ describe('PartReader', () => {
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toContain('stop');
   });
 
-  it('closes thoughts that nobody closed, and those that were opened as text', () => {
+  it('closes reasoning that the vendor did not close, or that it opened as text', () => {
     const signed = { amazonBedrock: { signature: 's' } };
     const block = { type: 'thinking', thinking: 'Hm.', signature: 's' };
     const thought: LanguageModelV4StreamPart[] = [
@@ -79,7 +79,7 @@ describe('PartReader', () => {
     expect(read(thought, 'gemini').message).not.toHaveProperty('thinking_blocks');
   });
 
-  it('numbers files and sources as they come', () => {
+  it('numbers files and sources in the order of arrival', () => {
     const { message } = read([
       { type: 'source', sourceType: 'document', id: '1', mediaType: 'application/pdf', title: 'T', filename: 'a.pdf' },
       { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2]) } },

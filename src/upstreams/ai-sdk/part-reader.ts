@@ -16,7 +16,7 @@ import type { Vendor } from './vendor.ts';
 const maxCalls = 10_000;
 const maxThoughtChars = 16 * 1024 * 1024;
 
-type PartOf<Type> = Extract<LanguageModelV4StreamPart, { type: Type }>;
+type PartType<Type> = Extract<LanguageModelV4StreamPart, { type: Type }>;
 
 interface OpenCall {
   readonly index: number;
@@ -28,36 +28,40 @@ interface Thought {
   metadata: JsonObject;
 }
 
-/** Tells the parts of one reply in chunks. */
+/** Converts the parts of one reply to chunks. */
 export class PartReader {
   readonly #vendor: Vendor;
-  #head: Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
+  #chunkFields: Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
   #hasStarted = false;
   #hasEnded = false;
-  /** By the vendor's id: of two calls of one id the later. */
+  /** Calls by the vendor's call ID. If two calls have the same ID, the later one is stored. */
   readonly #calls = new Map<string, OpenCall>();
   #callCount = 0;
   readonly #thoughts = new Map<string, Thought>();
   #thoughtChars = 0;
-  #attachments = 0;
-  /** Of the text, in the form that goes to the caller. */
+  #attachmentCount = 0;
+  /** Signature of the text as `extra_content`. Empty if the text is not signed. */
   #signature: JsonObject = {};
 
   constructor(vendor: Vendor, createdSeconds: number, model: string) {
     this.#vendor = vendor;
-    this.#head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
+    this.#chunkFields = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
   }
 
-  /** Whether the reply came to its own end. */
+  /** Whether the reply is complete. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** The chunks that a part means. Throws UpstreamFault for an end that is none. */
+  /** Returns the chunks for a part. Throws `UpstreamError` for a reply that failed or exceeds a bound. */
   read(part: LanguageModelV4StreamPart): Chunk[] {
     switch (part.type) {
       case 'response-metadata':
-        this.#head = { ...this.#head, ...(part.id && { id: part.id }), ...(part.modelId && { model: part.modelId }) };
+        this.#chunkFields = {
+          ...this.#chunkFields,
+          ...(part.id && { id: part.id }),
+          ...(part.modelId && { model: part.modelId }),
+        };
         return [];
       case 'text-delta':
         this.#signature = { ...this.#signature, ...toExtraContent(part.providerMetadata, this.#vendor) };
@@ -88,7 +92,7 @@ export class PartReader {
   }
 
   #openCall(id: string, name: string, metadata: SharedV4ProviderMetadata | undefined): Chunk[] {
-    if (this.#callCount >= maxCalls) throw new UpstreamError('broken', `The upstream asked for more than ${maxCalls} calls.`);
+    if (this.#callCount >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
     const index = this.#callCount;
     this.#callCount += 1;
     this.#calls.set(id, { index, hasArguments: false });
@@ -103,17 +107,17 @@ export class PartReader {
     return this.#createChunks({ tool_calls: [{ index: call.index, function: { arguments: json } }] });
   }
 
-  /** Arguments that did not come in pieces come whole. */
-  #closeCall({ toolCallId: id, toolName, input, providerMetadata }: PartOf<'tool-call'>): Chunk[] {
+  /** Sends the complete arguments if they were not streamed. */
+  #closeCall({ toolCallId: id, toolName, input, providerMetadata }: PartType<'tool-call'>): Chunk[] {
     const openChunks = this.#calls.has(id) ? [] : this.#openCall(id, toolName, providerMetadata);
     return this.#calls.get(id)?.hasArguments ? openChunks : [...openChunks, ...this.#addToCall(id, input || '{}')];
   }
 
-  #addThought({ id, delta, providerMetadata }: PartOf<'reasoning-delta'>): void {
-    if (this.#vendor.thoughts !== 'signed') return;
+  #addThought({ id, delta, providerMetadata }: PartType<'reasoning-delta'>): void {
+    if (this.#vendor.reasoningFormat !== 'signed') return;
     this.#thoughtChars += delta.length;
     if (this.#thoughtChars > maxThoughtChars)
-      throw new UpstreamError('broken', `The upstream sent thoughts of more than ${maxThoughtChars} characters.`);
+      throw new UpstreamError('broken', `The upstream sent more than ${maxThoughtChars} characters of reasoning.`);
     const thought = this.#recordThought(id, providerMetadata);
     thought.text += delta;
   }
@@ -134,13 +138,13 @@ export class PartReader {
 
   #attach(attachment: Omit<ResponseAttachment, 'index'> | undefined): Chunk[] {
     if (attachment === undefined) return [];
-    const index = this.#attachments;
-    this.#attachments += 1;
+    const index = this.#attachmentCount;
+    this.#attachmentCount += 1;
     return this.#createChunks({ custom_content: { attachments: [{ index, ...attachment }] } });
   }
 
-  /** The reason and the counts come last: a reply that breaks off must not look whole. */
-  #finish({ finishReason, usage: counts, providerMetadata }: PartOf<'finish'>): Chunk[] {
+  /** Sends the finish reason and the usage last, so that an incomplete reply does not look complete. */
+  #finish({ finishReason, usage: counts, providerMetadata }: PartType<'finish'>): Chunk[] {
     const reason = toFinishReason(finishReason, this.#callCount > 0);
     this.#hasEnded = true;
     const thoughtChunks = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
@@ -148,37 +152,35 @@ export class PartReader {
     const refusal = reason === 'content_filter' && typeof finishMessage === 'string' ? { refusal: finishMessage } : {};
     const endChunks = this.#createChunks({ ...this.#signature, ...refusal }, reason);
     const usage = toUsage(counts);
-    return [...thoughtChunks, ...endChunks, ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }])];
+    return [...thoughtChunks, ...endChunks, ...(usage === undefined ? [] : [{ ...this.#chunkFields, choices: [], usage }])];
   }
 
-  /** The role comes with the first content: an error ahead of everything else still has a status. */
+  /** Sends the role with the first content. An earlier error can then still set the HTTP status. */
   #createChunks(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
-    const chunk = (chunkDelta: Delta, reason: FinishReason | null): Chunk => ({
-      ...this.#head,
+    const createChunk = (chunkDelta: Delta, reason: FinishReason | null): Chunk => ({
+      ...this.#chunkFields,
       choices: [{ index: 0, delta: chunkDelta, finish_reason: reason }],
     });
-    const role = this.#hasStarted ? [] : [chunk({ role: 'assistant', content: '' }, null)];
+    const roleChunks = this.#hasStarted ? [] : [createChunk({ role: 'assistant', content: '' }, null)];
     this.#hasStarted = true;
-    return [...role, chunk(delta, finish_reason)];
+    return [...roleChunks, createChunk(delta, finish_reason)];
   }
 }
 
 type Attachment = Omit<ResponseAttachment, 'index'>;
 
-/** A file that the model made. */
 function toFileAttachment({ mediaType: type, data }: LanguageModelV4File): Attachment {
   if (data.type === 'url') return { type, url: data.url.href };
   return { type, data: typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64') };
 }
 
-/** Where the answer is from. */
 function toSourceAttachment(source: LanguageModelV4Source): Attachment {
   const title = source.title === undefined ? {} : { title: source.title };
   if (source.sourceType === 'url') return { type: 'text/plain', ...title, data: '', reference_url: source.url };
   return { type: 'text/plain', ...title, data: source.filename ?? '' };
 }
 
-/** Reasons in the vendors' own words that their packages know no better than `other`. */
+/** Finish reasons of the vendors that their packages report as `other`. */
 const vendorReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ['model_context_window_exceeded', 'length'],
   ['content_filter', 'content_filter'],
@@ -187,14 +189,14 @@ const vendorReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ['MODEL_ARMOR', 'content_filter'],
   ['LANGUAGE', 'content_filter'],
 ]);
-/** Ends of replies that are none. */
+/** Finish reasons of failed replies. */
 const failedReason = /^(malformed|unexpected_tool_call|too_many_tool_calls|missing_thought_signature|error$)/i;
 
-/** Why a reply ended. Throws UpstreamFault if it did not come to its own end. */
+/** Converts the finish reason. Throws `UpstreamError` if the reply failed or is incomplete. */
 export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
   if (raw === undefined) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
   if (unified === 'error' || failedReason.test(raw))
-    throw new UpstreamError('broken', `The upstream ended its answer with ${raw}.`);
+    throw new UpstreamError('broken', `The upstream ended its reply with the finish reason ${raw}.`);
   switch (unified) {
     case 'content-filter':
       return 'content_filter';
@@ -211,19 +213,19 @@ function toCompletedReason(hasCalls: boolean): FinishReason {
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-/** Tokens that Bedrock's cache keeps for an hour. The package passes Bedrock's own list. */
-function countWrittenForHour(details: unknown): number {
+/** Returns the tokens that Bedrock caches for an hour. The package returns Bedrock's list unchanged. */
+function countCachedForHour(details: unknown): number {
   if (!Array.isArray(details)) return 0;
   return details.filter(isJsonObject).reduce((sum, item) => sum + (item.ttl === '1h' ? toCount(item.inputTokens) : 0), 0);
 }
 
-/** Counts as the compat wire has them; undefined if the vendor reports none. */
+/** Converts the token counts to the usage of the compat wire. Returns undefined if the vendor reports no counts. */
 export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage | undefined {
   const { total: prompt, cacheRead, cacheWrite } = inputTokens;
   const { total: completion, reasoning } = outputTokens;
   if (prompt === undefined && completion === undefined) return undefined;
   const counts = { prompt_tokens: toCount(prompt), completion_tokens: toCount(completion) };
-  const writtenForHour = countWrittenForHour(raw?.cacheDetails);
+  const cachedForHour = countCachedForHour(raw?.cacheDetails);
   return {
     ...counts,
     total_tokens: counts.prompt_tokens + counts.completion_tokens,
@@ -231,7 +233,7 @@ export function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage
       prompt_tokens_details: {
         cached_tokens: toCount(cacheRead),
         ...(cacheWrite !== undefined && { cache_write_tokens: toCount(cacheWrite) }),
-        ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
+        ...(cachedForHour > 0 && { cache_write_1h_tokens: cachedForHour }),
       },
     }),
     ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: toCount(reasoning) } }),

@@ -4,18 +4,18 @@ import type { Message } from '#contract/chat/message.ts';
 import type { Vendor } from './vendor.ts';
 
 /**
- * What Gemini signs travels as in Google's own OpenAI vendor: `extra_content.google.thought_signature` of a tool call, or of
- * the message for its text.
+ * Converts a signature of Gemini to the format of Google's OpenAI-compatible API: `extra_content.google.thought_signature` of a
+ * tool call, or of the message if its text is signed.
  */
 export function toExtraContent(metadata: SharedV4ProviderMetadata | undefined, { namespace }: Vendor): JsonObject {
   const signature = metadata?.[namespace]?.thoughtSignature;
   return typeof signature === 'string' ? { extra_content: { google: { thought_signature: signature } } } : {};
 }
 
-/** The same on its way back. */
+/** Converts `extra_content` of a message or tool call to the option of the package. */
 export function fromExtraContent(
   { extra_content: extra }: JsonObject,
-  { thoughts }: Vendor,
+  { reasoningFormat: thoughts }: Vendor,
 ): { providerOptions?: SharedV4ProviderOptions } {
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
   const { thought_signature: thoughtSignature } = google;
@@ -24,7 +24,7 @@ export function fromExtraContent(
     : {};
 }
 
-/** A block of thought as `thinking_blocks` has it; undefined if nothing of it needs to come back. */
+/** Converts reasoning to a block for `thinking_blocks`. Returns undefined if it has no signature and no redacted data. */
 export function toThinkingBlock(thinking: string, metadata: JsonObject): JsonObject | undefined {
   const { signature, redactedData, redactedContent } = metadata;
   if (typeof signature === 'string') return { type: 'thinking', thinking, signature };
@@ -33,26 +33,29 @@ export function toThinkingBlock(thinking: string, metadata: JsonObject): JsonObj
   return undefined;
 }
 
-/** The thoughts of an earlier reply, as the vendor takes them back. */
-export function toReasoningParts(message: Message, { thoughts, namespace }: Vendor): LanguageModelV4ReasoningPart[] {
+/** Converts the reasoning of an earlier reply to the format that the vendor accepts. */
+export function toReasoningParts(
+  message: Message,
+  { reasoningFormat: thoughts, namespace }: Vendor,
+): LanguageModelV4ReasoningPart[] {
   const { reasoning_content: text, thinking_blocks: blocks } = message;
   if (thoughts === 'plain' && typeof text === 'string' && text !== '') return [{ type: 'reasoning', text }];
   if (thoughts !== 'signed' || !Array.isArray(blocks)) return [];
   return blocks.filter(isJsonObject).flatMap((block) => {
-    const signed = toSigned(block);
+    const signed = toSignedReasoning(block);
     return signed === undefined
       ? []
       : [{ type: 'reasoning', text: signed.text, providerOptions: { [namespace]: signed.options } }];
   });
 }
 
-interface Signed {
+interface SignedReasoning {
   readonly text: string;
   readonly options: Record<string, string>;
 }
 
-/** Thoughts without a signature are not given back: they would be refused, or read as the answer. */
-function toSigned({ type, thinking, signature, data }: JsonObject): Signed | undefined {
+/** Returns undefined for reasoning without a signature. The vendor would reject it or read it as the answer. */
+function toSignedReasoning({ type, thinking, signature, data }: JsonObject): SignedReasoning | undefined {
   if (type === 'redacted_thinking' && typeof data === 'string') return { text: '', options: { redactedData: data } };
   if (type === 'redacted_content' && typeof data === 'string') return { text: '', options: { redactedContent: data } };
   if (type !== 'thinking' || typeof thinking !== 'string' || typeof signature !== 'string' || signature === '') return undefined;

@@ -12,7 +12,7 @@ import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/sel
 import { toPrompt } from './to-prompt.ts';
 import type { Effort, Reasoning, ReasoningContext, Vendor } from './vendor.ts';
 
-/** Converts a chat request to the options of the packages. Throws UpstreamError 400 for what the vendor does not support. */
+/** Converts a chat request to the options of the packages. Throws `UpstreamError` 400 for an unsupported feature. */
 export function toCallOptions(input: ChatRequest, vendor: Vendor, model: string): LanguageModelV4CallOptions {
   const request = toPlainMessages(input);
   const tooling = toTooling(request);
@@ -38,7 +38,7 @@ export function toCallOptions(input: ChatRequest, vendor: Vendor, model: string)
 
 const efforts: ReadonlySet<unknown> = new Set<Effort>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
 
-/** Returns no options if the request asks for no reasoning: then the model's default applies. */
+/** Returns the reasoning options. Returns no options if the request does not set reasoning, so that the model's default applies. */
 function toReasoning(request: ChatRequest, vendor: Vendor, context: ReasoningContext): Reasoning {
   const { reasoning_effort: requestedEffort, thinking: requestedThinking } = request;
   const thinking = isJsonObject(requestedThinking) ? requestedThinking : undefined;
@@ -74,9 +74,9 @@ function toSettings(request: ChatRequest): Settings {
 function toFormat(format: unknown): Settings {
   if (!isJsonObject(format)) return {};
   if (format.type === 'json_object') return { responseFormat: { type: 'json' } };
-  const described = format.type === 'json_schema' ? format.json_schema : undefined;
-  if (!isJsonObject(described)) return {};
-  const { schema, name, description } = described;
+  const jsonSchema = format.type === 'json_schema' ? format.json_schema : undefined;
+  if (!isJsonObject(jsonSchema)) return {};
+  const { schema, name, description } = jsonSchema;
   return {
     responseFormat: {
       type: 'json',
@@ -100,8 +100,8 @@ function toVendorOptions(request: ChatRequest, vendor: Vendor): SharedV4Provider
 type Tooling = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
 
 /**
- * Returns the tools and the tool choice, without tools that another vendor runs. Throws UpstreamError 400 for a custom tool, and
- * if the request requires a call of an omitted tool.
+ * Returns the tools and the tool choice, without tools that another vendor runs. Throws `UpstreamError` 400 for a custom
+ * tool, and if the request requires a call of an omitted tool.
  */
 function toTooling(request: ChatRequest): Tooling {
   const { tools: allTools, choice } = selectTools(request);
@@ -123,17 +123,17 @@ function isVendorTool({ type }: JsonObject): boolean {
 
 function checkChoice(choice: SelectedTools['choice'], allTools: readonly OfferedTool[], tools: readonly OfferedTool[]): void {
   if (choice === 'required' && tools.length === 0)
-    throw createRejection('a demand for a call of tools that another vendor runs', 'tool_choice');
+    throw createRejection('a required call of a tool that another vendor runs', 'tool_choice');
   if (typeof choice !== 'object') return;
   const forced = allTools.find(({ tool }) => isVendorTool(tool) && tool.name === choice.name);
   if (forced !== undefined) throw createRejection(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
 }
 
 function toTool({ tool, position }: OfferedTool): LanguageModelV4FunctionTool {
-  const { type, function: offer } = tool;
-  if (!isJsonObject(offer) || typeof offer.name !== 'string')
+  const { type, function: definition } = tool;
+  if (!isJsonObject(definition) || typeof definition.name !== 'string')
     throw createRejection(`a tool of the type ${String(type)}`, `tools[${position}]`);
-  const { name, description, parameters, strict } = offer;
+  const { name, description, parameters, strict } = definition;
   return {
     type: 'function',
     name,

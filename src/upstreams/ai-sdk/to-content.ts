@@ -23,7 +23,10 @@ const typesByExtension: ReadonlyMap<string, string> = new Map([
   ['mp4', 'video/mp4'],
 ]);
 
-/** The parts of a message's content, without blank texts, which vendors refuse. Throws UpstreamFault 400 for a part that the vendor has nothing for. */
+/**
+ * Converts the content of a message. Drops blank texts, because vendors reject them. Throws `UpstreamError` 400 for a part that the
+ * vendor does not support.
+ */
 export function toParts(content: Message['content'], path: string, vendor: Vendor): Part[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
   const parts = (content ?? []).map((part, position) =>
@@ -32,7 +35,7 @@ export function toParts(content: Message['content'], path: string, vendor: Vendo
   return parts.filter((part) => part.type !== 'text' || !isBlank(part.text));
 }
 
-/** The same for content that can only be text. */
+/** Converts content that can contain only text. Throws `UpstreamError` 400 for a file. */
 export function toTexts(content: Message['content'], path: string, vendor: Vendor): LanguageModelV4TextPart[] {
   return toParts(content, path, vendor).map((part) => {
     if (part.type === 'text') return part;
@@ -69,7 +72,7 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string, ven
   const { file_data: data, file_id: id, filename } = file;
   const nameField = typeof filename === 'string' ? { filename } : {};
   if (typeof id === 'string') {
-    if (!vendor.acceptsFileIds) throw createRejection('a file by its id', path);
+    if (!vendor.acceptsFileIds) throw createRejection('a file ID', path);
     return {
       type: 'file',
       mediaType: getMediaType(filename, 'application/pdf'),
@@ -77,8 +80,8 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string, ven
     };
   }
   if (typeof data !== 'string') throw createRejection('a file without data', path);
-  const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(data);
-  const url = isAddress ? data : `data:application/pdf;base64,${data}`;
+  const isUrl = /^[a-z][a-z0-9+.-]*:/i.test(data);
+  const url = isUrl ? data : `data:application/pdf;base64,${data}`;
   const part = toFile(url, { path, vendor, fallbackType: 'application/pdf', title: filename });
   return part.type === 'file' ? { ...part, ...nameField } : part;
 }
@@ -86,26 +89,25 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string, ven
 interface FileContext {
   readonly path: string;
   readonly vendor: Vendor;
-  /** Its media type if the address does not have it. */
+  /** Media type if the URL has no known extension. */
   readonly fallbackType: string;
   readonly title?: unknown;
 }
 
-function toFile(address: unknown, context: FileContext): Part {
+function toFile(source: unknown, context: FileContext): Part {
   const { path, vendor } = context;
-  if (typeof address !== 'string') throw createRejection('an image without an address', path);
-  if (/^data:/i.test(address)) return toInlineFile(address, context);
-  if (!URL.canParse(address)) throw createRejection('an address that is none', path);
-  const url = new URL(address);
-  if (!vendor.fetches(url))
-    throw createRejection(`files at an address of the kind ${url.protocol}// (send the data itself)`, path);
+  if (typeof source !== 'string') throw createRejection('an image without a URL', path);
+  if (/^data:/i.test(source)) return toInlineFile(source, context);
+  if (!URL.canParse(source)) throw createRejection('an invalid URL', path);
+  const url = new URL(source);
+  if (!vendor.canFetch(url)) throw createRejection(`files at ${url.protocol}// URLs (send the data inline)`, path);
   return { type: 'file', mediaType: getMediaType(url.pathname, context.fallbackType), data: { type: 'url', url } };
 }
 
-/** Text that is no file to the vendor is sent as text. */
-function toInlineFile(address: string, { path, vendor, title }: FileContext): Part {
-  const data = readDataUrl(address);
-  if (data === undefined) throw createRejection('a data: address without data', path);
+/** Converts a data URL. A text file of a type that the vendor does not accept becomes text. */
+function toInlineFile(dataUrl: string, { path, vendor, title }: FileContext): Part {
+  const data = readDataUrl(dataUrl);
+  if (data === undefined) throw createRejection('a data: URL without data', path);
   const { mediaType, base64 } = data;
   if (vendor.acceptsFile(mediaType)) return { type: 'file', mediaType, data: { type: 'data', data: base64 } };
   const text = decodeInlineText(data);
@@ -118,7 +120,7 @@ function getMediaType(name: unknown, fallbackType: string): string {
   return typesByExtension.get(extension) ?? fallbackType;
 }
 
-/** `cache_control` as the Converse API has it: a point behind the part up to which the prompt is cached. */
+/** Converts `cache_control` to a cache point of the Converse API, which ends the cached prompt after this part. */
 function toCachePoint({ cache_control: cacheControl }: ContentPart, vendor: Vendor) {
   if (!isJsonObject(cacheControl) || !vendor.hasCachePoints) return {};
   const ttl = typeof cacheControl.ttl === 'string' ? { ttl: cacheControl.ttl } : {};

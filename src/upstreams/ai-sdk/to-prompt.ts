@@ -23,9 +23,9 @@ const noOutputText = '(The tool gave no output.)';
 type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
 
 /**
- * A conversation as the packages take it: system messages first, then user and assistant in turns, every call with its
- * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are sent as text.
- * Throws UpstreamFault 400 for content that the vendor does not have.
+ * Converts a conversation to the prompt of the packages. System messages are first, then the turns of user and assistant. A result
+ * follows each call. Calls are sent as text if the request allows no calls and the vendor then does not accept them.
+ * Throws `UpstreamError` 400 for content that the vendor does not support.
  */
 export function toPrompt(messages: readonly Message[], vendor: Vendor, canCall: boolean): LanguageModelV4Prompt {
   const turns = new Turns(vendor, canCall || vendor.acceptsCallsWithoutTools);
@@ -45,7 +45,7 @@ class Turns {
   constructor(vendor: Vendor, hasCalls: boolean) {
     this.#vendor = vendor;
     this.#hasCalls = hasCalls;
-    this.#calls = new PendingCalls(vendor.callId);
+    this.#calls = new PendingCalls(vendor.callIdPattern);
   }
 
   add(message: Message, path: string): void {
@@ -97,7 +97,7 @@ class Turns {
     return { type: 'tool-call', toolCallId: pendingCall.id, toolName: name, input, ...fromExtraContent(source, this.#vendor) };
   }
 
-  /** A result that no call waits for is sent as text. */
+  /** Adds a tool result. A result without a call is sent as text. */
   #addResult(message: Message, path: string): void {
     const parts = toParts(message.content, path, this.#vendor);
     const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
@@ -132,13 +132,13 @@ class Turns {
   }
 }
 
-/** Signed is the whole of the text, which its last part stands for. */
+/** Adds the signature, which covers all parts, to the last part. */
 function addSignature(texts: LanguageModelV4TextPart[], message: Message, vendor: Vendor): LanguageModelV4TextPart[] {
   const last = texts.at(-1);
   return last === undefined ? [] : [...texts.slice(0, -1), { ...last, ...fromExtraContent(message, vendor) }];
 }
 
-/** What is said of the last part of a result holds for the whole: that the prompt may be cached up to it. */
+/** Returns the cache options of the last part. They apply to the complete result. */
 function getCacheOptions(parts: readonly Part[]): Pick<Part, 'providerOptions'> {
   const options = parts.at(-1)?.providerOptions;
   return options === undefined ? {} : { providerOptions: options };
@@ -150,7 +150,7 @@ function toOutput(resultParts: Part[], vendor: Vendor): LanguageModelV4ToolResul
   return { type: 'content', value: parts };
 }
 
-/** Whether a file can go along with a result: nothing is fetched for it. */
+/** Returns whether a tool result can contain the file. A URL cannot be part of it, because the vendor would fetch the file. */
 function isInline({ data }: LanguageModelV4FilePart, { acceptsToolFiles }: Vendor): boolean {
   return acceptsToolFiles && data.type === 'data';
 }

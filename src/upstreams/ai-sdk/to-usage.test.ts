@@ -12,28 +12,31 @@ describe('toFinishReason', () => {
     ['content-filter', 'SAFETY', 'content_filter', 'content_filter'],
     ['other', 'IMAGE_PROHIBITED_CONTENT', 'content_filter', 'content_filter'],
     ['other', 'model_context_window_exceeded', 'length', 'length'],
-    ['other', 'A_REASON_TO_COME', 'stop', 'tool_calls'],
-  ] as [Unified, string, string, string][])('tells %s (%s) as %s, and with calls as %s', (unified, raw, without, withCalls) => {
-    expect([toFinishReason({ unified, raw }, false), toFinishReason({ unified, raw }, true)]).toEqual([without, withCalls]);
-  });
+    ['other', 'A_NEW_REASON', 'stop', 'tool_calls'],
+  ] as [Unified, string, string, string][])(
+    'converts %s (%s) to %s, and with calls to %s',
+    (unified, raw, without, withCalls) => {
+      expect([toFinishReason({ unified, raw }, false), toFinishReason({ unified, raw }, true)]).toEqual([without, withCalls]);
+    },
+  );
 
   it.each([
-    ['interrupted', undefined, /before the end/],
-    ['other', undefined, /before the end/],
+    ['interrupted', undefined, /before it was complete/],
+    ['other', undefined, /before it was complete/],
     ['error', 'MALFORMED_FUNCTION_CALL', /MALFORMED_FUNCTION_CALL/],
     ['other', 'malformed_tool_use', /malformed_tool_use/],
     ['other', 'UNEXPECTED_TOOL_CALL', /UNEXPECTED_TOOL_CALL/],
     ['error', 'error', /error/],
-  ] as [Unified, string | undefined, RegExp][])('takes %s (%s) for no end', (unified, raw, message) => {
+  ] as [Unified, string | undefined, RegExp][])('throws for %s (%s)', (unified, raw, message) => {
     expect(() => toFinishReason({ unified, raw }, false)).toThrow(message);
   });
 });
 
 describe('toUsage', () => {
-  const none = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
-  const nothing = { total: undefined, text: undefined, reasoning: undefined };
+  const noInput = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+  const noOutput = { total: undefined, text: undefined, reasoning: undefined };
 
-  it('tells cached and thought tokens as part of the whole', () => {
+  it('counts cached and reasoning tokens as part of the totals', () => {
     const inputTokens = { total: 170, noCache: 20, cacheRead: 100, cacheWrite: 50 };
     expect(toUsage({ inputTokens, outputTokens: { total: 74, text: 30, reasoning: 44 } })).toEqual({
       prompt_tokens: 170,
@@ -44,26 +47,33 @@ describe('toUsage', () => {
     });
   });
 
-  it('reads the cache writes of an hour from the split of Bedrock', () => {
+  it('reads the tokens cached for an hour from the details of Bedrock', () => {
     const inputTokens = { total: 170, noCache: 20, cacheRead: 100, cacheWrite: 50 };
-    const outputTokens = { ...nothing, total: 1 };
+    const outputTokens = { ...noOutput, total: 1 };
     const usage = (cacheDetails: unknown) =>
       toUsage({ inputTokens, outputTokens, raw: { cacheDetails } as never })?.prompt_tokens_details;
-    const split = [
+    const details = [
       { ttl: '5m', inputTokens: 20 },
       { ttl: '1h', inputTokens: 30 },
     ];
-    expect(usage(split)).toEqual({ cached_tokens: 100, cache_write_tokens: 50, cache_write_1h_tokens: 30 });
-    for (const other of [undefined, null, 'x', [null, { ttl: '1h' }], [{ ttl: '1h', inputTokens: -3 }], split.slice(0, 1)])
-      expect(usage(other)).toEqual({ cached_tokens: 100, cache_write_tokens: 50 });
+    expect(usage(details)).toEqual({ cached_tokens: 100, cache_write_tokens: 50, cache_write_1h_tokens: 30 });
+    for (const withoutHour of [
+      undefined,
+      null,
+      'x',
+      [null, { ttl: '1h' }],
+      [{ ttl: '1h', inputTokens: -3 }],
+      details.slice(0, 1),
+    ])
+      expect(usage(withoutHour)).toEqual({ cached_tokens: 100, cache_write_tokens: 50 });
   });
 
-  it('says nothing of what the vendor does not tell', () => {
-    expect(toUsage({ inputTokens: { ...none, total: 4 }, outputTokens: nothing })).toEqual({
+  it('omits counts that the vendor does not report', () => {
+    expect(toUsage({ inputTokens: { ...noInput, total: 4 }, outputTokens: noOutput })).toEqual({
       prompt_tokens: 4,
       completion_tokens: 0,
       total_tokens: 4,
     });
-    expect(toUsage({ inputTokens: none, outputTokens: nothing })).toBeUndefined();
+    expect(toUsage({ inputTokens: noInput, outputTokens: noOutput })).toBeUndefined();
   });
 });

@@ -3,20 +3,20 @@ import { HttpError } from '#base/http/client.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toVendorError } from './to-vendor-error.ts';
 
-const named = (name: string, fields: object = {}, message = 'said'): Error =>
+const createError = (name: string, fields: object = {}, message = 'text'): Error =>
   Object.assign(new Error(message), { name, ...fields });
-const callError = (fields: object): Error => named('AI_APICallError', fields, 'the words of the package');
+const createCallError = (fields: object): Error => createError('AI_APICallError', fields, 'message of the package');
 
-function faultOf(thrown: unknown, secrets: readonly string[] = []): UpstreamError {
-  const fault = toVendorError(thrown, secrets);
-  if (!(fault instanceof UpstreamError)) throw new Error('is no fault of an upstream');
-  return fault;
+function convert(cause: unknown, secrets: readonly string[] = []): UpstreamError {
+  const error = toVendorError(cause, secrets);
+  if (!(error instanceof UpstreamError)) throw new Error('toVendorError did not return an UpstreamError');
+  return error;
 }
 
-describe('toError', () => {
-  it('keeps a fault that is one already, wherever it stands', () => {
-    const fault = new UpstreamError('refused', 'x', { status: 400 });
-    expect([toVendorError(fault, []), toVendorError(named('Error', { cause: fault }), [])]).toEqual([fault, fault]);
+describe('toVendorError', () => {
+  it('returns an UpstreamError unchanged, also from the causes', () => {
+    const error = new UpstreamError('refused', 'x', { status: 400 });
+    expect([toVendorError(error, []), toVendorError(createError('Error', { cause: error }), [])]).toEqual([error, error]);
   });
 
   it.each([
@@ -26,38 +26,38 @@ describe('toError', () => {
     ['first_byte_timeout', 'timeout'],
     ['idle_timeout', 'broken'],
     ['too_large', 'broken'],
-  ] as const)('tells %s on the wire as %s, however deep it is wrapped', (kind, told) => {
-    expect(faultOf(callError({ cause: new HttpError(kind, 'x') })).kind).toBe(told);
+  ] as const)('converts an HTTP error %s among the causes to %s', (kind, expected) => {
+    expect(convert(createCallError({ cause: new HttpError(kind, 'x') })).kind).toBe(expected);
   });
 
-  it('tells a connection that closed behind the head as broken', () => {
-    expect(faultOf(callError({ statusCode: 200, cause: new HttpError('closed', 'x') })).kind).toBe('broken');
+  it('reports a connection that closed after the response headers as broken', () => {
+    expect(convert(createCallError({ statusCode: 200, cause: new HttpError('closed', 'x') })).kind).toBe('broken');
   });
 
-  it('says what the upstream said, and never what its package did', () => {
-    expect(faultOf(callError({ statusCode: 500, responseBody: '' })).message).toBe('The upstream answered 500.');
-    expect(faultOf(callError({ statusCode: 502, responseBody: '<html>' })).message).toBe('The upstream answered 502.');
-    expect(faultOf(callError({ statusCode: 500 })).message).toBe('The upstream answered 500.');
-    expect(faultOf(callError({ statusCode: 400, responseBody: '{"error":{"message":"no","code":"c"}}' }))).toMatchObject({
+  it('uses the message of the upstream and never that of the package', () => {
+    expect(convert(createCallError({ statusCode: 500, responseBody: '' })).message).toBe('The upstream answered 500.');
+    expect(convert(createCallError({ statusCode: 502, responseBody: '<html>' })).message).toBe('The upstream answered 502.');
+    expect(convert(createCallError({ statusCode: 500 })).message).toBe('The upstream answered 500.');
+    expect(convert(createCallError({ statusCode: 400, responseBody: '{"error":{"message":"no","code":"c"}}' }))).toMatchObject({
       ...{ kind: 'refused', status: 400, message: 'no', code: 'c' },
     });
   });
 
-  it('takes what a package finds in the request for a mistake of the caller', () => {
-    expect(faultOf(named('AI_UnsupportedFunctionalityError', { functionality: 'system messages' }))).toMatchObject({
+  it('reports a request error that the package found as status 400', () => {
+    expect(convert(createError('AI_UnsupportedFunctionalityError', { functionality: 'system messages' }))).toMatchObject({
       ...{ kind: 'refused', status: 400, message: 'The upstream of this model does not accept this: system messages.' },
     });
   });
 
-  it('keeps the cause of what nobody foresaw, but none that quotes what was said', () => {
-    const own = new TypeError('x is not a function');
-    expect(faultOf(own)).toMatchObject({ kind: 'broken', cause: own });
-    expect(faultOf(named('AI_TypeValidationError', { value: { text: 'private' } })).cause).toBeUndefined();
-    expect(faultOf(callError({ statusCode: 400, requestBodyValues: 'private' })).cause).toBeUndefined();
+  it('keeps the cause of an unexpected error, except for package errors, which quote the conversation', () => {
+    const cause = new TypeError('x is not a function');
+    expect(convert(cause)).toMatchObject({ kind: 'broken', cause });
+    expect(convert(createError('AI_TypeValidationError', { value: { text: 'private' } })).cause).toBeUndefined();
+    expect(convert(createCallError({ statusCode: 400, requestBodyValues: 'private' })).cause).toBeUndefined();
   });
 
-  it('shows no secret', () => {
-    const fault = faultOf(callError({ statusCode: 429, responseBody: '{"message":"key abc of abc"}' }), ['abc']);
-    expect([fault.message, fault.status]).toEqual(['key *** of ***', 429]);
+  it('masks secrets', () => {
+    const error = convert(createCallError({ statusCode: 429, responseBody: '{"message":"key abc of abc"}' }), ['abc']);
+    expect([error.message, error.status]).toEqual(['key *** of ***', 429]);
   });
 });

@@ -8,23 +8,23 @@ import { toUpstreamError } from '../to-upstream-error.ts';
 const maxCauses = 8;
 const badRequest = 400;
 const unauthorized = 401;
-/** Faults that the packages find in the request before it is sent. */
+/** Names of errors that the packages throw for a request before sending it. */
 const localRejections: ReadonlySet<unknown> = new Set([
   'AI_UnsupportedFunctionalityError',
   'AI_InvalidArgumentError',
   'AI_InvalidPromptError',
   'AI_TooManyEmbeddingValuesForCallError',
 ]);
-/** Of a call that was answered; without a body its words are the package's own. */
+/** Name of the package error for a failed call. Without a response body, its message is written by the package. */
 const callError = 'AI_APICallError';
-/** How packages say that the environment has no credentials. */
+/** Messages of the packages if the environment has no credentials. */
 const noCredentials = /default credentials|project id|SigV4 authentication requires/i;
-/** Faults of what is configured: no key, no region, no project. */
+/** Names of errors for a missing key, region, or project. */
 const configurationErrors: ReadonlySet<unknown> = new Set(['AI_LoadAPIKeyError', 'AI_LoadSettingError']);
 
 /**
- * What a vendor's package threw, as a fault of the upstream. It keeps none of the package's own errors, which hold whole
- * requests, and shows no `secrets`.
+ * Converts an error that a vendor's package threw. Drops the package's own errors, because they contain the complete request, and
+ * masks `secrets`.
  */
 export function toVendorError(cause: unknown, secrets: readonly string[]): unknown {
   const error = convert(cause);
@@ -37,23 +37,23 @@ function convert(error: unknown): unknown {
   if (upstreamError !== undefined) return upstreamError;
   const rejected = chain.find((item) => getStatus(item) >= badRequest);
   if (rejected !== undefined) return toRejection(rejected);
-  const broken = chain.find((item) => item instanceof HttpError);
-  if (broken !== undefined) return fromHttpError(broken, chain);
+  const httpError = chain.find((item) => item instanceof HttpError);
+  if (httpError !== undefined) return fromHttpError(httpError, chain);
   const event = chain.map(({ value }) => value).find(isErrorEvent);
   if (event !== undefined)
     return new UpstreamError('refused', getMessage(event) ?? 'The upstream sent an error.', { code: getCode(event, {}) });
   const [first] = chain;
   if (localRejections.has(first?.name)) return toLocalRejection(first);
   if (configurationErrors.has(first?.name) || noCredentials.test(String(first?.message)))
-    return new UpstreamError('broken', 'Its key, region or project is not configured.');
+    return new UpstreamError('broken', 'Its key, region, or project is not configured.');
   return new UpstreamError(
     'broken',
-    'The upstream sent what is not of its dialect.',
+    'The upstream sent a reply in an unknown format.',
     isPackageError(first) ? {} : { cause: error },
   );
 }
 
-/** The packages' own errors quote what was sent and received. */
+/** Returns whether the error is from a package. Package errors quote the request and the reply. */
 function isPackageError(error: ErrorObject | undefined): boolean {
   return String(error?.name).startsWith('AI_');
 }
@@ -69,20 +69,20 @@ function listCauses(error: unknown): ErrorObject[] {
   return chain;
 }
 
-/** An event in the middle of a stream that its package did not know as one. */
+/** Returns whether the value is an error event in a stream. The packages do not recognize all of them. */
 function isErrorEvent(value: unknown): value is JsonObject {
   return isJsonObject(value) && value.object === 'error';
 }
 
-/** Of the packages' own errors, and of errors inside a stream. */
+/** Returns the status of a package error or of an error in a stream. Returns 0 for other errors. */
 function getStatus({ statusCode }: ErrorObject): number {
   return typeof statusCode === 'number' ? statusCode : 0;
 }
 
-/** Nothing came if the connection closed before the head. */
+/** Converts an HTTP error. A connection that closes before the response headers counts as unreachable. */
 function fromHttpError(error: ErrorObject & HttpError, chain: readonly ErrorObject[]): unknown {
-  const hadHead = chain.some((item) => getStatus(item) > 0);
-  if (error.kind === 'closed' && !hadHead)
+  const hasHeaders = chain.some((item) => getStatus(item) > 0);
+  if (error.kind === 'closed' && !hasHeaders)
     return new UpstreamError('unreachable', 'The upstream closed the connection without an answer.', { cause: error });
   return toUpstreamError(error);
 }
@@ -109,7 +109,7 @@ function toRejection(rejected: ErrorObject): UpstreamError {
   return new UpstreamError('refused', message ?? `The upstream answered ${status}.`, details);
 }
 
-/** What the upstream said: a body, or an error inside a stream. Google wraps a body in a list if a stream was asked for. */
+/** Returns the body of the error response, or the error in a stream. Google wraps the body in a list for a streaming request. */
 function getBody({ name, responseBody, data, message, type }: ErrorObject): JsonObject {
   if (typeof responseBody !== 'string') return name === callError ? {} : { type, ...toObject(data), message };
   const value = tryParseJson(responseBody);
@@ -130,18 +130,18 @@ function getMessage({ message, Message: awsMessage, detail }: JsonObject): strin
   return messages.length === 0 ? undefined : messages.join('; ');
 }
 
-/** The vendor's own word for what went wrong. */
+/** Returns the vendor's error code, which has a different location for each vendor. */
 function getCode({ code, status, type }: JsonObject, headers: Readonly<Record<string, string>>): string | null {
   const awsType = headers['x-amzn-errortype']?.split(':')[0];
   return [code, status, awsType, type].find(isNonEmptyText) ?? null;
 }
 
-/** Google answers 400 to a key it does not know. */
+/** Returns whether Google rejected the key. Google answers an invalid key with 400. */
 function isBadKey({ details }: JsonObject): boolean {
   return Array.isArray(details) && details.some((detail) => isJsonObject(detail) && detail.reason === 'API_KEY_INVALID');
 }
 
-/** Google says in the error how long to wait, such as `34.07s`. */
+/** Returns the seconds of Google's `retryDelay`, such as `34.07s`, rounded up. */
 function getRetryDelay({ details }: JsonObject): number | undefined {
   for (const detail of Array.isArray(details) ? details.filter(isJsonObject) : []) {
     const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s$/.exec(String(detail.retryDelay)) ?? [];

@@ -28,7 +28,7 @@ describe('listUnsupportedFields', () => {
   });
 });
 
-/** Replies to each request with events that one read of the connection brings. */
+/** Answers each request with events that arrive in one read of the connection. */
 class EventClient implements HttpClient, Exchange {
   readonly #events: string;
 
@@ -52,10 +52,10 @@ class EventClient implements HttpClient, Exchange {
   close(): void {}
 }
 
-/** Calls Gemini. Returns its frames by the turns of the event loop, or the error. */
+/** Calls Gemini. Returns the number of frames in each turn of the event loop, and the error. */
 async function readByTurns(events: string) {
-  const place = { protocol: 'gemini', endpoint: new URL('http://u.test/v1'), key: new Secret('k') };
-  const upstream = { ...place, id: 'u', model: 'gemini', headers: {}, timeouts: {} };
+  const settings = { protocol: 'gemini', endpoint: new URL('http://u.test/v1'), key: new Secret('k') };
+  const upstream = { ...settings, id: 'u', model: 'gemini', headers: {}, timeouts: {} };
   const protocol = createVendorProtocol('gemini', { http: new EventClient(events), clock: { epochMs: () => 0 } });
   const turns = [0];
   const nextTurn = (): void => {
@@ -67,11 +67,11 @@ async function readByTurns(events: string) {
   const frame = (): void => {
     turns[turns.length - 1] = (turns.at(-1) ?? 0) + 1;
   };
-  const ask = { upstream, request: { messages }, headers: {} } as unknown as Attempt;
-  protocol.chat(ask, { frame, end: () => resolve(undefined), fail: resolve });
-  const fault = await promise;
+  const attempt = { upstream, request: { messages }, headers: {} } as unknown as Attempt;
+  protocol.chat(attempt, { frame, end: () => resolve(undefined), fail: resolve });
+  const error = await promise;
   clearImmediate(timer);
-  return { fault, turns, frames: turns.reduce((sum, count) => sum + count) };
+  return { error, turns, frames: turns.reduce((sum, count) => sum + count) };
 }
 
 const toEvent = (candidate: object): string => `data: ${JSON.stringify({ candidates: [{ index: 0, ...candidate }] })}\n\n`;
@@ -80,10 +80,10 @@ const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw0=' } };
 describe('createVendorProtocol', () => {
   it('reads at most 64 parts in one turn of the event loop', async () => {
     const end = toEvent({ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP' });
-    const { fault, turns, frames } = await readByTurns(
+    const { error, turns, frames } = await readByTurns(
       toEvent({ content: { role: 'model', parts: [image] } }).repeat(2_000) + end,
     );
-    expect(fault).toBeUndefined();
+    expect(error).toBeUndefined();
     expect(frames).toBeGreaterThanOrEqual(2_000);
     expect(Math.max(...turns)).toBeLessThanOrEqual(64);
   });
@@ -95,34 +95,34 @@ describe('createVendorProtocol', () => {
     ['nested', '[', ']'],
   ])('rejects an event with 100,000 invalid parts %s', async (_, part, end) => {
     const [start, rest] = ['data: {"candidates":[{"content":{"parts":[', `"x"]}}]}\n\n`];
-    const { fault } = await readByTurns(`${start}${part.repeat(100_000)}${end.repeat(100_000)}${rest}`);
-    expect(fault).toMatchObject({ kind: 'broken', message: expect.stringContaining('too many items') });
+    const { error } = await readByTurns(`${start}${part.repeat(100_000)}${end.repeat(100_000)}${rest}`);
+    expect(error).toMatchObject({ kind: 'broken', message: expect.stringContaining('too many items') });
   });
 
   it('accepts an event with 1,000 parts after other events, and arguments with 100,000 items', async () => {
-    const args = { list: Array.from({ length: 100_000 }, (_, nth) => nth), text: '[{",'.repeat(10_000) };
-    const call = { content: { role: 'model', parts: [{ functionCall: { name: 'look', args } }] } };
+    const args = { list: Array.from({ length: 100_000 }, (_, index) => index), text: '[{",'.repeat(10_000) };
+    const call = { content: { role: 'model', parts: [{ functionCall: { name: 'search', args } }] } };
     const many = toEvent({ content: { role: 'model', parts: Array(1_000).fill(image) } });
     const end = toEvent({ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP' });
-    const { fault, frames } = await readByTurns(many.repeat(3) + toEvent(call) + end);
-    expect(fault).toBeUndefined();
+    const { error, frames } = await readByTurns(many.repeat(3) + toEvent(call) + end);
+    expect(error).toBeUndefined();
     expect(frames).toBeGreaterThanOrEqual(3_000);
   });
 });
 
-it('what a dialect has nothing for is noted, whether its package leaves it out or we do', async () => {
+it('createVendorProtocol reports unsupported fields, whether the package or Parley drops them', async () => {
   await using upstream = await startScriptedUpstream(recorded('bedrock', 'text'));
   const http = new LeanClient();
   onTestFinished(() => http.close());
-  const lost: string[] = [];
-  const noteLost = ({ id }: Upstream, what: string): number => lost.push(`${id} ${what}`);
-  const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, onUnsupported: noteLost });
-  const { key, endpoint, ...others } = createUpstream('bedrock', upstream.url);
-  const nothing = { apiVersion: undefined, headers: {}, weight: 1, tier: 0 };
+  const reports: string[] = [];
+  const onUnsupported = ({ id }: Upstream, feature: string): number => reports.push(`${id} ${feature}`);
+  const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, onUnsupported });
+  const { key, endpoint, ...settings } = createUpstream('bedrock', upstream.url);
+  const defaults = { apiVersion: undefined, headers: {}, weight: 1, tier: 0 };
   const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
-  const asked = {
-    ...nothing,
-    ...others,
+  const bedrock = {
+    ...defaults,
+    ...settings,
     id: 'm',
     revision: 'm',
     protocol: 'bedrock' as const,
@@ -131,7 +131,7 @@ it('what a dialect has nothing for is noted, whether its package leaves it out o
     timeouts,
   };
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }], seed: 7, user: 'u' };
-  const ask = { upstream: { ...asked, region: 'r' }, request, headers: {} };
-  for await (const _frame of toAsyncIterable((sink: UpstreamSink) => chat(ask, sink)));
-  expect(lost).toEqual(['m user', 'm seed']);
+  const attempt = { upstream: { ...bedrock, region: 'r' }, request, headers: {} };
+  for await (const _frame of toAsyncIterable((sink: UpstreamSink) => chat(attempt, sink)));
+  expect(reports).toEqual(['m user', 'm seed']);
 });

@@ -18,18 +18,19 @@ import type { Vendor } from './vendor.ts';
 import { type VendorName, vendors } from './vendors.ts';
 
 export interface VendorDeps extends ProviderDeps {
-  /** Called with each part of a request that its upstream's dialect has nothing for. */
-  readonly onUnsupported?: (upstream: Upstream, what: string) => void;
+  /** Called for each request field or feature that the upstream does not support. */
+  readonly onUnsupported?: (upstream: Upstream, feature: string) => void;
 }
 
 /**
- * Upstreams of a vendor with a dialect of its own, spoken by the vendor's package of the AI SDK, which is loaded with the first
- * call. Asked for a stream always; tried once. A Claude behind Vertex needs none of them: it speaks the Messages dialect.
+ * Creates the protocol of a vendor whose API is called with the vendor's package of the AI SDK. The package is loaded with the
+ * first call. Chat requests are always streamed, and no request is retried. Claude on Vertex does not use the package, because it
+ * supports the Messages dialect.
  */
 export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatProtocol {
   const vendor = vendors[name];
   const providers = new Providers(vendor, deps);
-  const withProvider = async <Result>(upstream: Upstream, signal: AbortSignal, work: Work<Result>): Promise<Result> => {
+  const withProvider = async <Result>(upstream: Upstream, signal: AbortSignal, work: ProviderCall<Result>): Promise<Result> => {
     let listSecrets = (): readonly string[] => [];
     const convertError = (error: unknown): unknown => (signal.aborted ? signal.reason : toVendorError(error, listSecrets()));
     const run = async (): Promise<Result> => {
@@ -64,7 +65,7 @@ export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatPr
   };
 }
 
-type Work<Result> = (provider: OpenProvider['provider'], convertError: (error: unknown) => unknown) => Promise<Result>;
+type ProviderCall<Result> = (provider: OpenProvider['provider'], convertError: (error: unknown) => unknown) => Promise<Result>;
 
 interface OpenOptions {
   readonly attempt: Attempt;
@@ -74,15 +75,15 @@ interface OpenOptions {
   readonly convertError: (error: unknown) => unknown;
 }
 
-/** Asks, and gives the reply once its head is there. */
+/** Sends the request. Returns the frames of the reply when the response headers have arrived. */
 async function openReply(
   vendor: Vendor,
   { attempt, signal, deps, provider, convertError }: OpenOptions,
 ): Promise<AsyncIterable<Frame>> {
   const { upstream, request, headers } = attempt;
   const { model } = upstream;
-  const onUnsupported = (what: string, field: string): void => {
-    deps.onUnsupported?.(upstream, what);
+  const onUnsupported = (feature: string, field: string): void => {
+    deps.onUnsupported?.(upstream, feature);
     attempt.onIgnored?.([field]);
   };
   const options = toCallOptions(request, vendor, model);
@@ -94,7 +95,7 @@ async function openReply(
   return readParts(stream, { reader, convertError, onUnsupported });
 }
 
-/** The providers of upstreams, opened once each; one that cannot be opened is tried anew. */
+/** Opens one provider per upstream. If that fails, the next call tries again. */
 class Providers {
   readonly #vendor: Vendor;
   readonly #deps: VendorDeps;
@@ -117,9 +118,12 @@ class Providers {
 
 const maxConcurrentBatches = 8;
 
-type Embedded = Awaited<ReturnType<EmbeddingModelV4['doEmbed']>>;
+type EmbedResult = Awaited<ReturnType<EmbeddingModelV4['doEmbed']>>;
 
-/** Answers an embeddings request of OpenAI's API, in as many calls as the vendor needs. Throws UpstreamFault 400 for tokens: vendors count in their own. */
+/**
+ * Returns the reply to an embeddings request of OpenAI's API. Sends as many calls as the vendor's batch limit requires. Throws
+ * `UpstreamError` 400 for token input, because each vendor has a different tokenizer.
+ */
 async function embedTexts(
   model: EmbeddingModelV4,
   { request, upstream, headers }: Attempt<EmbeddingsRequest>,
@@ -129,7 +133,7 @@ async function embedTexts(
   const maxPerCall = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
   const batches = toBatches(toTexts(request.input), Math.max(1, maxPerCall));
   const options = { headers: { ...headers }, abortSignal: signal, ...toDimensionOptions(upstream.model, dimensions) };
-  const replies: Embedded[] = [];
+  const replies: EmbedResult[] = [];
   for (let from = 0; from < batches.length; from += maxConcurrentBatches) {
     const batchGroup = batches.slice(from, from + maxConcurrentBatches);
     replies.push(...(await Promise.all(batchGroup.map((values) => model.doEmbed({ ...options, values })))));
@@ -145,7 +149,7 @@ async function embedTexts(
   };
 }
 
-/** How long each vector shall be; the models of Bedrock each have a name of their own for it. */
+/** Returns the options for the vector length. Bedrock's models use different names for it. */
 function toDimensionOptions(model: string, dimensions: number | undefined) {
   if (dimensions === undefined) return {};
   const name = model.includes('cohere.')
@@ -159,7 +163,7 @@ function toDimensionOptions(model: string, dimensions: number | undefined) {
 function toTexts(input: EmbeddingsRequest['input']): string[] {
   if (typeof input === 'string') return [input];
   if (typeof input[0] === 'string') return input as string[];
-  const message = 'The upstream of this model takes text, no tokens.';
+  const message = 'The upstream of this model accepts text, not tokens.';
   throw new UpstreamError('refused', message, { status: 400, param: 'input' });
 }
 
@@ -169,15 +173,15 @@ function toBatches(texts: readonly string[], maxPerBatch: number): string[][] {
   return batches;
 }
 
-/** Nothing if the vendor reports no counts. */
-function toUsage(replies: readonly Embedded[]): JsonObject {
+/** Returns the usage. Returns an empty object if a reply has no token count. */
+function toUsage(replies: readonly EmbedResult[]): JsonObject {
   const counts = replies.map(({ usage }) => usage?.tokens);
   if (!counts.every((count) => typeof count === 'number' && Number.isFinite(count))) return {};
   const tokens = counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
   return { usage: { prompt_tokens: tokens, total_tokens: tokens } };
 }
 
-/** Fields that every vendor is sent, and those that Parley itself acts on. */
+/** Fields that every vendor supports, and fields that Parley handles itself. */
 const commonFields: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'n', 'addons', 'custom_fields'],
   ...['tools', 'tool_choice', 'functions', 'function_call'],
@@ -185,7 +189,7 @@ const commonFields: ReadonlySet<string> = new Set([
   ...['presence_penalty', 'frequency_penalty', 'response_format', 'reasoning_effort'],
 ]);
 
-/** The fields of a request that its vendor has nothing for. What single models of it do not take, its package reports. */
+/** Returns the request fields that the vendor does not support. The package reports fields that only some models do not support. */
 export function listUnsupportedFields(request: ChatRequest, { fields }: Pick<Vendor, 'fields'>): string[] {
   const isUnsupported = ([field, value]: [string, unknown]): boolean =>
     (value ?? null) !== null && !commonFields.has(field) && !fields.includes(field);
@@ -199,13 +203,13 @@ const maxPartsPerTurn = 64;
 
 interface ReadPartsDeps {
   readonly reader: PartReader;
-  /** What goes to the caller of what was thrown. */
+  /** Called with each error. Returns the error to throw. */
   readonly convertError: (error: unknown) => unknown;
-  /** Called with each part of the request that the package left out, in words and as the field of the request. */
-  readonly onUnsupported: (what: string, field: string) => void;
+  /** Called for each feature of the request that the package dropped. `field` is the request field. */
+  readonly onUnsupported: (feature: string, field: string) => void;
 }
 
-/** The parts of a reply as frames. A stream that closes without an end, or has an error, is a fault. Leaving early closes it. */
+/** Yields the parts of a reply as frames. Throws if the stream contains an error or closes early. A `return` cancels the stream. */
 async function* readParts(
   parts: ReadableStream<LanguageModelV4StreamPart>,
   { reader, convertError, onUnsupported }: ReadPartsDeps,
@@ -229,7 +233,10 @@ async function* readParts(
   if (!reader.hasEnded) throw new UpstreamError('broken', 'The upstream ended its reply before it was complete.');
 }
 
-/** The same parts. Those that have arrived are read in microtasks alone, so a flood of them would hold the event loop. */
+/**
+ * Yields the parts and starts a new turn of the event loop after every `maxPartsPerTurn` parts. Buffered parts are read in
+ * microtasks, so a large number of them would block the event loop.
+ */
 async function* yieldTurns<Part>(parts: AsyncIterable<Part>): AsyncIterable<Part> {
   let count = 0;
   for await (const part of parts) {
@@ -239,14 +246,14 @@ async function* yieldTurns<Part>(parts: AsyncIterable<Part>): AsyncIterable<Part
   }
 }
 
-/** The fields of a request whose names are others in the packages than in camel case. */
+/** Request fields by their names in the packages, if that name is not the field in camel case. */
 const renamedFields: ReadonlyMap<unknown, string> = new Map([
   ['stopSequences', 'stop'],
   ['maxOutputTokens', 'max_tokens'],
   ['reasoning', 'reasoning_effort'],
 ]);
 
-/** The field of the request that a warning is about. */
+/** Returns the request field that a warning is about. */
 function toField(warning: unknown): string {
   const { feature, setting } = isJsonObject(warning) ? warning : {};
   const name = [feature, setting].find((candidate) => typeof candidate === 'string') ?? '';

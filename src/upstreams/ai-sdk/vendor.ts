@@ -5,29 +5,29 @@ import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import type { AccountToken } from '../account-token.ts';
 
-/** A vendor with a package of the AI SDK: how the package is opened, and what it leaves to us. */
+/** A vendor that is called with its package of the AI SDK, and the details that the package does not handle. */
 export interface Vendor {
   readonly name: ProtocolName;
   /** Key of the package's options and metadata. */
   readonly namespace: string;
-  /** Request fields that only this vendor has. Others are reported as unsupported. */
+  /** Request fields that this vendor supports in addition to the common ones. Further fields are reported as unsupported. */
   readonly fields: readonly string[];
-  /** Whether the vendor accepts files of a media type as data. */
+  /** Returns whether the vendor accepts inline files of a media type. */
   acceptsFile(mediaType: string): boolean;
-  /** Whether the vendor fetches files from an address. */
-  fetches(url: URL): boolean;
+  /** Returns whether the vendor fetches files from a URL. */
+  canFetch(url: URL): boolean;
   /** Whether a tool result can contain files. */
   readonly acceptsToolFiles: boolean;
-  /** Whether a file can be named by the ID that the vendor gave it. */
+  /** Whether a message can reference a file by the vendor's file ID. */
   readonly acceptsFileIds: boolean;
   /** Whether a part can mark the end of a cached prompt. */
   readonly hasCachePoints: boolean;
   /** Whether a conversation can have calls and results if the request has no tools. */
   readonly acceptsCallsWithoutTools: boolean;
-  /** Form in which reasoning returns to the model: signed blocks, plain text, or a signature next to calls and text. */
-  readonly thoughts: 'signed' | 'plain' | 'signature';
+  /** Format of the reasoning that is sent back to the model: signed blocks, plain text, or a signature of calls and text. */
+  readonly reasoningFormat: 'signed' | 'plain' | 'signature';
   /** Pattern of call IDs. */
-  readonly callId: RegExp;
+  readonly callIdPattern: RegExp;
   /** Loads the package and creates the models of one upstream. */
   open(settings: ProviderSettings): Promise<Provider>;
   /** Returns the fields of this vendor under the names of its package. */

@@ -23,7 +23,7 @@ afterAll(async () => {
   await scripted.close();
 });
 
-function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): Attempt {
+function createAttempt(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): Attempt {
   const upstream: Upstream = {
     id: 'u',
     revision: 'u',
@@ -47,16 +47,16 @@ function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): 
   };
 }
 
-async function framesOf(ask: Attempt): Promise<RawFrame[]> {
+async function readFrames(attempt: Attempt): Promise<RawFrame[]> {
   const frames: RawFrame[] = [];
-  for await (const frame of toAsyncIterable<RawFrame>((sink) => protocol.chat(ask, sink))) frames.push(frame);
+  for await (const frame of toAsyncIterable<RawFrame>((sink) => protocol.chat(attempt, sink))) frames.push(frame);
   return frames;
 }
 
-async function countOf(ask: Attempt): Promise<number | undefined> {
+async function countTokens(attempt: Attempt): Promise<number | undefined> {
   const { countTokens: count } = protocol;
   if (count === undefined) return undefined;
-  for await (const tokens of toAsyncIterable<number>((sink) => count(ask, sink))) return tokens;
+  for await (const tokens of toAsyncIterable<number>((sink) => count(attempt, sink))) return tokens;
   return undefined;
 }
 
@@ -78,7 +78,7 @@ describe('a Messages request to an upstream of the same dialect', () => {
     };
     scripted.script(jsonReply(message));
     const index = scripted.requests.length;
-    await framesOf(toAsk({ body }));
+    await readFrames(createAttempt({ body }));
     const { path, text } = await scripted.request(index);
     expect([path, text]).toEqual(['/v1/messages', JSON.stringify({ ...body, model: 'claude-x' })]);
   });
@@ -87,8 +87,8 @@ describe('a Messages request to an upstream of the same dialect', () => {
     scripted.script(jsonReply(message));
     const index = scripted.requests.length;
     const headers = { 'anthropic-version': '2023-01-01', 'anthropic-beta': 'a-1,b-2', 'x-api-key': 'of the caller' };
-    await framesOf(toAsk({ headers }));
-    await framesOf(toAsk({ headers }, { headers: { 'Anthropic-Version': '2024-01-01', 'Anthropic-Beta': 'c-3' } }));
+    await readFrames(createAttempt({ headers }));
+    await readFrames(createAttempt({ headers }, { headers: { 'Anthropic-Version': '2024-01-01', 'Anthropic-Beta': 'c-3' } }));
     expect((await scripted.request(index)).headers).toMatchObject({
       ...headers,
       'x-api-key': 'upstream-key',
@@ -104,8 +104,8 @@ describe('a Messages request to an upstream of the same dialect', () => {
   it('returns a complete reply byte for byte, with its token counts', async () => {
     const text = `{ "usage":{"input_tokens":3,"output_tokens":2}, "content" : [{"type":"text","text":"é\\u00e9"}]  }\n`;
     scripted.script(({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text));
-    const [frame, ...others] = await framesOf(toAsk({}));
-    expect(others).toEqual([]);
+    const [frame, ...otherFrames] = await readFrames(createAttempt({}));
+    expect(otherFrames).toEqual([]);
     expect(Buffer.from(frame?.bytes ?? '', 'latin1').toString()).toBe(text);
     expect(frame?.native).toMatchObject({ isWhole: true, usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
   });
@@ -113,14 +113,14 @@ describe('a Messages request to an upstream of the same dialect', () => {
   it.each(['text', 'thinking', 'server-tools'])('returns the stream "%s" byte for byte', async (name) => {
     const bytes = fixture(name);
     scripted.script(piecesReply(Buffer.from(bytes.slice(0, 700), 'latin1'), Buffer.from(bytes.slice(700), 'latin1')));
-    const frames = await framesOf(toAsk({ body: { stream: true } }));
+    const frames = await readFrames(createAttempt({ body: { stream: true } }));
     expect(frames.map((frame) => frame.bytes).join('')).toBe(bytes);
     expect(frames.every(({ native }) => native !== undefined)).toBe(true);
   });
 
   it('is rejected with the status and the message of the upstream', async () => {
     scripted.script(jsonReply({ type: 'error', error: { type: 'invalid_request_error', message: 'no' } }, 400));
-    await expect(framesOf(toAsk({}))).rejects.toMatchObject({
+    await expect(readFrames(createAttempt({}))).rejects.toMatchObject({
       name: 'UpstreamError',
       kind: 'refused',
       status: 400,
@@ -131,12 +131,12 @@ describe('a Messages request to an upstream of the same dialect', () => {
   it('is counted by the upstream', async () => {
     scripted.script(jsonReply({ input_tokens: 321 }));
     const index = scripted.requests.length;
-    await expect(countOf(toAsk({ body: { model: 'ours', messages: [] } }))).resolves.toBe(321);
+    await expect(countTokens(createAttempt({ body: { model: 'ours', messages: [] } }))).resolves.toBe(321);
     const { path, body } = await scripted.request(index);
     expect([path, body]).toEqual(['/v1/messages/count_tokens', { model: 'claude-x', messages: [] }]);
     for (const answer of [jsonReply({}), jsonReply('x'), jsonReply({ error: { message: 'no' } }, 404)]) {
       scripted.script(answer);
-      await expect(countOf(toAsk({}))).rejects.toMatchObject({ name: 'UpstreamError' });
+      await expect(countTokens(createAttempt({}))).rejects.toMatchObject({ name: 'UpstreamError' });
     }
   });
 });

@@ -23,10 +23,10 @@ export class DeltaRun {
   textBytes = 0;
 
   /**
-   * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts to
-   * `pieces`, as the bytes of JSON strings without their quotes.
+   * Returns the end of the run of such events that begins at `from`, or `from` if no run begins there. Adds the texts of the events
+   * to `texts`, as the bytes of JSON strings without their quotes.
    */
-  read(events: string, from: number, pieces?: string[]): number {
+  read(events: string, from: number, texts?: string[]): number {
     this.textBytes = 0;
     const prefix = this.#prefix;
     if (prefix === '') return from;
@@ -36,7 +36,7 @@ export class DeltaRun {
       const end = findClosing(events, start);
       const after = findEventEnd(events, end);
       if (after === -1) break;
-      pieces?.push(events.slice(start, end));
+      texts?.push(events.slice(start, end));
       this.textBytes += end - start;
       position = after;
     }
@@ -74,7 +74,7 @@ function findEventEnd(text: string, closed: number): number {
 }
 
 /**
- * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an event
+ * Returns the value of an event, or the error that the event reports. An invalid event is an error. Returns undefined for an event
  * without data.
  */
 export function toEventValue(event: string): JsonObject | UpstreamError | undefined {

@@ -171,7 +171,7 @@ export class MessageReader {
     openBlock.thinking += text;
     this.#thoughtChars += text.length;
     if (this.#thoughtChars > maxThoughtChars)
-      throw new UpstreamError('broken', `The upstream sent thoughts of more than ${maxThoughtChars} characters.`);
+      throw new UpstreamError('broken', `The upstream sent more than ${maxThoughtChars} characters of reasoning.`);
   }
 
   #createTextChunks(delta: { readonly [key: string]: unknown }): Chunk[] {

@@ -33,9 +33,9 @@ export interface MessagesProtocolDeps {
 }
 
 /**
- * Creates the protocol for upstreams that speak the Messages dialect over HTTP. Requests in the dialect are relayed, all others
- * are translated. The upstream streams only if the client does, because a complete reply has its own status and is parsed only
- * once.
+ * Creates the protocol for upstreams that support the Messages dialect over HTTP. Requests in the dialect are relayed. Requests in
+ * another dialect are translated. The upstream streams only if the client does, because a complete reply has its own status and is
+ * parsed only once.
  */
 export function createMessagesProtocol({
   http,
@@ -103,7 +103,7 @@ function isNeutral(field: string, value: unknown): boolean {
 }
 
 function isIgnored(field: string, value: unknown, body: MessagesRequest): boolean {
-  if (requestFields.get(field)?.fate === 'dropped') return !handledFields.has(field);
+  if (requestFields.get(field)?.handling === 'dropped') return !handledFields.has(field);
   switch (field) {
     case 'temperature':
     case 'top_p':

@@ -77,8 +77,8 @@ const replies = {
 };
 const names = Object.keys(replies) as (keyof typeof replies)[];
 
-function cut(text: string, places: readonly number[]): string[] {
-  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((one, other) => one - other);
+function splitAt(text: string, positions: readonly number[]): string[] {
+  const sorted = [...new Set(positions.map((position) => position % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
 }
 
@@ -86,24 +86,24 @@ describe.each(names)('the stream "%s"', (name) => {
   const text = fixture(name);
 
   it('translates to the expected reply on the compat wire', async () => {
-    const { folded, error: fault } = await translate([text]);
-    expect(fault).toBeUndefined();
+    const { folded, error } = await translate([text]);
+    expect(error).toBeUndefined();
     expect(folded).toEqual(replies[name]);
   });
 
   it('translates to the same reply for every split of its bytes', async () => {
     for (let at = 0; at <= text.length; at += 1) {
-      const { folded, error: fault } = await translate([text.slice(0, at), text.slice(at)]);
-      if (fault !== undefined) throw fault;
+      const { folded, error } = await translate([text.slice(0, at), text.slice(at)]);
+      if (error !== undefined) throw error;
       expect(folded).toEqual(replies[name]);
     }
   });
 
-  it('translates to the same reply in pieces of any size, with other line ends, and without event lines', async () => {
-    const forms = [text, text.replaceAll('\n', '\r\n'), text.replace(/^event: .*\n/gm, ''), text.replaceAll('\n\n', '\n\n\n')];
+  it('translates to the same reply in chunks of any size, with other line endings, and without event lines', async () => {
+    const variants = [text, text.replaceAll('\n', '\r\n'), text.replace(/^event: .*\n/gm, ''), text.replaceAll('\n\n', '\n\n\n')];
     await assert(
-      asyncProperty(array(integer({ min: 0, max: 100_000 }), { maxLength: 40 }), async (places) => {
-        for (const form of forms) expect((await translate(cut(form, places))).folded).toEqual(replies[name]);
+      asyncProperty(array(integer({ min: 0, max: 100_000 }), { maxLength: 40 }), async (positions) => {
+        for (const variant of variants) expect((await translate(splitAt(variant, positions))).folded).toEqual(replies[name]);
       }),
       { numRuns: 25 },
     );
@@ -118,17 +118,17 @@ describe.each(names)('the stream "%s"', (name) => {
 
   it('fails for truncation at any byte', async () => {
     for (let at = 0; at < text.length - 2; at += 7) {
-      const { error: fault, folded } = await translate([text.slice(0, at)]);
+      const { error, folded } = await translate([text.slice(0, at)]);
       const isUnanswered = folded.choices.length === 0 && (at === 0 || text.slice(0, at).endsWith('\n\n'));
-      expect(fault).toMatchObject({ name: 'UpstreamError', kind: isUnanswered ? 'unreachable' : 'broken' });
+      expect(error).toMatchObject({ name: 'UpstreamError', kind: isUnanswered ? 'unreachable' : 'broken' });
       expect(folded.choices[0]?.finish_reason ?? null).toBeNull();
     }
   });
 
   it('is relayed byte for byte with the same counts', async () => {
-    for (const pieces of [[text], cut(text, [100, 333, 600, 601, 900]), [...text]]) {
-      const { frames, error: fault } = await readFrames(pieces, new RelayedEvents());
-      expect(fault).toBeUndefined();
+    for (const chunks of [[text], splitAt(text, [100, 333, 600, 601, 900]), [...text]]) {
+      const { frames, error } = await readFrames(chunks, new RelayedEvents());
+      expect(error).toBeUndefined();
       expect(frames.map(({ bytes }) => bytes).join('')).toBe(text);
       expect(frames.flatMap(({ native }) => native?.usage ?? []).at(-1)).toEqual(replies[name].usage);
       expect(frames.every(({ native, chunks }) => native?.isWhole === false && chunks.length === 0)).toBe(true);
@@ -147,24 +147,24 @@ describe('a stream of the Messages dialect', () => {
     const [first, second, ...texts] = frames;
     expect([first?.textBytes, second?.textBytes]).toEqual([undefined, undefined]);
     expect(texts.every(({ textBytes }) => textBytes !== undefined)).toBe(true);
-    // A large read is split into pieces of 8 kB.
+    // A large read is split into slices of 8 kB.
     expect(texts.length).toBeLessThan(6);
     expect(texts.flatMap(({ chunks }) => chunks)).toHaveLength(200);
   });
 
   it("fails with the upstream's error after the text before it", async () => {
-    const { folded, error: fault } = await translate([fixture('error-mid-stream')]);
+    const { folded, error } = await translate([fixture('error-mid-stream')]);
     expect(folded.choices[0]?.message.content).toBe('Half an an');
-    expect(fault).toMatchObject({ name: 'UpstreamError', kind: 'refused', message: 'Overloaded', status: 503 });
+    expect(error).toMatchObject({ name: 'UpstreamError', kind: 'refused', message: 'Overloaded', status: 503 });
     const relayed = await readFrames([fixture('error-mid-stream')], new RelayedEvents());
     expect(relayed.frames.map(({ bytes }) => bytes).join('')).toBe(fixture('error-mid-stream').split('event: error')[0]);
     expect(relayed.error).toMatchObject({ message: 'Overloaded' });
   });
 
   it('returns no frames before an immediate error, so that another upstream can be tried', async () => {
-    for (const pieces of [[fixture('error-at-once')], cut(fixture('error-at-once'), [430, 500])]) {
-      expect(await translate(pieces)).toMatchObject({ frames: [], error: { status: 503 } });
-      expect(await readFrames(pieces, new RelayedEvents())).toMatchObject({ frames: [], error: { status: 503 } });
+    for (const chunks of [[fixture('error-at-once')], splitAt(fixture('error-at-once'), [430, 500])]) {
+      expect(await translate(chunks)).toMatchObject({ frames: [], error: { status: 503 } });
+      expect(await readFrames(chunks, new RelayedEvents())).toMatchObject({ frames: [], error: { status: 503 } });
     }
   });
 
@@ -174,8 +174,8 @@ describe('a stream of the Messages dialect', () => {
   });
 
   it('ends at its end mark and ignores later events', async () => {
-    const { folded, error: fault } = await translate([fixture('text'), fixture('error-mid-stream')]);
-    expect([folded, fault]).toEqual([replies.text, undefined]);
+    const { folded, error } = await translate([fixture('text'), fixture('error-mid-stream')]);
+    expect([folded, error]).toEqual([replies.text, undefined]);
   });
 
   it('may close directly after its end mark', async () => {
@@ -186,8 +186,8 @@ describe('a stream of the Messages dialect', () => {
     'fails if an event is not a JSON object: %j',
     async (event) => {
       const [start = ''] = fixture('text').split('event: ping');
-      const { error: fault } = await translate([start, event]);
-      expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is not a JSON object.' });
+      const { error } = await translate([start, event]);
+      expect(error).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is not a JSON object.' });
     },
   );
 
@@ -204,14 +204,14 @@ describe('a stream of the Messages dialect', () => {
     { type: 'message_start', message: { id: 'another', content: [], usage: { input_tokens: 9999 } } },
     { type: 'message_delta', delta: 'x', usage: 'y' },
     {},
-  ])('ignores an event of another form: %j', async (event) => {
+  ])('ignores an event with an unexpected format: %j', async (event) => {
     const [start = '', ...rest] = fixture('text').split('event: ping');
-    const { folded, error: fault } = await translate([
+    const { folded, error } = await translate([
       start,
       `data: ${JSON.stringify(event)}\n\n`,
       `event: ping${rest.join('event: ping')}`,
     ]);
-    expect(fault).toBeUndefined();
+    expect(error).toBeUndefined();
     expect(folded.choices[0]?.message.content).toBe('Grüße, 你好 😀: "a\\b"\nBye.');
     expect([folded.id, folded.usage]).toEqual([replies.text.id, replies.text.usage]);
   });
@@ -221,7 +221,7 @@ describe('a stream of the Messages dialect', () => {
     expect((await translate([text])).folded).toEqual(replies['tools-parallel']);
   });
 
-  it('has an empty object for a call without arguments, for any number of empty pieces', async () => {
+  it('has an empty object for a call without arguments, for any number of empty deltas', async () => {
     const [before = '', after = ''] = fixture('tools-parallel').split('"index":2,"content_block"');
     const empty = { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '' } };
     const event = `data: ${JSON.stringify(empty)}\n\n`;
@@ -236,8 +236,8 @@ describe('a stream of the Messages dialect', () => {
       index: 0,
       delta: { type: 'thinking_delta', thinking: 'x'.repeat(2 ** 20) },
     });
-    const { error: fault } = await translate([start, ...Array(18).fill(`data: ${thought}\n\n`)]);
-    expect(fault).toMatchObject({ kind: 'broken' });
+    const { error } = await translate([start, ...Array(18).fill(`data: ${thought}\n\n`)]);
+    expect(error).toMatchObject({ kind: 'broken' });
     const blocks = Array.from({ length: 10_001 }, (_, index) => ({
       type: 'content_block_start',
       index,

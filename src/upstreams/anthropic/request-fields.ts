@@ -4,13 +4,13 @@ interface FieldRule {
    * `translated`: expressed in the dialect. `sent`: the dialect's own field. `dropped`: the dialect has no
    * equivalent.
    */
-  readonly fate: 'translated' | 'sent' | 'dropped';
+  readonly handling: 'translated' | 'sent' | 'dropped';
   readonly description: string;
 }
 
-const translated = (description: string): FieldRule => ({ fate: 'translated', description });
-const sent = (description: string): FieldRule => ({ fate: 'sent', description });
-const dropped = (description: string): FieldRule => ({ fate: 'dropped', description });
+const translated = (description: string): FieldRule => ({ handling: 'translated', description });
+const sent = (description: string): FieldRule => ({ handling: 'sent', description });
+const dropped = (description: string): FieldRule => ({ handling: 'dropped', description });
 
 const withoutLogprobs = 'the dialect has no log probabilities';
 const withoutPenalties = 'the dialect has no penalties or token bias';
@@ -78,6 +78,6 @@ export const requestFields: ReadonlyMap<string, FieldRule> = new Map(
 /** Returns the fields that need no translation, with their values. */
 export function pickSentFields(request: { readonly [key: string]: unknown }): { [key: string]: unknown } {
   const isSent = ([key, value]: [string, unknown]): boolean =>
-    (value ?? null) !== null && (requestFields.get(key)?.fate ?? 'sent') === 'sent';
+    (value ?? null) !== null && (requestFields.get(key)?.handling ?? 'sent') === 'sent';
   return Object.fromEntries(Object.entries(request).filter(isSent));
 }

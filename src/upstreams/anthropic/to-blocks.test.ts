@@ -81,8 +81,8 @@ describe('toBlocks', () => {
   it.each([
     [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }, 'a part of the type input_audio'],
     [{ type: 'tool_result', tool_use_id: 'x' }, 'a part of the type tool_result'],
-    [{ type: 'image_url' }, 'an image without an address'],
-    [{ type: 'image_url', image_url: { url: 'data:image/png' } }, 'a data: address without data'],
+    [{ type: 'image_url' }, 'an image without a URL'],
+    [{ type: 'image_url', image_url: { url: 'data:image/png' } }, 'a data: URL without data'],
     [{ type: 'file' }, 'a file without data'],
   ])('rejects %j', (part, description) => {
     expect(() => toBlocks([{ type: 'text', text: 'x' }, part], 'messages[3].content')).toThrow(

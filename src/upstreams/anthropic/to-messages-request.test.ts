@@ -14,8 +14,8 @@ function translated(fields: object, { model = 'claude-haiku-4-5', limit = undefi
 }
 
 /** Returns the fields of the converted request that differ from the default. */
-function fieldsOf(fields: object, facts?: { model?: string; limit?: number }) {
-  const { model: _model, messages: _messages, max_tokens: _most, ...rest } = translated(fields, facts);
+function convertFields(fields: object, facts?: { model?: string; limit?: number }) {
+  const { model: _model, messages: _messages, max_tokens: _maxTokens, ...rest } = translated(fields, facts);
   return rest;
 }
 
@@ -55,7 +55,7 @@ describe('toMessagesRequest', () => {
       { temperature: 0.3, thinking: { type: 'disabled' } },
     ],
   ])('converts the sampling settings %j to %j', (fields, expected) => {
-    expect(fieldsOf(fields)).toEqual(expected);
+    expect(convertFields(fields)).toEqual(expected);
   });
 
   it.each([
@@ -82,20 +82,22 @@ describe('toMessagesRequest', () => {
     ],
     [{ betas: ['a-1'] }, {}],
   ])('converts %j to %j', (fields, expected) => {
-    expect(fieldsOf(fields)).toEqual(expected);
+    expect(convertFields(fields)).toEqual(expected);
   });
 
   it('passes unknown fields, and no null', () => {
-    expect(fieldsOf({ field_to_come: { a: 1 }, constructor: 2, container: null })).toEqual({
+    expect(convertFields({ field_to_come: { a: 1 }, constructor: 2, container: null })).toEqual({
       field_to_come: { a: 1 },
       constructor: 2,
     });
   });
 
   it('drops fields without an equivalent in the dialect', () => {
-    const lost = [...requestFields].filter(([, { fate }]) => fate === 'dropped').map(([name]) => name);
-    expect(lost).toEqual(expect.arrayContaining(['n', 'seed', 'logit_bias', 'logprobs', 'presence_penalty', 'stream_options']));
-    const { functions: _functions, ...fields } = Object.fromEntries(lost.map((name) => [name, undefined]));
+    const droppedFields = [...requestFields].filter(([, { handling: fate }]) => fate === 'dropped').map(([name]) => name);
+    expect(droppedFields).toEqual(
+      expect.arrayContaining(['n', 'seed', 'logit_bias', 'logprobs', 'presence_penalty', 'stream_options']),
+    );
+    const { functions: _functions, ...fields } = Object.fromEntries(droppedFields.map((name) => [name, undefined]));
     const request: ChatRequest = {
       messages: hello,
       ...Object.fromEntries(Object.keys(fields).map((name) => [name, { some: 'value' }])),
@@ -134,7 +136,7 @@ describe('toMessagesRequest', () => {
 
 describe('reasoning_effort', () => {
   const thought = (effort: string, facts: { model?: string; limit?: number } = {}, fields: object = {}) =>
-    fieldsOf({ reasoning_effort: effort, ...fields }, { limit: 64_000, ...facts });
+    convertFields({ reasoning_effort: effort, ...fields }, { limit: 64_000, ...facts });
 
   it.each([
     ['minimal', 1024],
@@ -193,7 +195,7 @@ describe('reasoning_effort', () => {
   });
 
   const tools = [{ type: 'function', function: { name: 'f' } }];
-  const called = {
+  const calledTools = {
     role: 'assistant',
     content: null,
     tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
@@ -207,10 +209,10 @@ describe('reasoning_effort', () => {
   });
 
   it('requires the thoughts before the calls of the current turn, not those of earlier turns', () => {
-    const thinkingBehind = (...messages: object[]) => thought('low', {}, { tools, messages: [...hello, ...messages] });
-    expect(thinkingBehind(called, result)).not.toHaveProperty('thinking');
-    expect(thinkingBehind({ ...called, thinking_blocks }, result)).toHaveProperty('thinking');
-    expect(thinkingBehind(called, result, { role: 'assistant', content: 'so' }, ...hello)).toHaveProperty('thinking');
+    const getThinkingAfter = (...messages: object[]) => thought('low', {}, { tools, messages: [...hello, ...messages] });
+    expect(getThinkingAfter(calledTools, result)).not.toHaveProperty('thinking');
+    expect(getThinkingAfter({ ...calledTools, thinking_blocks }, result)).toHaveProperty('thinking');
+    expect(getThinkingAfter(calledTools, result, { role: 'assistant', content: 'so' }, ...hello)).toHaveProperty('thinking');
   });
 });
 

@@ -53,11 +53,11 @@ function toMaxTokens(request: ChatRequest, { maxCompletionTokens }: ModelContext
 }
 
 /**
- * The dialect limits the temperature to 1. Its newer models accept either value, but not both. With thinking, neither is
- * allowed.
+ * Limits the temperature to 1, the maximum of the dialect. Newer models accept `temperature` or `top_p`, but not both. With
+ * thinking, models accept neither.
  */
-function toSampling({ temperature: requestedTemperature, top_p }: ChatRequest, thinks: boolean): Partial<MessagesRequest> {
-  if (thinks) return {};
+function toSampling({ temperature: requestedTemperature, top_p }: ChatRequest, hasThinking: boolean): Partial<MessagesRequest> {
+  if (hasThinking) return {};
   const temperature = requestedTemperature === undefined ? undefined : Math.min(requestedTemperature, 1);
   if (temperature !== undefined && (temperature !== 1 || (top_p ?? 1) === 1)) return { temperature };
   return top_p === undefined ? {} : { top_p };
@@ -108,20 +108,20 @@ interface ThinkingContext {
   readonly mustCall: boolean;
 }
 
-/** Converts `reasoning_effort`. A Claude of 4.6 or later gets the effort, other models get a token budget. */
+/** Converts `reasoning_effort`. Claude 4.6 and later models get the effort. Other models get a token budget. */
 function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFields {
   const { reasoning_effort: effort } = request;
   if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};
   if (effort === 'none') return { thinking: { type: 'disabled' } };
-  if (context.mustCall || hasThoughtlessCall(context.messages)) return {};
+  if (context.mustCall || hasCallWithoutThinking(context.messages)) return {};
   if (usesAdaptiveThinking(context.model))
     return { thinking: { type: 'adaptive' }, output_config: { effort: renamedEfforts.get(effort) ?? String(effort) } };
   const budget = toBudget(effort, context.maxTokens);
   return budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 
-/** Returns whether the current turn has calls without the thoughts before them. The dialect then rejects thinking. */
-function hasThoughtlessCall(messages: readonly MessageParam[]): boolean {
+/** Returns whether the current turn has calls without thoughts before them. The dialect then rejects thinking. */
+function hasCallWithoutThinking(messages: readonly MessageParam[]): boolean {
   for (const { role, content } of messages.toReversed()) {
     const types = typeof content === 'string' ? ['text'] : content.map(({ type }) => type);
     if (role === 'user' && !types.includes('tool_result')) return false;

@@ -22,9 +22,9 @@ type Content = NonNullable<Message['content']>;
 
 const user = (content: Content): Message => ({ role: 'user', content });
 const assistant = (content: string | null, fields: object = {}): Message => ({ role: 'assistant', content, ...fields });
-const text = (said: string) => ({ type: 'text', text: said });
+const text = (value: string) => ({ type: 'text', text: value });
 const opening = { role: 'user', content: [text('(The conversation begins.)')] };
-const unanswered = { content: 'No result was given.', is_error: true };
+const missingResult = { content: 'No result was given.', is_error: true };
 
 function call(id: unknown, args: unknown = '{}', name = 'f') {
   return { id, type: 'function', function: { name, arguments: args } };
@@ -38,18 +38,18 @@ function result(tool_call_id: string, content: Content): Message {
   return { role: 'tool', tool_call_id, content };
 }
 
-function told(tool_use_id: string, ...content: object[]) {
+function toolResult(tool_use_id: string, ...content: object[]) {
   return { type: 'tool_result', tool_use_id, ...(content.length > 0 && { content }) };
 }
 
-function turnsOf(...messages: Message[]): MessageParam[] {
+function convertTurns(...messages: Message[]): MessageParam[] {
   return toConversation(messages).messages;
 }
 
 describe('toConversation', () => {
   it('accepts any number of parts', () => {
     const many = Array.from({ length: 200_000 }, () => text('a')) as Content;
-    expect(turnsOf(user('x'), user(many))[0]?.content).toHaveLength(200_001);
+    expect(convertTurns(user('x'), user(many))[0]?.content).toHaveLength(200_001);
   });
 
   it('separates system and developer messages, in order, with cache marks', () => {
@@ -65,7 +65,7 @@ describe('toConversation', () => {
   });
 
   it('joins messages of the same role and removes empty ones', () => {
-    expect(turnsOf(user('a'), user(''), user('b'), assistant('c'), assistant(''), assistant('d'), user('e'))).toEqual([
+    expect(convertTurns(user('a'), user(''), user('b'), assistant('c'), assistant(''), assistant('d'), user('e'))).toEqual([
       { role: 'user', content: [text('a'), text('b')] },
       { role: 'assistant', content: [text('c'), text('d')] },
       { role: 'user', content: [text('e')] },
@@ -73,24 +73,24 @@ describe('toConversation', () => {
   });
 
   it('starts with the user', () => {
-    expect(turnsOf(assistant('Hi, what is it?'), user('x'))[0]).toEqual(opening);
-    expect(turnsOf({ role: 'system', content: 'x' })).toEqual([opening]);
-    expect(turnsOf(assistant(' '))).toEqual([opening]);
+    expect(convertTurns(assistant('Hi, what is it?'), user('x'))[0]).toEqual(opening);
+    expect(convertTurns({ role: 'system', content: 'x' })).toEqual([opening]);
+    expect(convertTurns(assistant(' '))).toEqual([opening]);
   });
 
   it('trims white space from the end of a last assistant message', () => {
-    expect(turnsOf(user('x'), assistant('The answer is: \n'))[1]?.content).toEqual([text('The answer is:')]);
-    expect(turnsOf(user('x'), assistant('a '), user('y'))[1]?.content).toEqual([text('a ')]);
+    expect(convertTurns(user('x'), assistant('The answer is: \n'))[1]?.content).toEqual([text('The answer is:')]);
+    expect(convertTurns(user('x'), assistant('a '), user('y'))[1]?.content).toEqual([text('a ')]);
   });
 
   it("puts all results of a turn into one message, in order, before the user's text", () => {
     const calls = assistant('Wait.', { tool_calls: [call('a', '{"x":1}'), call('b', '')] });
     expect(
-      turnsOf(user('q'), calls, user('and?'), result('b', 'B'), result('a', [text('A'), text(' ')]), assistant('so')),
+      convertTurns(user('q'), calls, user('and?'), result('b', 'B'), result('a', [text('A'), text(' ')]), assistant('so')),
     ).toEqual([
       { role: 'user', content: [text('q')] },
       { role: 'assistant', content: [text('Wait.'), use('a', { x: 1 }), use('b')] },
-      { role: 'user', content: [told('b', text('B')), told('a', text('A')), text('and?')] },
+      { role: 'user', content: [toolResult('b', text('B')), toolResult('a', text('A')), text('and?')] },
       { role: 'assistant', content: [text('so')] },
     ]);
   });
@@ -98,30 +98,30 @@ describe('toConversation', () => {
   it('preserves images in results and results without content', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
     const calls = assistant(null, { tool_calls: [call('a'), call('b')] });
-    expect(turnsOf(user('q'), calls, result('a', [image]), result('b', ''))[2]?.content).toEqual([
-      told('a', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }),
-      told('b'),
+    expect(convertTurns(user('q'), calls, result('a', [image]), result('b', ''))[2]?.content).toEqual([
+      toolResult('a', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }),
+      toolResult('b'),
     ]);
   });
 
   it('adds a result to calls without one, and converts results without a call to text', () => {
     expect(
-      turnsOf(user('q'), assistant(null, { tool_calls: [call('a'), call('b')] }), result('b', 'B'), result('c', 'C')),
+      convertTurns(user('q'), assistant(null, { tool_calls: [call('a'), call('b')] }), result('b', 'B'), result('c', 'C')),
     ).toEqual([
       { role: 'user', content: [text('q')] },
       { role: 'assistant', content: [use('a'), use('b')] },
-      { role: 'user', content: [told('b', text('B')), { ...told('a'), ...unanswered }, text('C')] },
+      { role: 'user', content: [toolResult('b', text('B')), { ...toolResult('a'), ...missingResult }, text('C')] },
     ]);
-    expect(turnsOf(user('q'), assistant(null, { tool_calls: [call('a')] })).at(-1)).toEqual({
+    expect(convertTurns(user('q'), assistant(null, { tool_calls: [call('a')] })).at(-1)).toEqual({
       role: 'user',
-      content: [{ ...told('a'), ...unanswered }],
+      content: [{ ...toolResult('a'), ...missingResult }],
     });
     expect(
-      turnsOf(user('q'), assistant(null, { tool_calls: [call('a')] }), user('x'), assistant('y'), result('a', 'late')),
+      convertTurns(user('q'), assistant(null, { tool_calls: [call('a')] }), user('x'), assistant('y'), result('a', 'late')),
     ).toEqual([
       { role: 'user', content: [text('q')] },
       { role: 'assistant', content: [use('a')] },
-      { role: 'user', content: [{ ...told('a'), ...unanswered }, text('x')] },
+      { role: 'user', content: [{ ...toolResult('a'), ...missingResult }, text('x')] },
       { role: 'assistant', content: [text('y')] },
       { role: 'user', content: [text('late')] },
     ]);
@@ -129,7 +129,7 @@ describe('toConversation', () => {
 
   it('gives every call a unique ID in the characters of the dialect', () => {
     const calls = assistant(null, { tool_calls: [call('a.b/c'), call('a.b/c'), call(7), call('')] });
-    const turns = turnsOf(user('q'), calls, result('a.b/c', '1'), result('a.b/c', '2'), calls);
+    const turns = convertTurns(user('q'), calls, result('a.b/c', '1'), result('a.b/c', '2'), calls);
     const ids = (content: MessageParam['content']) => (content as ContentBlock[]).map((block) => block.id ?? block.tool_use_id);
     expect(turns.slice(1).map(({ content }) => ids(content))).toEqual([
       ['000000000', '000000001', '000000002', '000000003'],
@@ -150,13 +150,13 @@ describe('toConversation', () => {
     [{ a: 1 }, { a: 1 }],
     [5, { arguments: 5 }],
   ])('converts the arguments %j to %j', (args, input) => {
-    const content = turnsOf(user('q'), assistant(null, { tool_calls: [call('a', args)] }))[1]?.content;
+    const content = convertTurns(user('q'), assistant(null, { tool_calls: [call('a', args)] }))[1]?.content;
     expect(content).toEqual([use('a', input)]);
   });
 
   it('ignores malformed calls', () => {
     const tool_calls = [null, 3, {}, { function: 'x' }, { id: 'a', function: { arguments: '{}' } }];
-    expect(turnsOf(user('q'), assistant('x', { tool_calls }))[1]?.content).toEqual([text('x')]);
+    expect(convertTurns(user('q'), assistant('x', { tool_calls }))[1]?.content).toEqual([text('x')]);
   });
 
   it('puts thoughts, unchanged, first', () => {
@@ -168,24 +168,26 @@ describe('toConversation', () => {
       { type: 'other' },
       null,
     ];
-    const kept = [
+    const expected = [
       { type: 'thinking', thinking: ' hm ', signature: 's' },
       { type: 'redacted_thinking', data: 'd' },
     ];
     const thought = { thinking_blocks, reasoning_content: ' hm ' };
-    expect(turnsOf(user('q'), assistant('A', { ...thought, tool_calls: [call('a')] }))[1]?.content).toEqual([
-      ...kept,
+    expect(convertTurns(user('q'), assistant('A', { ...thought, tool_calls: [call('a')] }))[1]?.content).toEqual([
+      ...expected,
       text('A'),
       use('a'),
     ]);
-    expect(turnsOf(user('q'), assistant(null, thought), user('x'))).toEqual([{ role: 'user', content: [text('q'), text('x')] }]);
+    expect(convertTurns(user('q'), assistant(null, thought), user('x'))).toEqual([
+      { role: 'user', content: [text('q'), text('x')] },
+    ]);
   });
 });
 
-const words = oneof(string({ maxLength: 6 }), constantFrom('', ' ', 'a ', '\n', 'x'));
+const texts = oneof(string({ maxLength: 6 }), constantFrom('', ' ', 'a ', '\n', 'x'));
 const parts = array(
   oneof(
-    record({ type: constantFrom('text'), text: words }),
+    record({ type: constantFrom('text'), text: texts }),
     constantFrom(
       { type: 'image_url', image_url: { url: 'https://x.org/a' } },
       { type: 'document', source: { type: 'url', url: 'u' } },
@@ -195,7 +197,7 @@ const parts = array(
 );
 const ids = oneof(constantFrom('a', 'b', 'c.d', ''), string({ maxLength: 3 }));
 const calls = array(
-  record({ id: ids, type: constantFrom('function'), function: record({ name: constantFrom('f', 'g'), arguments: words }) }),
+  record({ id: ids, type: constantFrom('function'), function: record({ name: constantFrom('f', 'g'), arguments: texts }) }),
   { maxLength: 3 },
 );
 const thoughts = array(
@@ -207,18 +209,18 @@ const thoughts = array(
   { maxLength: 2 },
 );
 const anyMessage: Arbitrary<unknown> = oneof(
-  record({ role: constantFrom('system', 'developer'), content: words }),
-  record({ role: constantFrom('user'), content: oneof(words, parts), extra: option(dictionary(string(), jsonValue())) }),
-  record({ role: constantFrom('assistant'), content: option(words), tool_calls: calls, thinking_blocks: thoughts }),
-  record({ role: constantFrom('assistant'), content: words }),
-  record({ role: constantFrom('tool'), content: oneof(words, parts), tool_call_id: ids }),
+  record({ role: constantFrom('system', 'developer'), content: texts }),
+  record({ role: constantFrom('user'), content: oneof(texts, parts), extra: option(dictionary(string(), jsonValue())) }),
+  record({ role: constantFrom('assistant'), content: option(texts), tool_calls: calls, thinking_blocks: thoughts }),
+  record({ role: constantFrom('assistant'), content: texts }),
+  record({ role: constantFrom('tool'), content: oneof(texts, parts), tool_call_id: ids }),
 );
 
 describe('an arbitrary conversation', () => {
   it('is valid in the dialect', () => {
     assert(
-      property(array(anyMessage, { minLength: 1, maxLength: 12 }), (given) => {
-        const messages = given.map((message, index) => parseMessage(message, `messages[${index}]`));
+      property(array(anyMessage, { minLength: 1, maxLength: 12 }), (input) => {
+        const messages = input.map((message, index) => parseMessage(message, `messages[${index}]`));
         const { system, messages: turns } = toConversation(messages);
         expect(system.every((block) => block.text.trim() !== '')).toBe(true);
         checkTurns(turns);

@@ -24,10 +24,10 @@ import {
   PendingCalls,
 } from '../prompt/message-calls.ts';
 
-/** Form of a call ID. */
+/** Pattern of valid call IDs. */
 const callId = /^[a-zA-Z0-9_-]+$/;
 
-/** A conversation in the form of the dialect. */
+/** A conversation in the dialect. */
 export interface Conversation {
   readonly system: readonly TextBlock[];
   /** Alternating turns that start with the user. Every call has its result in the next turn. */
@@ -49,7 +49,7 @@ interface AssistantTurn {
 }
 
 /**
- * Separates the system messages and joins the others to turns. Throws `UpstreamError` with the status 400 for content that the
+ * Separates the system messages and joins the remaining messages to turns. Throws `UpstreamError` with the status 400 for content that the
  * dialect does not support.
  */
 export function toConversation(messages: readonly Message[]): Conversation {
@@ -184,7 +184,7 @@ export function toBlocks(content: Message['content'], path: string): ContentBloc
   return blocks.filter((block) => block.type !== 'text' || !isBlank((block as TextBlock).text));
 }
 
-/** Like `toBlocks`, for content that can only be text. */
+/** Converts content that can contain only text. Throws `UpstreamError` with the status 400 for other blocks. */
 export function toTextBlocks(content: Message['content'], path: string): TextBlock[] {
   return toBlocks(content, path).map((block) => {
     if (block.type === 'text') return block as TextBlock;
@@ -210,7 +210,7 @@ function toBlock(part: ContentPart, path: string): ContentBlock {
 
 function toImage(image: unknown, path: string): ImageBlock {
   const url = isJsonObject(image) ? image.url : image;
-  if (typeof url !== 'string') throw createRejection('an image without an address', path);
+  if (typeof url !== 'string') throw createRejection('an image without a URL', path);
   return { type: 'image', source: toSource(url, path) };
 }
 
@@ -218,13 +218,13 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string): Co
   const title = typeof file.filename === 'string' ? { title: file.filename } : {};
   if (typeof file.file_id === 'string') return { type: 'document', source: { type: 'file', file_id: file.file_id }, ...title };
   if (typeof file.file_data !== 'string') throw createRejection('a file without data', path);
-  const isAddress = /^(data|https?):/i.test(file.file_data);
-  const source = toSource(isAddress ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
+  const isUrl = /^(data|https?):/i.test(file.file_data);
+  const source = toSource(isUrl ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
   if (source.type === 'base64' && source.media_type.startsWith('image/')) return { type: 'image', source };
   return { type: 'document', source: toDocumentSource(source), ...title };
 }
 
-/** Text is sent as text, because the dialect accepts only PDF in base64. */
+/** Converts the source of a document. Text files are sent as text, because the dialect accepts only PDF in base64. */
 function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['source'] {
   const text = source.type === 'url' ? undefined : decodeInlineText({ mediaType: source.media_type, base64: source.data });
   return text === undefined ? source : { type: 'text', media_type: 'text/plain', data: text };
@@ -233,7 +233,7 @@ function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['sour
 function toSource(url: string, path: string): Base64Source | UrlSource {
   if (!/^data:/i.test(url)) return { type: 'url', url };
   const data = readDataUrl(url);
-  if (data === undefined) throw createRejection('a data: address without data', path);
+  if (data === undefined) throw createRejection('a data: URL without data', path);
   return { type: 'base64', media_type: data.mediaType, data: data.base64 };
 }
 

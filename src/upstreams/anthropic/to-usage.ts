@@ -23,8 +23,8 @@ export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason
 }
 
 /**
- * Converts the counts of the dialect to those of the compat wire, whose prompt includes the tokens read from and written to the
- * cache.
+ * Converts the token counts of the dialect to the usage of the compat wire. `prompt_tokens` includes the tokens that were read from
+ * and written to the cache.
  */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {
   const {
@@ -54,7 +54,7 @@ export function toUsage(counts: Partial<MessagesUsage>): Usage {
   };
 }
 
-/** Returns the counts, replaced by later ones of the stream. Nulls are ignored. */
+/** Replaces the counts with later counts of the stream. Ignores null. */
 export function mergeCounts(counts: Partial<MessagesUsage>, laterCounts: object): Partial<MessagesUsage> {
   return { ...counts, ...Object.fromEntries(Object.entries(laterCounts).filter(([, value]) => value !== null)) };
 }

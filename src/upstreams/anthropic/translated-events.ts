@@ -11,7 +11,7 @@ import type { MessageReader } from './message-reader.ts';
 
 type Reply = Pick<Sink<RawFrame>, 'frame'>;
 
-/** Text around each piece of a run in an event of the compat wire. */
+/** Bytes before and after each text of a run in an event of the compat wire. */
 interface Slot {
   readonly block: unknown;
   readonly before: string;
@@ -42,11 +42,11 @@ export class TranslatedEvents implements EventReader {
 
   read(events: string, reply: Reply): void {
     for (let position = 0; position < events.length && !this.hasEnded; ) {
-      const pieces: string[] = [];
-      const end = this.#run.read(events, position, pieces);
+      const texts: string[] = [];
+      const end = this.#run.read(events, position, texts);
       if (end > position) {
         this.#flush(reply);
-        reply.frame(this.#createFrame(pieces));
+        reply.frame(this.#createFrame(texts));
         position = end;
         continue;
       }
@@ -75,11 +75,11 @@ export class TranslatedEvents implements EventReader {
     reply.frame(Frame.ofChunks(...chunks));
   }
 
-  #createFrame(pieces: readonly string[]): RawFrame {
+  #createFrame(texts: readonly string[]): RawFrame {
     const { block, before, after } = this.#slot;
-    if (this.#run.textBytes > 0) this.#reader.recordPassed(block, () => toText(pieces.join('')));
+    if (this.#run.textBytes > 0) this.#reader.recordPassed(block, () => toText(texts.join('')));
     let bytes = '';
-    for (const piece of pieces) bytes += before + piece + after;
+    for (const text of texts) bytes += before + text + after;
     return Frame.ofText(bytes, this.#run.textBytes);
   }
 
@@ -104,6 +104,6 @@ export class TranslatedEvents implements EventReader {
   }
 }
 
-function toText(piece: string): string {
-  return String(tryParseJson(`"${fromLatin1(piece)}"`) ?? '');
+function toText(json: string): string {
+  return String(tryParseJson(`"${fromLatin1(json)}"`) ?? '');
 }

@@ -23,7 +23,7 @@ const tools = Object.entries({
 }).map(([name, description]) => ({ name, description, parameters: {} }));
 const searching = { name: 'query_document', description: 'Search the documents of this application', parameters: {} };
 
-async function pick(question: string, offered = tools): Promise<string | undefined> {
+async function pickTool(question: string, offered = tools): Promise<string | undefined> {
   return findFittingTool(question, await scoreTools(question, offered, { embedder, signal: neverAborted }))?.name;
 }
 
@@ -46,7 +46,7 @@ describe('findFittingTool with the standard tools', () => {
     ['Run a long operation for 5 seconds', 'longRunningOperation'],
     ['please use pets_list', 'pets_list'],
   ])('picks a tool for %j: %s', async (question, name) => {
-    expect(await pick(question)).toBe(name);
+    expect(await pickTool(question)).toBe(name);
   });
 });
 
@@ -69,22 +69,22 @@ describe('findFittingTool without a fitting tool', () => {
     'What is the capital of France?',
     'Describe the animal with the long neck.',
   ])('picks no tool for %j', async (question) => {
-    expect(await pick(question)).toBeUndefined();
+    expect(await pickTool(question)).toBeUndefined();
   });
 
   it('picks no tool for a joke if only the weather is offered', async () => {
-    expect(await pick('Tell me a joke', tools.slice(0, 1))).toBeUndefined();
+    expect(await pickTool('Tell me a joke', tools.slice(0, 1))).toBeUndefined();
   });
 });
 
 describe('a search tool', () => {
   it('answers the questions that no other tool fits', async () => {
-    expect(await pick('How many vacation days do employees get?', [...tools, searching])).toBe('query_document');
-    expect(await pick('What is the weather in Paris?', [...tools, searching])).toBe('get_weather');
+    expect(await pickTool('How many vacation days do employees get?', [...tools, searching])).toBe('query_document');
+    expect(await pickTool('What is the weather in Paris?', [...tools, searching])).toBe('get_weather');
   });
 
   it('is not used for text that is not a question', async () => {
-    expect(await pick('Tell me a joke', [...tools, searching])).toBeUndefined();
+    expect(await pickTool('Tell me a joke', [...tools, searching])).toBeUndefined();
   });
 });
 
@@ -122,10 +122,10 @@ describe('a question without an argument that the nearest tool requires', () => 
     ['When is the workshop open?', 'query_document'],
     ['When does the library open on Monday?', 'opening_hours'],
   ])('is searched for: %j goes to %s', async (question, name) => {
-    expect(await pick(question, [status, hours, searching])).toBe(name);
+    expect(await pickTool(question, [status, hours, searching])).toBe(name);
   });
 
   it('goes to the nearest tool if there is no search tool', async () => {
-    expect(await pick('How long may I keep a borrowed book?', [status, hours])).toBe('book_status');
+    expect(await pickTool('How long may I keep a borrowed book?', [status, hours])).toBe('book_status');
   });
 });

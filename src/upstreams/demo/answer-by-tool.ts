@@ -2,7 +2,7 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { type CompareDeps, compare } from './compare.ts';
-import { fillArguments, wantsArgument } from './fill-arguments.ts';
+import { fillArguments, needsGuess } from './fill-arguments.ts';
 import { type Quote, quotePassages } from './quote-passages.ts';
 import type { Passage, ToolResult } from './read-conversation.ts';
 import type { OfferedTool } from './read-tools.ts';
@@ -13,7 +13,7 @@ const maxResults = 20;
 const maxListed = 5;
 
 /** Calls the tool that the request requires. Throws `UpstreamError` if that tool is not offered. */
-export async function callDemandedTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
+export async function callRequiredTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { choice, tools } = offer;
   if (choice === 'none' || choice === 'auto' || tools.length === 0) return undefined;
   const { question } = conversation;
@@ -47,7 +47,7 @@ export async function callFittingTools({ conversation, offer, comparing, steps }
   return toAnswer(await planFittingCalls([question], { conversation, offer, comparing, steps }));
 }
 
-/** Quotes the results of the tools. Of a long result, it quotes the sentences nearest to the question. */
+/** Quotes the results of the tools. For a long result, quotes only the sentences nearest to the question. */
 export async function answerFromResults({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
@@ -72,7 +72,7 @@ async function toText(
   const passages = splitPassages(result);
   const quotes = question === '' ? [] : await quotePassages(question, passages, comparing);
   if (quotes.length === 0 && passages.length > 1)
-    return `${name} gives ${passages.length} passages; none comes near your question.`;
+    return `${name} returned ${passages.length} passages. No passage is close to your question.`;
   if (quotes.length === 0) return `${name} says (the beginning of ${result.length} characters): ${shorten(result, shortResult)}`;
   return `${name} says, nearest to your question:\n\n${quotes.map(toLine).join('\n>\n')}`;
 }
@@ -103,13 +103,13 @@ function toAnswer(calls: readonly PlannedCall[]): Answer | undefined {
 
 function createLookupStep(scores: readonly ToolScore[], selectedTool: OfferedTool | undefined): Step {
   const listed = scores.slice(0, maxListed).map(({ tool, score }) => `- \`${tool.name}\`: ${score.toFixed(2)}`);
-  const verdict = selectedTool === undefined ? `None comes up to ${minScore}.` : `\`${selectedTool.name}\` it is.`;
+  const verdict = selectedTool === undefined ? 'No tool fits.' : `Selected: \`${selectedTool.name}\`.`;
   return { name: 'Looking for a fitting tool', content: `${listed.join('\n')}\n\n${verdict}`, status: 'completed' };
 }
 
 const mark = /^(\[\d{1,4}\]) /m;
-/** Matches the heading of the passages of one section: the file, the page, and the headings. */
-const head = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
+/** Matches the heading line of a passage: the file, the page, and the headings. */
+const sectionHeading = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
 
 /**
  * Returns the passages of a result that begin with a number such as [1], with that number as the source. Returns other results
@@ -120,7 +120,7 @@ function splitPassages(result: string): Passage[] {
   if (parts.length === 0) return [{ source: '', text: result }];
   const passages: Passage[] = [];
   for (let index = 0; index < parts.length; index += 2)
-    passages.push({ source: parts[index] ?? '', text: (parts[index + 1] ?? '').replace(head, '') });
+    passages.push({ source: parts[index] ?? '', text: (parts[index + 1] ?? '').replace(sectionHeading, '') });
   return passages;
 }
 
@@ -171,7 +171,7 @@ export async function scoreTools(question: string, tools: readonly OfferedTool[]
 export function findFittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
   const [best] = scores;
   const nearest = best !== undefined && best.score >= minScore ? best.tool : undefined;
-  if (!isAsking.test(question) || (nearest !== undefined && !wantsArgument(nearest.parameters, question))) return nearest;
+  if (!isAsking.test(question) || (nearest !== undefined && !needsGuess(nearest.parameters, question))) return nearest;
   return scores.find(({ tool }) => looksThingsUp.test(toToolText(tool)))?.tool ?? nearest;
 }
 
@@ -181,7 +181,7 @@ export function findFittingTool(question: string, scores: readonly ToolScore[]):
  */
 export function splitClauses(question: string): string[] {
   const clauses = question
-    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+    // Pattern bound: `splitQuestion` limits a question to 600 characters.
     .split(/\?\s+|;\s+|[.]\s+|,?\s+and\s+(?:then\s+|also\s+)?/i)
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');

@@ -12,16 +12,16 @@ interface Reply {
   usage: object;
 }
 
-async function ask(request: EmbeddingsRequest): Promise<Reply> {
+async function embedInput(request: EmbeddingsRequest): Promise<Reply> {
   return (await embed(request, embedder, neverAborted)) as unknown as Reply;
 }
 
-function lengthOf(vector: readonly number[] | undefined): number {
+function getLength(vector: readonly number[] | undefined): number {
   return Math.hypot(...(vector ?? []));
 }
 
 it('returns a reply of the OpenAI API', async () => {
-  const reply = await ask({ input: ['hello world', 'hello'] });
+  const reply = await embedInput({ input: ['hello world', 'hello'] });
   expect(reply).toMatchObject({
     object: 'list',
     model: 'local:minilm-l6-v2',
@@ -35,27 +35,27 @@ it('returns a reply of the OpenAI API', async () => {
 });
 
 it('encodes the same numbers as little-endian floats in base64', async () => {
-  const plain = await ask({ input: 'hello' });
-  const encoded = await ask({ input: 'hello', encoding_format: 'base64' });
+  const plain = await embedInput({ input: 'hello' });
+  const encoded = await embedInput({ input: 'hello', encoding_format: 'base64' });
   const bytes = Buffer.from(encoded.data[0]?.embedding as unknown as string, 'base64');
   expect(Array.from({ length: 384 }, (_, index) => bytes.readFloatLE(index * 4))).toEqual(plain.data[0]?.embedding);
 });
 
 it('truncates a vector to fewer dimensions and scales it to length 1', async () => {
-  const whole = (await ask({ input: 'hello' })).data[0]?.embedding ?? [];
-  const cut = (await ask({ input: 'hello', dimensions: 64 })).data[0]?.embedding ?? [];
-  expect(cut).toHaveLength(64);
-  expect(lengthOf(cut)).toBeCloseTo(1, 5);
-  expect((cut[1] ?? 0) / (cut[0] ?? 1)).toBeCloseTo((whole[1] ?? 0) / (whole[0] ?? 1), 5);
+  const full = (await embedInput({ input: 'hello' })).data[0]?.embedding ?? [];
+  const truncated = (await embedInput({ input: 'hello', dimensions: 64 })).data[0]?.embedding ?? [];
+  expect(truncated).toHaveLength(64);
+  expect(getLength(truncated)).toBeCloseTo(1, 5);
+  expect((truncated[1] ?? 0) / (truncated[0] ?? 1)).toBeCloseTo((full[1] ?? 0) / (full[0] ?? 1), 5);
 });
 
 it('rejects more dimensions than there are, and unknown tokens', async () => {
-  await expect(ask({ input: 'hello', dimensions: 385 })).rejects.toMatchObject({ status: 400, param: 'dimensions' });
-  await expect(ask({ input: [5_000_000] })).rejects.toMatchObject({ status: 400, param: 'input' });
+  await expect(embedInput({ input: 'hello', dimensions: 385 })).rejects.toMatchObject({ status: 400, param: 'dimensions' });
+  await expect(embedInput({ input: [5_000_000] })).rejects.toMatchObject({ status: 400, param: 'input' });
 });
 
 it('decodes tokens to their text', async () => {
-  const text = await ask({ input: 'hello world' });
-  expect((await ask({ input: encode('hello world') })).data).toEqual(text.data);
-  expect((await ask({ input: [encode('hello world'), encode('hello')] })).data[0]).toEqual(text.data[0]);
+  const text = await embedInput({ input: 'hello world' });
+  expect((await embedInput({ input: encode('hello world') })).data).toEqual(text.data);
+  expect((await embedInput({ input: [encode('hello world'), encode('hello')] })).data[0]).toEqual(text.data[0]);
 });

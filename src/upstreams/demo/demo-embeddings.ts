@@ -43,7 +43,7 @@ async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
   const lists = (typeof input[0] === 'number' ? [input] : input) as number[][];
   const { decode, vocabularySize } = await import('gpt-tokenizer/encoding/cl100k_base');
   if (lists.some((list) => list.some((token) => token >= vocabularySize))) {
-    throw new UpstreamError('refused', 'input has a token that cl100k_base does not know; send text.', {
+    throw new UpstreamError('refused', 'input has a token that is not in cl100k_base. Send text instead.', {
       status: 400,
       param: 'input',
     });

@@ -16,7 +16,7 @@ afterAll(() => embedder.close());
 const handbook = `Welcome to Acme. Employees get 30 days of vacation a year. Remote work is possible on two days a week.
 Parking is free for visitors. The canteen serves lunch from noon to two.`;
 
-function kindOf({ choices, usage }: Chunk): string {
+function getKind({ choices, usage }: Chunk): string {
   const [choice] = choices;
   if (usage) return 'usage';
   if (choice?.finish_reason) return 'finish';
@@ -27,7 +27,7 @@ function kindOf({ choices, usage }: Chunk): string {
 describe('the frames of the demo', () => {
   it('follow the order of the wire', async () => {
     const { chunks } = await sendChat('show me everything', { stream: true });
-    const kinds = chunks.map(kindOf);
+    const kinds = chunks.map(getKind);
     expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
       'role',
       'stages',
@@ -45,9 +45,9 @@ describe('the frames of the demo', () => {
   });
 
   it('are the same for streamed and complete replies, except for IDs', async () => {
-    const one = await sendChat('show me everything', { stream: true });
-    const other = await sendChat('show me everything');
-    expect(other.chunks.map(({ id: _, ...chunk }) => chunk)).toEqual(one.chunks.map(({ id: _, ...chunk }) => chunk));
+    const streamed = await sendChat('show me everything', { stream: true });
+    const complete = await sendChat('show me everything');
+    expect(complete.chunks.map(({ id: _, ...chunk }) => chunk)).toEqual(streamed.chunks.map(({ id: _, ...chunk }) => chunk));
   });
 
   it('contain the content word by word', async () => {
@@ -70,8 +70,8 @@ describe('the demo', () => {
 
   it('reports that it has no answer', async () => {
     const { content } = await sendChat('Who won the world cup in 1998?');
-    expect(content).toMatch(/not a language model.+no answer of my own to “Who won the world cup in 1998\?”/);
-    expect((await sendChat('Tell me of the world cup. ')).content).toContain('to “Tell me of the world cup”. Say');
+    expect(content).toMatch(/not a language model.+I cannot answer “Who won the world cup in 1998\?”/);
+    expect((await sendChat('Tell me of the world cup. ')).content).toContain('I cannot answer “Tell me of the world cup”. Say');
   });
 
   it('describes the request in a table, if asked to', async () => {
@@ -100,7 +100,7 @@ describe('the demo', () => {
     expect((await sendChat([message])).content).toBe(
       'You used the control **Pick a colour** with the value `{"colour":"green"}`.',
     );
-    expect((await sendChat([{ ...message, content: 'as you wish' }])).content).toContain('Beside it you wrote “as you wish”.');
+    expect((await sendChat([{ ...message, content: 'as you wish' }])).content).toContain('You also wrote “as you wish”.');
   });
 
   it('shows a stage that fails and one with an attachment', async () => {
@@ -139,7 +139,7 @@ describe('documents', () => {
   it('are not quoted if they are not near the question', async () => {
     const attachments = [{ title: 'Handbook', data: handbook }];
     expect((await sendChat([createUserMessage('Which planets have rings?', { attachments })])).content).toContain(
-      'nothing in the texts given comes near it',
+      'no text in this conversation is close to it',
     );
   });
 
@@ -162,10 +162,10 @@ describe('limits', () => {
   });
 
   it('truncate the arguments of a call at max_tokens', async () => {
-    const offered = [createTool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
-    const ask = toAttempt('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
+    const tools = [createTool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
+    const attempt = toAttempt('What is the weather in Paris?', { tools, max_tokens: 5 });
     const texts: string[] = [];
-    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => createDemo().demo.chat(ask, sink)))
+    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => createDemo().demo.chat(attempt, sink)))
       texts.push(JSON.stringify(chunks));
     expect(texts.join()).toContain('"finish_reason":"length"');
   });
@@ -235,38 +235,38 @@ describe('unusual input', () => {
     ['quote marks', '"'.repeat(1_000_000)],
     ['digits and dots', '1.'.repeat(500_000)],
   ])('a megabyte of %s is answered in limited time', async (_, text) => {
-    const offered = [createTool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
+    const tools = [createTool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
     let content = '';
-    const heldMs = await measureEventLoopBlock(async () => {
-      await sendChat([createUserMessage(text), createUserMessage(text)], { tools: offered, tool_choice: 'required' });
+    const blockedMs = await measureEventLoopBlock(async () => {
+      await sendChat([createUserMessage(text), createUserMessage(text)], { tools, tool_choice: 'required' });
       ({ content } = await sendChat([createUserMessage('Which fox?', { attachments: [{ data: text }] })]));
     });
     expect(content).not.toBe('');
-    expect(heldMs).toBeLessThan(8000);
+    expect(blockedMs).toBeLessThan(8000);
   });
 });
 
 describe('a stream', () => {
   it('is paced, and ends when the client disconnects', async () => {
     const paced = createDemo(15);
-    const caller = new AbortController();
-    const began = performance.now();
-    let leftAt = 0;
+    const controller = new AbortController();
+    const startMs = performance.now();
+    let abortMs = 0;
     let frames = 0;
     const run = (async () => {
-      const ask = toAttempt('Count to 1000', { stream: true });
-      for await (const _ of toAsyncIterable<RawFrame>((sink) => paced.demo.chat(ask, sink), caller.signal)) {
+      const attempt = toAttempt('Count to 1000', { stream: true });
+      for await (const _ of toAsyncIterable<RawFrame>((sink) => paced.demo.chat(attempt, sink), controller.signal)) {
         frames += 1;
         if (frames === 12) {
           setTimeout(() => {
-            leftAt = performance.now();
-            caller.abort(new Error('left'));
+            abortMs = performance.now();
+            controller.abort(new Error('left'));
           }, 3);
         }
       }
     })();
     await expect(run).rejects.toThrow('left');
-    expect(leftAt - began).toBeGreaterThan(100);
+    expect(abortMs - startMs).toBeGreaterThan(100);
     // A small part of the reply, even if the machine is slow and the abort is late.
     expect(frames).toBeLessThan(500);
     await paced.embedder.close();
@@ -274,39 +274,41 @@ describe('a stream', () => {
 
   it('ends immediately if it is canceled while the model works', async () => {
     const fresh = createDemo();
-    const caller = new AbortController();
-    const offered = Array.from({ length: 100 }, (_, index) => createTool(`tool_${index}`, `Does thing number ${index}`));
-    setTimeout(() => caller.abort(new Error('left')), 200);
-    await expect(collectReply(fresh.demo, toAttempt('Do thing number 7', { tools: offered }), caller.signal)).rejects.toThrow(
-      'left',
-    );
+    const controller = new AbortController();
+    const tools = Array.from({ length: 100 }, (_, index) => createTool(`tool_${index}`, `Does thing number ${index}`));
+    setTimeout(() => controller.abort(new Error('left')), 200);
+    await expect(collectReply(fresh.demo, toAttempt('Do thing number 7', { tools }), controller.signal)).rejects.toThrow('left');
     await fresh.embedder.close();
   });
 
-  it('runs concurrently with a hundred others', async () => {
-    const offered = [createTool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
+  it('runs concurrently with 99 further streams', async () => {
+    const tools = [createTool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
     const cities = Array.from({ length: 100 }, (_, index) => `City${index}`);
-    const heard = await Promise.all(cities.map((city) => sendChat(`What is the weather in ${city}?`, { tools: offered })));
-    expect(heard.map(({ calls }) => calls.length)).toEqual(cities.map(() => 1));
+    const replies = await Promise.all(cities.map((city) => sendChat(`What is the weather in ${city}?`, { tools })));
+    expect(replies.map(({ calls }) => calls.length)).toEqual(cities.map(() => 1));
   });
 });
 
 describe('an embedder that fails', () => {
-  const ask = toAttempt('What is the weather?', { tools: [createTool('get_weather', '')] });
-  const demoWith = (failing: Embedder) => createDemoProtocol({ embedder: failing, now: Date.now, newId: () => 'x', paceMs: 0 });
+  const attempt = toAttempt('What is the weather?', { tools: [createTool('get_weather', '')] });
+  const createDemoWith = (failingEmbedder: Embedder) =>
+    createDemoProtocol({ embedder: failingEmbedder, now: Date.now, newId: () => 'x', paceMs: 0 });
 
   it('causes an upstream error', async () => {
-    const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
-    await expect(collectReply(demoWith(failing), ask)).rejects.toMatchObject({ kind: 'broken', message: 'The embedder failed.' });
+    const failingEmbedder = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
+    await expect(collectReply(createDemoWith(failingEmbedder), attempt)).rejects.toMatchObject({
+      kind: 'broken',
+      message: 'The embedder failed.',
+    });
   });
 
   it('causes a retryable error if it is overloaded', async () => {
-    const busy = demoWith(new LocalEmbedder({ maxWaitingTexts: 1 }));
-    await expect(collectReply(busy, ask)).rejects.toMatchObject({ kind: 'refused', status: 503, retryAfterSeconds: 1 });
+    const busyDemo = createDemoWith(new LocalEmbedder({ maxWaitingTexts: 1 }));
+    await expect(collectReply(busyDemo, attempt)).rejects.toMatchObject({ kind: 'refused', status: 503, retryAfterSeconds: 1 });
   });
 
   it('is not called for small talk', async () => {
-    const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
-    expect((await collectReply(demoWith(failing), toAttempt('hello'))).content).toContain('Hello');
+    const failingEmbedder = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
+    expect((await collectReply(createDemoWith(failingEmbedder), toAttempt('hello'))).content).toContain('Hello');
   });
 });

@@ -37,7 +37,7 @@ export async function* createDemoReply(
   const plannedAnswer = await planAnswer(situation).catch((error: unknown) => {
     throw toDemoError(error, signal);
   });
-  // The same question has the same answer, so the text that was already sent is removed.
+  // The demo answers a repeated question with identical text. A continuation therefore removes the text that was already sent.
   const content = toFormat(plannedAnswer.content, request, question);
   const answer = {
     ...plannedAnswer,
@@ -65,7 +65,7 @@ function toReport({ conversation, offer }: Situation): string {
   const { question, passages, attachments } = conversation;
   if (question === '') return 'There is no question.';
   const counts = `${offer.tools.length} tools, ${passages.length} passages, ${attachments.length} attachments`;
-  return `“${shorten(question, 200)}”: ${countWords(question)} words; beside it ${counts}.`;
+  return `“${shorten(question, 200)}”: ${countWords(question)} words, with ${counts}.`;
 }
 
 /** Tokens that OpenAI's models add for each message, and for the reply. */

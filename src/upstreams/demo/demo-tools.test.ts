@@ -9,7 +9,7 @@ const weather = createTool('get_weather', 'Get the current weather in a city', {
 const time = createTool('get_current_time', 'Get the current time in a time zone or city', { city: { type: 'string' } });
 const tools = [weather, time];
 
-function asked(question: string, ...results: (readonly [name: string, text: string])[]) {
+function withResults(question: string, ...results: (readonly [name: string, text: string])[]) {
   const tool_calls = results.map(([name], index) => ({
     id: `call_${index}`,
     type: 'function',
@@ -33,7 +33,7 @@ describe('a fitting tool', () => {
       ['Reading the question', 'completed'],
       ['Looking for a fitting tool', 'completed'],
     ]);
-    expect(stages?.[1]?.content).toMatch(/`get_weather`: 0\.\d\d[\s\S]+`get_weather` it is\.$/);
+    expect(stages?.[1]?.content).toMatch(/`get_weather`: 0\.\d\d[\s\S]+Selected: `get_weather`\.$/);
     const first = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])[0];
     expect(first).toMatchObject({
       index: 0,
@@ -47,7 +47,7 @@ describe('a fitting tool', () => {
     const { calls, reply, content } = await sendChat('Tell me a joke', { tools });
     expect(calls).toEqual([]);
     expect(reply.choices[0]?.finish_reason).toBe('stop');
-    expect(content).toContain('none of the tools offered fits');
+    expect(content).toContain('no offered tool fits');
   });
 
   it('is called for each part of the question, unless the request disables parallel calls', async () => {
@@ -102,7 +102,7 @@ describe('tool_choice', () => {
 
 describe('malformed tools', () => {
   it('are ignored', async () => {
-    const odd = [
+    const malformed = [
       null,
       7,
       {},
@@ -110,14 +110,14 @@ describe('malformed tools', () => {
       { type: 'function', function: { name: 7 } },
       { type: 'function', function: { name: 'bare' } },
     ];
-    expect((await sendChat('Tell me a joke', { tools: odd })).reply.choices[0]?.finish_reason).toBe('stop');
+    expect((await sendChat('Tell me a joke', { tools: malformed })).reply.choices[0]?.finish_reason).toBe('stop');
     expect((await sendChat('hello', { tools: 'none' })).content).toContain('Hello');
   });
 });
 
 describe('tool results', () => {
   it('at the end are quoted, each under the name of its tool', async () => {
-    const messages = asked(
+    const messages = withResults(
       'What is the weather in Paris and what time is it in Tokyo?',
       ['get_weather', 'Sunny, 21 °C'],
       ['get_current_time', '09:30'],
@@ -128,7 +128,7 @@ describe('tool results', () => {
   });
 
   it('are named even if they are empty', async () => {
-    expect((await sendChat(asked('What is the weather?', ['get_weather', '']), { tools })).content).toBe(
+    expect((await sendChat(withResults('What is the weather?', ['get_weather', '']), { tools })).content).toBe(
       'get_weather says nothing.',
     );
   });
@@ -143,7 +143,7 @@ describe('tool results', () => {
 
   it('are reduced to the sentences nearest to the question if they are long', async () => {
     const long = `${'The garden is open to visitors. '.repeat(30)}Employees get 30 days of vacation a year. ${'The kitchen has two ovens. '.repeat(30)}`;
-    const { content } = await sendChat(asked('How many vacation days do employees get?', ['query_document', long]));
+    const { content } = await sendChat(withResults('How many vacation days do employees get?', ['query_document', long]));
     expect(content).toContain('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year.');
     expect(content.length).toBeLessThan(500);
   });
@@ -153,26 +153,26 @@ describe('tool results', () => {
       'handbook.md — Handbook › Vacation days of employees\nEmployees get 30 days of vacation a year.',
       `The canteen serves lunch. ${'The kitchen has two ovens. '.repeat(30)}`,
     ];
-    const long = passages.map((passage, at) => `[${at + 1}] ${passage}`).join('\n\n');
-    const { content } = await sendChat(asked('How many vacation days do employees get?', ['query_document', long]));
+    const long = passages.map((passage, index) => `[${index + 1}] ${passage}`).join('\n\n');
+    const { content } = await sendChat(withResults('How many vacation days do employees get?', ['query_document', long]));
     expect(content).toBe('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year. [1]');
-    const { content: none } = await sendChat(asked('Which planets have rings?', ['query_document', long]));
-    expect(none).toBe('query_document gives 2 passages; none comes near your question.');
+    const { content: unrelated } = await sendChat(withResults('Which planets have rings?', ['query_document', long]));
+    expect(unrelated).toBe('query_document returned 2 passages. No passage is close to your question.');
   });
 
   it('of numbered passages are quoted without the citation hint, now and later', async () => {
-    for (const filling of ['The kitchen has two ovens.', 'The kitchen has two ovens. '.repeat(30)]) {
-      const result = `[1] ${filling}\n\n${howToCite}\n\nNote: Searched by words only.`;
-      const first = asked('Which number do I put behind what I take from a passage?', ['query_document', result]);
+    for (const text of ['The kitchen has two ovens.', 'The kitchen has two ovens. '.repeat(30)]) {
+      const result = `[1] ${text}\n\n${howToCite}\n\nNote: Searched by words only.`;
+      const first = withResults('Which number do I put behind what I take from a passage?', ['query_document', result]);
       const { content } = await sendChat(first);
-      expect(content).toMatch(/ovens|none comes near|the beginning of/);
+      expect(content).toMatch(/ovens|No passage is close|the beginning of/);
       const later = [
         ...first,
         { role: 'assistant' as const, content },
         createUserMessage('And of the passages that I cite, what is the user shown?'),
       ];
-      for (const said of [content, (await sendChat(later)).content])
-        expect(said).not.toMatch(/Behind what you|passages that you cite|Note:/);
+      for (const expected of [content, (await sendChat(later)).content])
+        expect(expected).not.toMatch(/Behind what you|passages that you cite|Note:/);
     }
   });
 
@@ -183,13 +183,13 @@ describe('tool results', () => {
     ['{}', '{}'],
     ['{half', '{half'],
     ['[1, 2]', '[1, 2]'],
-  ])('of JSON are written as text if they are plain values: %s', async (result, said) => {
-    expect((await sendChat(asked('When does it open?', ['hours', result]))).content).toBe(`hours says: ${said}`);
+  ])('of JSON are written as text if they are plain values: %s', async (result, expected) => {
+    expect((await sendChat(withResults('When does it open?', ['hours', result]))).content).toBe(`hours says: ${expected}`);
   });
 
   it('before a further question do not answer it', async () => {
     const messages = [
-      ...asked('What is the weather in Paris?', ['get_weather', 'Sunny']),
+      ...withResults('What is the weather in Paris?', ['get_weather', 'Sunny']),
       { role: 'assistant' as const, content: 'Sunny' },
       createUserMessage('And what time is it in Tokyo?'),
     ];

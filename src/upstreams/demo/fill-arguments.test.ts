@@ -15,7 +15,7 @@ const weather = schema({ location: text, unit: { type: 'string', enum: ['celsius
 describe('fillArguments', () => {
   it.each([
     ['a name', 'What is the weather in Paris?', weather, { location: 'Paris' }],
-    ['a name of several words', 'Weather in New York today?', weather, { location: 'New York' }],
+    ['a name with several words', 'Weather in New York today?', weather, { location: 'New York' }],
     [
       'the trailing phrase and a value mentioned',
       'weather in new york today in fahrenheit',
@@ -25,7 +25,7 @@ describe('fillArguments', () => {
     ['numbers in order', 'What is 2 plus -3.5?', schema({ a: number, b: number }), { a: 2, b: -3.5 }],
     ['a whole number', 'Wait 2.6 seconds', schema({ seconds: { type: 'integer' } }), { seconds: 3 }],
     [
-      'an address and what is told',
+      'an address and a message',
       'Send an email to anna@example.com that I am late',
       schema({ to: text, body: text }),
       { to: 'anna@example.com', body: 'I am late' },
@@ -62,14 +62,14 @@ describe('fillArguments', () => {
     ['a list of numbers', 'The mean of 1, 2 and 3', schema({ values: { type: 'array', items: number } }), { values: [1, 2, 3] }],
     ['nested objects', 'Move to 3 and 4', schema({ point: schema({ x: number, y: number }) }), { point: { x: 3, y: 4 } }],
     [
-      'one of several types',
+      'the first type that is not null',
       'Paris',
       schema({ city: { anyOf: [{ type: 'null' }, text] }, n: { type: ['null', 'integer'], default: 7 } }),
       { city: 'Paris', n: 7 },
     ],
     ['constants', 'anything', schema({ kind: { const: 'x' } }), { kind: 'x' }],
-    ['nothing for what is optional and not mentioned', 'hello', schema({ limit: number }, []), {}],
-    ['what is optional and mentioned', 'pets with limit 5', schema({ limit: number }, []), { limit: 5 }],
+    ['no optional values that the question does not mention', 'hello', schema({ limit: number }, []), {}],
+    ['optional values that the question mentions', 'pets with limit 5', schema({ limit: number }, []), { limit: 5 }],
     ['nothing without a schema', 'hello', {}, {}],
   ])('%s', (_, question, parameters, expected) => {
     expect(fillArguments(parameters, question)).toEqual(expected);

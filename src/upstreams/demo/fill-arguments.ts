@@ -27,8 +27,8 @@ export function fillArguments(schema: JsonObject, question: string): JsonObject 
   return fillObject(schema, findClues(question, listChoices(schema)), maxDepth);
 }
 
-/** Returns whether a required argument would be a guess: the question mentions none of its values and has no text for it. */
-export function wantsArgument(schema: JsonObject, question: string): boolean {
+/** Returns whether a required argument would be a guess, because the question has no value or text for it. */
+export function needsGuess(schema: JsonObject, question: string): boolean {
   const filled = fillArguments(schema, question);
   return listParameters(schema).some(({ name, schema: { const: constant, default: defaultValue, enum: values }, isRequired }) => {
     if (!isRequired || constant !== undefined || defaultValue !== undefined) return false;
@@ -131,7 +131,7 @@ function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
   return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());
 }
 
-/** Returns the values that are words of the question, also in the plural. */
+/** Returns the values that occur in the question, including plural forms. */
 function findMentioned(values: readonly unknown[], clues: Clues): unknown[] {
   const question = ` ${toWords(clues.question)} `;
   return values.filter((value) => {
@@ -147,7 +147,7 @@ function toWords(text: string): string {
     .trim();
 }
 
-/** Returns the schema with a single type. Of several types, it has the first that is not null. */
+/** Returns the schema with a single type. If it has several types, the first type that is not null is used. */
 function simplifySchema(input: unknown): JsonObject {
   if (!isJsonObject(input)) return {};
   const options = input.anyOf ?? input.oneOf;
@@ -159,7 +159,7 @@ function simplifySchema(input: unknown): JsonObject {
   return Array.isArray(type) ? { ...schema, type: type.find((name) => name !== 'null') } : schema;
 }
 
-/** Parts of a question that arguments are made from. Lists are consumed from the front. */
+/** Parts of a question that can become arguments. Lists are consumed from the front. */
 interface Clues {
   readonly question: string;
   /** The question without the words that a choice has already used. */
@@ -177,43 +177,43 @@ interface Clues {
 
 const sentenceStart = /(^|[.!?:]\s+)["“'‘]?\p{Lu}[\p{L}’'-]*/gu;
 const capitalized = /\p{Lu}[\p{L}’'.-]*(?:\s+(?:(?:de|la|of|van|von|do|da)\s+)?\p{Lu}[\p{L}’'-]*)*/gu;
-// Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+// Pattern bound: `splitQuestion` limits a question to 600 characters.
 const fillers = /[\s,]+(?:today|tomorrow|tonight|now|right now|please|this week|next week|at the moment)$/i;
 
-/** Returns the clues of a question. `choices` are words with a meaning as values. */
+/** Returns the clues of a question. `choices` are the values that parameters allow. */
 function findClues(question: string, choices: readonly string[]): Clues {
   const findAll = (pattern: RegExp): string[] => question.match(pattern) ?? [];
   const rest = choices.reduce((text, choice) => text.replace(toPattern(choice), ''), question);
   return {
     question,
     rest,
-    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+    // Pattern bound: `splitQuestion` limits a question to 600 characters.
     numbers: findAll(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w-])/g).map(Number),
-    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+    // Pattern bound: `splitQuestion` limits a question to 600 characters.
     quoted: [...question.matchAll(/"([^"]+)"|“([^”]+)”|«([^»]+)»|'([^']+)'(?!\w)/g)].map(
       (match) => match.slice(1).find(Boolean) ?? '',
     ),
     names: (rest.replaceAll(sentenceStart, '$1').match(capitalized) ?? [])
-      // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+      // Pattern bound: `splitQuestion` limits a question to 600 characters.
       .map((name) => name.replace(/[.'’-]+$|['’]s$/g, ''))
       .filter((name) => name !== 'I'),
     addresses: findAll(/[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g),
     links: findAll(/https?:\/\/[^\s"'<>)]+/g),
     dates: findAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?/g),
-    // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+    // Pattern bound: `splitQuestion` limits a question to 600 characters.
     codes: findAll(/[\p{L}\d-]*\d[\p{L}\d-]*/gu),
   };
 }
 
 /** Finds the unit or currency of an amount, such as euro in "100 euro". */
 function findUnit(question: string): string | undefined {
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   return question.match(/(?<![\w.-])\d[\d.,]*\s+(\p{L}+)/u)?.[1];
 }
 
 /** Finds the message in a question such as "tell Anna that I am late". */
 function findMessagePhrase(question: string): string | undefined {
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   return question.match(/\b(?:that|saying|says)\s+(.+?)[\s.!]*$/i)?.[1];
 }
 
@@ -222,18 +222,18 @@ function findTrailingPhrase(question: string): string | undefined {
   return findPhraseAfter(question, 'in|for|of|at|to|from|about|on|with|near|called|named');
 }
 
-/** Finds the text after a given word, up to the next preposition or the end. */
+/** Finds the text after one of the prepositions, up to the next preposition or the end. */
 function findPhraseAfter(question: string, prepositions: string): string | undefined {
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   const bare = question.replace(/[\s?!.]+$/, '').replace(fillers, '');
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   const match = bare.match(new RegExp(`.*\\b(?:${prepositions})\\s+(?:the\\s+)?(.+)$`, 'i'));
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   return match?.[1]?.split(/\s+(?:to|from|on|at|with|and)\s+/i)[0];
 }
 
 function toPattern(choice: string): RegExp {
   const exact = escapePattern(choice);
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:(?:in|as|to)\\s+)?${exact}(?![\\p{L}\\p{N}])`, 'iu');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Answer, Responder, Situation } from './answer.ts';
-import { answerFromResults, callDemandedTool, callFittingTools } from './answer-by-tool.ts';
+import { answerFromResults, callFittingTools, callRequiredTool } from './answer-by-tool.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { quotePassages } from './quote-passages.ts';
 import type { Passage } from './read-conversation.ts';
@@ -14,18 +14,18 @@ const tour = `${introduction} I send nothing to anyone.
 
 Things to try:
 
-- **Show me everything**: stages, an attachment and controls in one reply; or ask for one of them alone.
-- **Count to 100**: a long stream, to watch it or to stop it.
+- **Show me everything**: stages, an attachment, and controls in one reply. You can also request only one of them.
+- **Count to 100**: a long stream that you can watch or stop.
 - **Ask about a text**: attach one, or paste it between \`"""\`, and I quote the sentences nearest to your question.
 - **Ask \`sample\`** where it is listed: an application over documents, a web API and an MCP server, for which I am the model.
 - **Ask with tools**: send \`tools\` such as \`get_weather\` through the API and ask *What is the weather in Paris?* I call the one that fits.
 
-\`max_tokens\`, \`stop\` and \`response_format\` are honoured, and the token counts are real.`;
+I support \`max_tokens\`, \`stop\`, and \`response_format\`, and the token counts are real.`;
 
-// Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+// Pattern bound: `splitQuestion` limits a question to 600 characters.
 const greeting =
   /^\W*(hello|hi|hey|good (morning|afternoon|evening|day)|hallo|hola|bonjour|ciao|greetings)(\W+[\p{L}’']+){0,2}\W*$/iu;
-// Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+// Pattern bound: `splitQuestion` limits a question to 600 characters.
 const thanks = /^\W*((thanks|thank you|thx)(\W+[\p{L}’']+){0,4}|(very )?(great|nice|cool)|(good)?bye)\W*$/iu;
 const tourPattern =
   /^\W*((say|please|show) )?(help( me)?|start|tour|menu)( please)?\W*$|\bwhat can (you|i) (do|try)\b|\b(who|what) are you\b|\bhow (do|can) i use (you|this)\b|\bwhat is parley\b/i;
@@ -36,11 +36,11 @@ const maxCount = 1000;
 function answerSmallTalk({ conversation }: Situation): Answer | undefined {
   const { question } = conversation;
   if (greeting.test(question)) return { content: `Hello! ${tour}` };
-  if (thanks.test(question)) return { content: 'You are welcome. Say *help* to see what else there is to try.' };
+  if (thanks.test(question)) return { content: 'You are welcome. Say *help* for more things to try.' };
   return question === '' || tourPattern.test(question) ? { content: tour } : undefined;
 }
 
-/** Counts, which produces a stream of any length. */
+/** Counts to a number, so that users can try streams of any length. */
 function answerCount({ conversation }: Situation): Answer | undefined {
   const [, limit] = conversation.question.match(countPattern) ?? [];
   if (limit === undefined) return undefined;
@@ -48,19 +48,19 @@ function answerCount({ conversation }: Situation): Answer | undefined {
   return { content: numbers.join(' ') || '0' };
 }
 
-/** Answers that there is no answer. */
+/** Reports that the demo has no answer, and why. */
 function answerUnknown({ conversation, offer }: Situation): Answer {
   const { question, passages, attachments } = conversation;
   const reasons = [
-    offer.tools.length > 0 && offer.choice !== 'none' ? 'none of the tools offered fits' : '',
-    passages.length > 0 ? 'nothing in the texts given comes near it' : '',
+    offer.tools.length > 0 && offer.choice !== 'none' ? 'no offered tool fits' : '',
+    passages.length > 0 ? 'no text in this conversation is close to it' : '',
     attachments.length > 0 && passages.length === 0 ? 'the attachments are not text I can read' : '',
   ].filter((line) => line !== '');
   const explanation = reasons.length > 0 ? ` I looked: ${reasons.join(', and ')}.` : '';
-  // Pattern bound: 200 characters, which shorten cuts.
+  // Pattern bound: `shorten` returns at most 200 characters.
   const shortQuestion = shorten(question, 200).replace(/[\s.]+$/, '');
   return {
-    content: `${introduction} So I have no answer of my own to “${shortQuestion}”.${explanation} Say *help* to see what I can do.`,
+    content: `${introduction} I cannot answer “${shortQuestion}”.${explanation} Say *help* to see what I can do.`,
   };
 }
 
@@ -102,9 +102,9 @@ async function quote(
   };
 }
 
-/** The first responder that applies answers. */
+/** Responders in order. The first that returns an answer is used. */
 const responders: readonly Responder[] = [
-  callDemandedTool,
+  callRequiredTool,
   answerFromResults,
   answerControl,
   answerSmallTalk,

@@ -24,7 +24,7 @@ export interface ToolResult {
 
 /** The parts of a conversation that the demo understands. */
 export interface Conversation {
-  /** The last question of the user. Empty if there is none. */
+  /** Last question of the user. Empty if the user did not ask a question. */
   readonly question: string;
   /** The tool results at the end of the conversation. */
   readonly toolResults: readonly ToolResult[];
@@ -134,8 +134,8 @@ const maxQuestionChars = 600;
 const fencePattern = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**
- * Fenced text (""" or ```) and lines that begin with > are quoted. In text that is too long for a question, the last line with
- * a question mark is the question, or else the last line. The rest is quoted too.
+ * Splits a message. Fenced text (""" or ```) and lines that begin with > are quoted text. If the remaining text is too long for a
+ * question, the question is the last line with a question mark, or the last line if no line has one. The rest is quoted text too.
  */
 function splitQuestion(message: string): SplitQuestion {
   const text =
@@ -164,6 +164,6 @@ function splitQuestion(message: string): SplitQuestion {
 function getLastSentence(line: string): string {
   if (line.length <= maxQuestionChars) return line;
   const tail = line.slice(-maxQuestionChars);
-  // Pattern bound: at most 600 characters, the tail of a line.
+  // Pattern bound: the end of a line, at most 600 characters.
   return (tail.match(/[^.!?]+[.!?]*$/)?.[0] ?? tail).trim();
 }

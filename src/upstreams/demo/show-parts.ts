@@ -2,36 +2,36 @@ import type { Control, ResponseAttachment } from '#contract/chat/chunk.ts';
 import type { Answer, Situation, Step } from './answer.ts';
 import { shorten } from './words.ts';
 
-const wishPatterns = {
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+const partPatterns = {
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   everything: /\b(show|give|demo\w*|try)\b.*\b(everything|all (you can|of it))\b|^everything\b/i,
   attachment: /\battachments?\b/i,
   stages: /\bstages?\b/i,
   controls: /\b(controls?|buttons?|forms?)\b/i,
 };
 const requestPattern =
-  // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
+  // Pattern bound: `splitQuestion` limits a question to 600 characters.
   /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
 
 /** Shows the parts of the wire that the user asks for: stages, an attachment, controls, or all of them. */
 export function showParts(situation: Situation): Answer | undefined {
   const { question } = situation.conversation;
-  const isAll = wishPatterns.everything.test(question);
+  const isAll = partPatterns.everything.test(question);
   const isRequested = isAll || requestPattern.test(question);
-  const wants = (part: keyof typeof wishPatterns): boolean => isRequested && (isAll || wishPatterns[part].test(question));
+  const includesPart = (part: keyof typeof partPatterns): boolean => isRequested && (isAll || partPatterns[part].test(question));
   const lines: string[] = [];
-  if (wants('stages')) {
+  if (includesPart('stages')) {
     situation.steps.push(...exampleSteps);
     lines.push('**Stages**: one that went well and carries an attachment, and one that failed on purpose.');
   }
-  if (wants('attachment')) lines.push('**An attachment**: a table of what I saw of your request.');
-  if (wants('controls'))
-    lines.push('**Controls**: pick a colour or rate me; your choice comes back to me as a `completed_control`.');
+  if (includesPart('attachment')) lines.push('**An attachment**: a table about your request.');
+  if (includesPart('controls'))
+    lines.push('**Controls**: pick a color or rate me. I receive your choice as a `completed_control`.');
   if (lines.length === 0) return undefined;
   return {
     content: `Here you are:\n\n${lines.map((line) => `- ${line}`).join('\n')}`,
-    attachments: wants('attachment') ? [createSeenTable(situation)] : [],
-    controls: wants('controls') ? exampleControls : [],
+    attachments: includesPart('attachment') ? [createRequestTable(situation)] : [],
+    controls: includesPart('controls') ? exampleControls : [],
   };
 }
 
@@ -41,7 +41,7 @@ export function answerControl({ conversation, steps }: Situation): Answer | unde
   if (control === undefined) return undefined;
   steps.push({ name: 'Reading the control', content: `\`${shorten(control.label, 100)}\` was filled in.`, status: 'completed' });
   const value = control.value === undefined ? '' : ` with the value \`${shorten(JSON.stringify(control.value), 1000)}\``;
-  const remark = question === '' ? '' : ` Beside it you wrote “${shorten(question, 200)}”.`;
+  const remark = question === '' ? '' : ` You also wrote “${shorten(question, 200)}”.`;
   return { content: `You used the control **${shorten(control.label, 200)}**${value}.${remark}` };
 }
 
@@ -50,7 +50,7 @@ const exampleSteps: readonly Step[] = [
     name: 'A stage with an attachment',
     content: 'Stages show intermediate work as it happens.',
     status: 'completed',
-    attachments: [{ index: 0, type: 'text/markdown', title: 'A note', data: 'A stage can carry *attachments* of its own.' }],
+    attachments: [{ index: 0, type: 'text/markdown', title: 'A note', data: 'A stage can have its own *attachments*.' }],
   },
   { name: 'A stage that fails on purpose', content: 'A failed step does not end the reply.', status: 'failed' },
 ];
@@ -78,7 +78,7 @@ const exampleControls: readonly Control[] = [
   },
 ];
 
-function createSeenTable({ conversation, offer }: Situation): ResponseAttachment {
+function createRequestTable({ conversation, offer }: Situation): ResponseAttachment {
   const { question, passages, attachments, toolResults } = conversation;
   const rows = [
     ['Question', question],

@@ -22,12 +22,12 @@ const dataStart = 'data: '.length;
 const lineEnds = 2;
 
 /**
- * Reads the events of a chat reply up to `[DONE]`. Events with only a piece of text differ only in that text. The bytes before
- * and after it are learned once and compared, so that runs of such events pass without being parsed.
+ * Reads the events of a chat reply up to `[DONE]`. Events that contain only text differ only in that text. The bytes before and
+ * after the text are learned once and compared, so that runs of such events pass without being parsed.
  */
 export class ChatEvents implements EventReader {
   hasEnded = false;
-  /** Bytes around each piece of text. */
+  /** Bytes before and after the text of each event. */
   #slot = noSlot;
   /** The slot, if it belongs to the first choice. */
   #contentSlot: TextSlot | undefined;
@@ -138,7 +138,7 @@ function requireMessages({ choices }: JsonObject): void {
   }
 }
 
-/** Requires deltas of a valid form in an event. Missing parts may follow in another event. Throws `UpstreamError`. */
+/** Requires deltas of a valid form in an event. Missing fields may follow in another event. Throws `UpstreamError`. */
 function requireDeltas({ choices }: JsonObject): void {
   if ((choices ?? null) !== null && !Array.isArray(choices)) throw createFormatError('whose choices are not a list');
   for (const choice of Array.isArray(choices) ? choices : []) {
@@ -165,7 +165,7 @@ function createFormatError(problem: string): UpstreamError {
   return new UpstreamError('broken', `The upstream answered with JSON ${problem}.`);
 }
 
-/** Returns whether a chunk has only text and may pass unchanged with any text. */
+/** Returns whether a chunk has only text, so that it can be forwarded unchanged. */
 function isTextOnly(chunk: RawChunk): boolean {
   const { usage, statistics, error, choices } = chunk;
   const [choice] = choices;
@@ -175,5 +175,5 @@ function isTextOnly(chunk: RawChunk): boolean {
   return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, emptyHead) === chunk;
 }
 
-/** Reader of chat replies, streamed or as one JSON text. */
+/** Reader of chat replies, which are streams or one JSON document. */
 export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readComplete: toCompletionFrame, readErrorReply };

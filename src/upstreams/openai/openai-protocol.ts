@@ -34,7 +34,7 @@ interface Dialect {
   toEmbeddingsBody(request: EmbeddingsRequest, upstream: Upstream): JsonObject;
 }
 
-/** OpenAI's API and compatible ones. `endpoint` is the base URL ending in /v1. */
+/** OpenAI's API and compatible APIs. `endpoint` is the base URL, which ends in `/v1`. */
 const openai: Dialect = {
   url: toOperationUrl,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
@@ -43,7 +43,7 @@ const openai: Dialect = {
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
-/** Azure's form. `endpoint` ends in /openai/deployments/<name>. */
+/** Azure OpenAI. `endpoint` ends in `/openai/deployments/<name>`. */
 const azure: Dialect = {
   url(upstream, operation) {
     const url = toOperationUrl(upstream, operation);
@@ -80,22 +80,22 @@ interface RequestBase {
 
 /** Cache of the request bases by upstream. */
 class RequestBases extends WeakMap<Upstream, RequestBase> {
-  readonly #make: (upstream: Upstream) => RequestBase;
+  readonly #createBase: (upstream: Upstream) => RequestBase;
 
-  constructor(make: (upstream: Upstream) => RequestBase) {
+  constructor(createBase: (upstream: Upstream) => RequestBase) {
     super();
-    this.#make = make;
+    this.#createBase = createBase;
   }
 
   add(upstream: Upstream): RequestBase {
-    const base = this.#make(upstream);
+    const base = this.#createBase(upstream);
     this.set(upstream, base);
     return base;
   }
 }
 
 /**
- * Creates the protocol for upstreams that speak the OpenAI chat wire over HTTP. `responses` is used for those that serve the
+ * Creates the protocol for upstreams with OpenAI's chat completions API. `responses` is the protocol for upstreams that serve the
  * Responses API.
  */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects, responses?: ChatProtocol): ChatProtocol {
@@ -154,8 +154,8 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
 }
 
 /**
- * Returns whether a request is sent to the Responses API. This is the case if the client speaks it, or if the upstream does not
- * serve chat completions.
+ * Returns whether a request is sent to the Responses API. This is the case if the upstream serves it, and if the client uses it or
+ * the upstream does not serve chat completions.
  */
 function isForResponses(apis: readonly UpstreamApi[], native: NativeRequest | undefined): boolean {
   return apis.includes('responses') && (native?.dialect === 'responses' || !apis.includes('chat'));
@@ -200,11 +200,8 @@ function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): Pa
 }
 
 /** Returns the dialect with the header callback of the attempt. */
-function withHeaderCallback<Item>(
-  dialect: ReplyDialect<Item>,
-  { onHeaders: noteHeaders }: Pick<Attempt, 'onHeaders'>,
-): ReplyDialect<Item> {
-  return noteHeaders === undefined ? dialect : { ...dialect, onHeaders: noteHeaders };
+function withHeaderCallback<Item>(dialect: ReplyDialect<Item>, { onHeaders }: Pick<Attempt, 'onHeaders'>): ReplyDialect<Item> {
+  return onHeaders === undefined ? dialect : { ...dialect, onHeaders };
 }
 
 function getEndpoint(upstream: Upstream): URL {
@@ -223,8 +220,8 @@ function removeThoughts(request: ChatRequest): ChatRequest {
 }
 
 /**
- * Returns the request with messages that strict servers accept, as far as the upstream is configured as strict. User messages
- * are joined only in translated requests, because a chat client chose its messages itself.
+ * Returns the request with messages that strict servers accept, according to the settings of the upstream. User messages are joined
+ * only in translated requests, because a chat client chose its own messages.
  */
 function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
   const thinking = acceptsReasoning(upstream) ? request.messages : removeReasoning(request.messages);
@@ -234,8 +231,8 @@ function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated
   return messages === request.messages ? request : { ...request, messages };
 }
 
-function reduceNames(request: ChatRequest, refused: RegExp): ChatRequest {
-  const messages = withReducedNames(request.messages, refused);
+function reduceNames(request: ChatRequest, rejectedCharacters: RegExp): ChatRequest {
+  const messages = withReducedNames(request.messages, rejectedCharacters);
   return messages === request.messages ? request : { ...request, messages };
 }
 
@@ -250,8 +247,8 @@ function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
 }
 
 /**
- * Adds thoughts to each assistant message if there are calls. The thoughts are missing if another model made the calls or the
- * client dropped them.
+ * Adds placeholder thoughts to assistant messages without thoughts if the conversation has calls. Thoughts are missing if another
+ * model made the calls, or if the client dropped them.
  */
 function addReasoning(messages: Message[]): Message[] {
   const hasCalls = messages.some((message) => getToolCalls(message).length > 0);
@@ -280,7 +277,7 @@ interface FormBody {
   readonly contentType: string;
 }
 
-/** Returns the body of a form that is passed through, with the model name of the upstream as its first field. */
+/** Returns the body of a pass-through form, with the model name of the upstream as its first field. */
 function toFormBody(form: FormFields, model: string, defaults: Readonly<Record<string, unknown>>): FormBody {
   const { boundary } = form;
   const first = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`);

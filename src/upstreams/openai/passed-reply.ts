@@ -16,14 +16,14 @@ const endMark = '[DONE]';
 const imageBounds = { ...defaultJsonBounds, maxParsedChars: Number.POSITIVE_INFINITY };
 
 /**
- * Creates the reader of replies to requests that are passed through: JSON, events, or the media types of the API. Set
+ * Creates the reader of replies to pass-through requests: JSON, events, or the media types of the API. Set
  * `hidesUsage` if the client did not request the event that has only usage.
  */
 export function passedReply({ api }: PassThroughRequest, hidesUsage: boolean): ReplyDialect<PassThroughFrame> {
   const traits: PassThroughTraits = passThrough[api];
   return {
     readEvents: (headers) => new PassedEvents(traits, getContentType(headers), hidesUsage),
-    readPieces(headers) {
+    createByteReader(headers) {
       const contentType = getContentType(headers);
       if (traits.raw?.test(contentType) !== true) return undefined;
       const isText = contentType.startsWith('text/');
@@ -119,7 +119,7 @@ function isUsageOnly({ choices, usage }: JsonObject): boolean {
 }
 
 /**
- * Returns the number of characters of text in a completion, a transcript, or a piece of one. The last event of a transcript is
+ * Returns the number of characters of text in a completion, a transcript, or an event of one. The last event of a transcript is
  * not counted, because it repeats the text of the earlier events.
  */
 function countChars({ choices, text, delta, type }: JsonObject): number {

@@ -8,7 +8,7 @@ const budgets: ReadonlyMap<unknown, number> = new Map([
   ['max', 65_536],
 ]);
 const minBudget = 1024;
-/** Maximum fraction of the tokens for thoughts. The rest is for the answer. */
+/** Maximum fraction of the reply's tokens that may be used for thinking. */
 const maxFraction = 0.8;
 
 /** Returns whether Claude models support this effort. */
@@ -26,7 +26,7 @@ export function toBudget(effort: unknown, maxTokens: number): number | undefined
 }
 
 /**
- * Returns whether a Claude accepts an effort instead of a budget, like those of 4.6 and later:
+ * Returns whether a Claude model accepts an effort instead of a budget. Version 4.6 and later versions do. The model name is
  * `claude-<family>-<major>[-<minor>]`, optionally with a date or a vendor's prefix.
  */
 export function usesAdaptiveThinking(model: string): boolean {

@@ -113,7 +113,7 @@ class RelayedEvents implements EventReader {
     this.#forward(events, textBytes, reply);
   }
 
-  /** Returns the error that an event means. An event about a part is recognized by its name and not parsed. */
+  /** Returns the error that an event reports. An event about a part is recognized by its name and not parsed. */
   #readEvent(event: string): UpstreamError | undefined {
     const isPart = partHead.test(event);
     const value = isPart ? undefined : toEventValue(event);
@@ -137,7 +137,7 @@ class RelayedEvents implements EventReader {
   }
 }
 
-/** Finds the events of one stream that have a piece of text, by the name line of the last such event. */
+/** Finds the events of one stream that contain a text delta, by the name line of the last such event. */
 class DeltaEvents {
   #head = '';
   /** Distance from the name line to the text in the last event, which is usually the same in the next event. */

@@ -11,7 +11,7 @@ const endTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.
 const openingTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
 
 /**
- * Returns the value of an event, or the error that it means. An invalid event is an error. Returns undefined for an event
+ * Returns the value of an event, or the error that the event reports. An invalid event is an error. Returns undefined for an event
  * without data and for the end mark after the last event.
  */
 export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
@@ -60,7 +60,7 @@ export function toLogprobs(parts: readonly JsonObject[]): { readonly logprobs?: 
   return content.length > 0 ? { logprobs: { content } } : {};
 }
 
-/** Converts the counts of the dialect to the compat form. Returns undefined if there are none. */
+/** Converts the token counts to the usage of the compat wire. Returns undefined if the upstream reports no counts. */
 export function toUsage(reported: unknown): Usage | undefined {
   if (!isJsonObject(reported) || typeof reported.input_tokens !== 'number') return undefined;
   const input = toDetails(reported.input_tokens_details);

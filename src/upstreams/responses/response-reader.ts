@@ -81,7 +81,7 @@ export class ResponseReader {
   }
 
   #nextCall(item: unknown): number {
-    if (this.#calls.size >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} calls.`);
+    if (this.#calls.size >= maxCalls) throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
     const index = this.#calls.size;
     this.#calls.set(item, index);
     return index;

@@ -9,8 +9,8 @@ import { type ReadErrorReply, relayedReply, translatedReply } from './read-reply
 import { ignoredFields, toResponsesRequest } from './to-responses-request.ts';
 
 /**
- * Creates the protocol for upstreams that speak the Responses API over HTTP. Requests in the dialect are relayed, all others
- * are translated.
+ * Creates the protocol for upstreams that speak the Responses API over HTTP. Requests in the dialect are relayed. Requests in
+ * another dialect are translated.
  */
 export function createResponsesProtocol(
   http: HttpClient,

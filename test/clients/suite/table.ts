@@ -2,33 +2,38 @@ import { cells, deploymentIds, deployments, type Outcome } from './cells.ts';
 import { isKnown, knownFailures } from './known-failures.ts';
 import type { Program } from './programs.ts';
 
-/** Returns the table of clients, deployments, and cells as Markdown, with a legend and the reasons for red cells. */
+/**
+ * Returns the table of clients, deployments, and cells as Markdown, with a legend and the reasons for red cells. Clients that
+ * pass everything have no row.
+ */
 export function toTable(programs: readonly Program[], outcomes: readonly Outcome[]): string {
   const clients = programs.flatMap((program) => Object.entries(program.clients));
-  const rows = clients.map(([client]) => toRow(client, outcomes));
+  const rows = clients.map(([client]) => ({ client, signs: toSigns(client, outcomes) }));
+  const isComplete = ({ signs }: (typeof rows)[number]): boolean => signs.every((sign) => sign === '✓');
   const red = outcomes.filter(({ ok }) => !ok);
   const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
   const order = Object.values(deployments).join(', ');
   return [
-    `A cell has four signs, in this order: ${order}. A single sign applies to all four. ✓ works · ✗ does not work · – the client does not support it. \`whole\` is a JSON reply.`,
+    'Everything works, except with these clients:',
     '',
     `| Client | ${cells.join(' | ')} |`,
     `|---|${cells.map(() => '---|').join('')}`,
-    ...rows,
+    ...rows.filter((row) => !isComplete(row)).map(({ client, signs }) => `| ${client} | ${signs.join(' | ')} |`),
+    '',
+    `A cell has four signs, in this order: ${order}. A single sign applies to all four. ✓ works · ✗ does not work · – the client does not support it. \`whole\` is a JSON reply.`,
     ...section('Reasons for failures:', reasons),
     ...section('Unsupported by the client:', toAbsent(clients)),
   ].join('\n');
 }
 
-function toRow(client: string, outcomes: readonly Outcome[]): string {
-  const signs = cells.map((cell) => {
+function toSigns(client: string, outcomes: readonly Outcome[]): string[] {
+  return cells.map((cell) => {
     const four = deploymentIds.map((deployment) => {
       const found = outcomes.find((each) => each.client === client && each.deployment === deployment && each.cell === cell);
       return found === undefined ? '–' : found.ok ? '✓' : '✗';
     });
-    return four.every((sign) => sign === four[0]) ? four[0] : four.join('');
+    return new Set(four).size === 1 ? four.slice(0, 1).join('') : four.join('');
   });
-  return `| ${client} | ${signs.join(' | ')} |`;
 }
 
 function toReason({ clients = ['all clients'], deployments: on, cells: of, why }: (typeof knownFailures)[number]): string {

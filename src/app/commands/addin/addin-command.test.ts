@@ -6,7 +6,7 @@ import { readCommand } from '../../cli.ts';
 import { type AddinSettings, readAddinSettings } from './addin-command.ts';
 
 /** Returns the settings for a command line. */
-function settingsOf(...args: string[]): Promise<AddinSettings> {
+function readSettings(...args: string[]): Promise<AddinSettings> {
   const command = readCommand(['addin', ...args]);
   if (command.name !== 'addin') throw new Error(command.name === 'mistake' ? command.message : command.name);
   return readAddinSettings(command.flags, { PARLEY_HOST: '0.0.0.0', PARLEY_PORT: '1234' });
@@ -14,7 +14,7 @@ function settingsOf(...args: string[]): Promise<AddinSettings> {
 
 describe('readAddinSettings', () => {
   it('prefers flags to the environment', async () => {
-    const { upstream, host, port, tls, rules, trustedProxies } = await settingsOf(
+    const { upstream, host, port, tls, rules, trustedProxies } = await readSettings(
       '--upstream',
       'https://service.example/base',
       '--port',
@@ -31,24 +31,24 @@ describe('readAddinSettings', () => {
   });
 
   it.each([
-    ['no service', [], /requires --upstream URL/],
-    ['half of a pair', ['--upstream', 'http://h', '--tls-key', 'k.pem'], /must be used together/],
-    ['a word too many', ['--upstream', 'http://h', 'more'], /does not accept "more"/],
+    ['a missing upstream', [], /requires --upstream URL/],
+    ['a TLS key without a certificate', ['--upstream', 'http://h', '--tls-key', 'k.pem'], /must be used together/],
+    ['an additional argument', ['--upstream', 'http://h', 'more'], /does not accept "more"/],
     ['a flag that does not exist', ['--upsteam', 'http://h'], /--upsteam/],
-    ['an upstream that is no address', ['--upstream', 'service:8080'], /must be a URL that starts with http/],
+    ['an upstream that is not a URL', ['--upstream', 'service:8080'], /must be a URL that starts with http/],
     ['an upstream with a password', ['--upstream', 'http://u:pw@h'], /must not contain a user name/],
     ['an upstream with a query', ['--upstream', 'http://h/?a=b'], /without \? or #/],
     ['an upstream with /msgapi', ['--upstream', 'http://h/msgapi/'], /base URL of the service, without \/msgapi/],
-    ['a port that is none', ['--upstream', 'http://h', '--port', '99999'], /whole number from 0 to 65535/],
+    ['a port out of range', ['--upstream', 'http://h', '--port', '99999'], /whole number from 0 to 65535/],
     ['an origin with a path', ['--upstream', 'http://h', '--allowed-origin', 'https://a.example/'], /--allowed-origin must be/],
-    ['an origin in capitals', ['--upstream', 'http://h', '--allowed-origin', 'https://A.example'], /--allowed-origin must be/],
-    ['an origin that is any', ['--upstream', 'http://h', '--allowed-origin', '*'], /--allowed-origin must be/],
-    ['a proxy that is no address', ['--upstream', 'http://h', '--trusted-proxy', 'lb'], /--trusted-proxy must be/],
-    ['a file that is not there', ['--upstream', 'http://h', '--models', '/no/such.json'], /\/no\/such\.json: cannot be read/],
+    ['an origin in uppercase', ['--upstream', 'http://h', '--allowed-origin', 'https://A.example'], /--allowed-origin must be/],
+    ['a wildcard origin', ['--upstream', 'http://h', '--allowed-origin', '*'], /--allowed-origin must be/],
+    ['a proxy that is not an IP address', ['--upstream', 'http://h', '--trusted-proxy', 'lb'], /--trusted-proxy must be/],
+    ['a missing file', ['--upstream', 'http://h', '--models', '/no/such.json'], /\/no\/such\.json: cannot be read/],
   ])('rejects %s with a message that does not contain the password', async (_name, args, reason) => {
-    const refused = (async () => settingsOf(...args))();
-    await expect(refused).rejects.toThrow(reason);
-    await expect(refused).rejects.not.toThrow(/:pw@/);
+    const rejection = (async () => readSettings(...args))();
+    await expect(rejection).rejects.toThrow(reason);
+    await expect(rejection).rejects.not.toThrow(/:pw@/);
   });
 });
 
@@ -62,7 +62,7 @@ describe('readAddinSettings with --models', () => {
   const read = async (text: string): Promise<AddinSettings> => {
     const file = join(folder, 'models.json');
     await writeFile(file, text);
-    return settingsOf('--upstream', 'http://h', '--models', file);
+    return readSettings('--upstream', 'http://h', '--models', file);
   };
 
   it('accepts a list of ids and names, with or without "object"', async () => {

@@ -18,7 +18,7 @@ import { listenForAddress, readTls, watchTls } from '../../process/listening.ts'
 import { readSettings, SettingError, type Settings } from '../../settings.ts';
 
 const clock = systemClock;
-const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
+const bounds = { maxBytes: 64 * 1024 * 1024, maxBufferedBytes: 256 * 1024 };
 
 /**
  * Runs the gateway for browser add-ins until a signal stops it. If the gateway cannot start, prints the reason to stderr and

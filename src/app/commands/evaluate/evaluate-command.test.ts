@@ -2,19 +2,19 @@ import { expect, it } from 'vitest';
 import type { EvaluationWithResults } from './evaluate-command.ts';
 import { toJsonReport, toJunit, toLines } from './evaluate-command.ts';
 
-const nothing = { caseId: null, verdicts: [], answer: '', toolRuns: [], error: null, usage: [], costUsd: null, trace: [] };
+const defaults = { caseId: null, verdicts: [], answer: '', toolRuns: [], error: null, usage: [], costUsd: null, trace: [] };
 const contains = { type: 'contains' as const, text: 'x' };
 const evaluation: EvaluationWithResults = {
   ...{ id: 'e', version: 3, status: 'completed', total: 3, passed: 1, failed: 1, errors: 1, startedAt: 1000, endedAt: 3500 },
   ...{ costUsd: null, digest: 'd', error: null },
   results: [
-    { ...nothing, nth: 0, case: { name: 'fine', input: 'a', checks: [] }, outcome: 'passed', durationMs: 500 },
+    { ...defaults, nth: 0, case: { name: 'fine', input: 'a', checks: [] }, outcome: 'passed', durationMs: 500 },
     {
-      ...{ ...nothing, nth: 1, case: { name: 'a "<b>"', input: 'a', checks: [contains] }, outcome: 'failed', durationMs: 20 },
+      ...{ ...defaults, nth: 1, case: { name: 'a "<b>"', input: 'a', checks: [contains] }, outcome: 'failed', durationMs: 20 },
       ...{ verdicts: [{ check: contains, passed: false, reason: 'It is <not> there.' }], answer: 'bell \u0007 & half \uD800' },
     },
     {
-      ...{ ...nothing, nth: 2, case: { input: 'What\nis it?', checks: [] }, outcome: 'error', durationMs: 0 },
+      ...{ ...defaults, nth: 2, case: { input: 'What\nis it?', checks: [] }, outcome: 'error', durationMs: 0 },
       error: { code: 'consent_required', message: 'No consent.' },
     },
   ],

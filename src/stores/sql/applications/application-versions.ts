@@ -25,7 +25,7 @@ export async function storeVersion(transaction: Kysely<Schema>, id: string): Pro
     .where('application', '=', id)
     .orderBy('version', 'desc')
     .execute();
-  const newestToDrop = findFirstBeyond(versions)?.version;
+  const newestToDrop = findFirstOverLimit(versions)?.version;
   if (newestToDrop === undefined) return;
   await transaction
     .deleteFrom('application_versions')
@@ -35,7 +35,7 @@ export async function storeVersion(transaction: Kysely<Schema>, id: string): Pro
 }
 
 /** Returns the newest version that falls outside the retention limits. `versions` must be sorted from newest to oldest. */
-function findFirstBeyond<Version extends { readonly chars: number }>(versions: readonly Version[]): Version | undefined {
+function findFirstOverLimit<Version extends { readonly chars: number }>(versions: readonly Version[]): Version | undefined {
   let chars = 0;
   return versions.find((version, index) => {
     chars += version.chars;

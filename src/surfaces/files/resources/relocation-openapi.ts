@@ -29,7 +29,7 @@ const granted: Schema = buildObject({
   ),
 });
 
-function listOfNothing(key: string): Schema {
+function emptyListSchema(key: string): Schema {
   return { type: 'object', required: [key], properties: { [key]: { type: 'array', items: { type: 'object' } } } };
 }
 
@@ -104,7 +104,7 @@ export const relocationOperations: readonly ApiOperation[] = [
       { name: 'ShareListRequest', schema: ShareListRequest },
       { list: { summary: 'With the caller', value: { resourceTypes: ['PROMPT'], with: 'me' } } },
     ),
-    responses: [{ status: 200, description: 'An empty list.', content: json(listOfNothing('resources')) }],
+    responses: [{ status: 200, description: 'An empty list.', content: json(emptyListSchema('resources')) }],
     errors,
   },
   {
@@ -117,7 +117,7 @@ export const relocationOperations: readonly ApiOperation[] = [
       { name: 'PublicationListRequest', schema: PublicationListRequest },
       { list: { summary: 'All', value: { url: 'publications/public/' } } },
     ),
-    responses: [{ status: 200, description: 'An empty list.', content: json(listOfNothing('publications')) }],
+    responses: [{ status: 200, description: 'An empty list.', content: json(emptyListSchema('publications')) }],
     errors,
   },
 ];

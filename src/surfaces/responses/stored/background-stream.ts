@@ -54,6 +54,6 @@ export async function streamRun(
 
 /** Reads the status before the events, so that the events of an ended run are complete. */
 async function readOn(runs: RunStore, location: ResponseRef, last: number) {
-  const isUnderWay = await runs.isInProgress(location);
-  return { isUnderWay, events: await runs.readEventsAfter(location.id, last) };
+  const isInProgress = await runs.isInProgress(location);
+  return { isUnderWay: isInProgress, events: await runs.readEventsAfter(location.id, last) };
 }

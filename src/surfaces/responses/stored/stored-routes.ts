@@ -152,7 +152,7 @@ export function notStored(what: 'response' | 'conversation' | 'item', id: string
 }
 
 /** Maximum number of characters of the question in a list. */
-const maxShownChars = 200;
+const maxDisplayedChars = 200;
 
 /** Returns a page of background responses in the format of the response. */
 function toBackgroundList(listed: readonly StoredResponse[], limit: number): JsonObject {
@@ -172,5 +172,5 @@ function toQuestion(input: readonly JsonObject[]): string | null {
   const parts = Array.isArray(userMessage.content) ? userMessage.content.filter(isJsonObject) : [{ text: userMessage.content }];
   const texts = parts.map(({ text }) => text).filter((text) => typeof text === 'string');
   const text = texts.join(' ').replace(/\s+/g, ' ').trim();
-  return [...text].slice(0, maxShownChars).join('');
+  return [...text].slice(0, maxDisplayedChars).join('');
 }

@@ -248,7 +248,7 @@ interface VectorRequest {
   readonly embedder: TextEmbedder;
 }
 
-interface VectorMakerDeps {
+interface VectorCreatorDeps {
   readonly index: PassageIndex;
   readonly clock: Clock;
   readonly owner: string;
@@ -256,9 +256,9 @@ interface VectorMakerDeps {
 
 /** Creates vectors in batches. Completed batches are stored. */
 class VectorBuilder {
-  readonly #deps: VectorMakerDeps;
+  readonly #deps: VectorCreatorDeps;
 
-  constructor(deps: VectorMakerDeps) {
+  constructor(deps: VectorCreatorDeps) {
     this.#deps = deps;
   }
 

@@ -54,13 +54,13 @@ export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel)
   if (head.startsWith('PK\x03\x04')) return sniffZipFormat(bytes);
   if (head.startsWith('\xd0\xcf\x11\xe0'))
     throw new DocumentError('It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.');
-  const declaredFormat = lookUp(byContentType, type.trim()) ?? lookUp(byExtension, extension);
+  const declaredFormat = findFormat(byContentType, type.trim()) ?? findFormat(byExtension, extension);
   if (declaredFormat !== undefined) return declaredFormat;
   if (type.trim() === 'application/json' && extension !== 'txt') return 'json';
   return /^(\xef\xbb\xbf)?\s*(<!doctype html|<html[\s>])/i.test(head) ? 'html' : 'txt';
 }
 
-function lookUp(formats: Readonly<Record<string, Format>>, key: string): Format | undefined {
+function findFormat(formats: Readonly<Record<string, Format>>, key: string): Format | undefined {
   return Object.hasOwn(formats, key) ? formats[key] : undefined;
 }
 

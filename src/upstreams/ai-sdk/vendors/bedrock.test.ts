@@ -2,45 +2,46 @@ import { encodeEventStreamMessage } from '@copilotkit/aimock';
 import { describe, expect, it } from 'vitest';
 import { alignFrames } from './bedrock.ts';
 
-const type = 'application/vnd.amazon.eventstream';
+const eventStreamType = 'application/vnd.amazon.eventstream';
 
-function respond(pieces: readonly Uint8Array[], contentType = type): Response {
-  return alignFrames(new Response(ReadableStream.from(pieces), { headers: { 'content-type': contentType } }));
+function respond(chunks: readonly Uint8Array[], contentType = eventStreamType): Response {
+  return alignFrames(new Response(ReadableStream.from(chunks), { headers: { 'content-type': contentType } }));
 }
 
-async function piecesOf({ body }: Response): Promise<Buffer[]> {
-  const pieces: Buffer[] = [];
-  for await (const piece of body ?? []) pieces.push(Buffer.from(piece));
-  return pieces;
+async function readChunks({ body }: Response): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body ?? []) chunks.push(Buffer.from(chunk));
+  return chunks;
 }
 
 const frames = ['one', 'two', 'three'].map((text) => encodeEventStreamMessage('contentBlockDelta', { text: text.repeat(100) }));
-const whole = Buffer.concat(frames);
+const allFrames = Buffer.concat(frames);
 
-describe('a stream of frames', () => {
-  it.each([1, 7, 12, 13, 500, whole.length])('that comes in pieces of %d bytes is passed on in whole frames', async (size) => {
-    const cut = Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
-    const came = await piecesOf(respond(cut));
-    expect(Buffer.concat(came).equals(whole)).toBe(true);
-    const ends = frames.map((_, nth) => Buffer.concat(frames.slice(0, nth + 1)).length);
-    let at = 0;
-    for (const piece of came) {
-      at += piece.length;
-      expect(ends).toContain(at);
+describe('alignFrames', () => {
+  it.each([1, 7, 12, 13, 500, allFrames.length])('joins chunks of %d bytes to complete frames', async (size) => {
+    const count = Math.ceil(allFrames.length / size);
+    const input = Array.from({ length: count }, (_, index) => allFrames.subarray(index * size, (index + 1) * size));
+    const output = await readChunks(respond(input));
+    expect(Buffer.concat(output).equals(allFrames)).toBe(true);
+    const ends = frames.map((_, index) => Buffer.concat(frames.slice(0, index + 1)).length);
+    let position = 0;
+    for (const chunk of output) {
+      position += chunk.length;
+      expect(ends).toContain(position);
     }
   });
 
-  it('keeps what is left of a frame at its end', async () => {
-    expect(Buffer.concat(await piecesOf(respond([whole.subarray(0, -5)])))).toEqual(whole.subarray(0, -5));
+  it('passes an incomplete frame at the end of the stream', async () => {
+    expect(Buffer.concat(await readChunks(respond([allFrames.subarray(0, -5)])))).toEqual(allFrames.subarray(0, -5));
   });
 
-  it.each([0, 15, 16 * 2 ** 20 + 1, 0x61616161])('is a fault with a frame of %d bytes', async (length) => {
+  it.each([0, 15, 16 * 2 ** 20 + 1, 0x61616161])('fails for a frame of %d bytes', async (length) => {
     const prelude = Buffer.alloc(12);
     prelude.writeUInt32BE(length);
-    await expect(piecesOf(respond([whole, prelude]))).rejects.toThrow(`says that it has ${length} bytes`);
+    await expect(readChunks(respond([allFrames, prelude]))).rejects.toThrow(`length of ${length} bytes is invalid`);
   });
 
-  it('of another type is as it was', async () => {
-    expect(Buffer.concat(await piecesOf(respond([Buffer.from('aaaaaaaaaaaaaaaaaaaa')], 'text/event-stream')))).toHaveLength(20);
+  it('returns a response of another type unchanged', async () => {
+    expect(Buffer.concat(await readChunks(respond([Buffer.from('aaaaaaaaaaaaaaaaaaaa')], 'text/event-stream')))).toHaveLength(20);
   });
 });

@@ -22,13 +22,13 @@ export const bedrock: Vendor = {
   namespace: 'amazonBedrock',
   fields: ['thinking', 'service_tier', 'betas', 'parallel_tool_calls'],
   acceptsFile: (mediaType) => converseTypes.test(mediaType),
-  fetches: ({ protocol }) => protocol === 's3:',
+  canFetch: ({ protocol }) => protocol === 's3:',
   acceptsToolFiles: true,
   acceptsFileIds: false,
   hasCachePoints: true,
   acceptsCallsWithoutTools: false,
-  thoughts: 'signed',
-  callId: /^[a-zA-Z0-9_-]{1,64}$/,
+  reasoningFormat: 'signed',
+  callIdPattern: /^[a-zA-Z0-9_-]{1,64}$/,
 
   async open({ key, region, common }) {
     const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
@@ -71,7 +71,7 @@ function canReason({ model, prompt, mustCall }: ReasoningContext): boolean {
 
 /**
  * Returns the options with a bound for the answer. The package adds the budget to that bound, and turns an effort into a share of
- * the model's maximum, so both together could exceed what the model accepts.
+ * the model's maximum, so that both together could exceed the model's limit.
  */
 function limitTokens({ effort, budget, isAdaptive }: RequestedReasoning, { model, maxTokens }: ReasoningContext): Reasoning {
   const reasoning = { ...(effort && { effort }), options: toReasoningConfig(budget, isAdaptive) };
@@ -100,17 +100,17 @@ const maxFrameBytes = 16 * 1024 * 1024;
 const frameType = 'application/vnd.amazon.eventstream';
 
 /**
- * Returns the response with complete AWS event frames in each piece. The package joins all pieces that it has not decoded with
- * each read, which takes quadratic time for a frame that never ends. A frame over 16 MiB, or shorter than a frame can be, is an
- * HttpError.
+ * Returns the response with complete AWS event frames in each chunk. The package joins all chunks that it has not decoded at each
+ * read, which takes quadratic time for a frame that never ends. The stream fails with `HttpError` for a frame over 16 MiB or under
+ * 16 bytes.
  */
 export function alignFrames(response: Response): Response {
   const { body, headers, status, statusText } = response;
   if (body === null || !headers.get('content-type')?.includes(frameType)) return response;
   const frames = new FrameSplitter();
   const aligned = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, controller) {
-      const complete = frames.push(piece);
+    transform(chunk, controller) {
+      const complete = frames.push(chunk);
       if (complete.length > 0) controller.enqueue(complete);
     },
     flush(controller) {
@@ -121,17 +121,17 @@ export function alignFrames(response: Response): Response {
   return new Response(body.pipeThrough(aligned), { headers, status, statusText });
 }
 
-/** Splits bytes at the ends of frames. Each byte is copied at most twice, in pieces of any size. */
+/** Splits bytes at the ends of frames. Each byte is copied at most twice for any chunk size. */
 class FrameSplitter {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   /** Number of waiting bytes before the next frame can be complete. */
   #neededBytes = preludeBytes;
 
-  /** Returns the frames that are complete now. Throws HttpError. */
-  push(piece: Uint8Array): Uint8Array {
-    this.#waiting.push(piece);
-    this.#waitingBytes += piece.length;
+  /** Returns the bytes of all complete frames. Throws `HttpError`. */
+  push(chunk: Uint8Array): Uint8Array {
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
     if (this.#waitingBytes < this.#neededBytes) return new Uint8Array();
     const buffered = this.rest;
     const end = this.#findFramesEnd(buffered);
@@ -152,7 +152,7 @@ class FrameSplitter {
       if (bytes.length - position < preludeBytes) return position;
       const length = bytes.readUInt32BE(position);
       if (length < minFrameBytes || length > maxFrameBytes)
-        throw new HttpError('malformed', `a frame of its events says that it has ${length} bytes`);
+        throw new HttpError('malformed', `the event frame length of ${length} bytes is invalid`);
       this.#neededBytes = length;
       if (bytes.length - position < length) return position;
       position += length;

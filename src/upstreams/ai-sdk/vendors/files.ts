@@ -2,6 +2,6 @@ export const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
 
 const webProtocols: ReadonlySet<string> = new Set(['http:', 'https:']);
 
-export function isWebAddress({ protocol }: URL): boolean {
+export function isWebUrl({ protocol }: URL): boolean {
   return webProtocols.has(protocol);
 }

@@ -2,7 +2,7 @@ import type { GoogleVertexProviderSettings } from '@ai-sdk/google-vertex';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Vendor } from '../vendor.ts';
-import { isWebAddress } from './files.ts';
+import { isWebUrl } from './files.ts';
 
 type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;
 
@@ -11,12 +11,12 @@ const modelsWithoutReasoning = /gemini-(1|2\.0)|gemma|learnlm/i;
 
 const google = {
   acceptsFile: () => true,
-  fetches: (url) => isWebAddress(url) || url.protocol === 'gs:',
+  canFetch: (url) => isWebUrl(url) || url.protocol === 'gs:',
   acceptsToolFiles: true,
   hasCachePoints: false,
   acceptsCallsWithoutTools: true,
-  thoughts: 'signature',
-  callId: /^.+$/s,
+  reasoningFormat: 'signature',
+  callIdPattern: /^.+$/s,
   toReasoning({ effort, budget }, { model }) {
     const thinkingConfig = { includeThoughts: true, ...(budget !== undefined && { thinkingBudget: budget }) };
     return { ...(effort && { effort }), options: modelsWithoutReasoning.test(model) ? {} : { thinkingConfig } };

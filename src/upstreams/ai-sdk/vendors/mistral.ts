@@ -1,19 +1,19 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Vendor } from '../vendor.ts';
-import { imageTypes, isWebAddress } from './files.ts';
+import { imageTypes, isWebUrl } from './files.ts';
 
 export const mistral: Vendor = {
   name: 'mistral',
   namespace: 'mistral',
   fields: ['parallel_tool_calls', 'prompt_cache_key', 'safe_prompt'],
   acceptsFile: (mediaType) => imageTypes.test(mediaType) || mediaType === 'application/pdf',
-  fetches: isWebAddress,
+  canFetch: isWebUrl,
   acceptsToolFiles: false,
   acceptsFileIds: false,
   hasCachePoints: false,
   acceptsCallsWithoutTools: true,
-  thoughts: 'plain',
-  callId: /^[a-zA-Z0-9]{9}$/,
+  reasoningFormat: 'plain',
+  callIdPattern: /^[a-zA-Z0-9]{9}$/,
 
   async open({ key, common }) {
     const { createMistral } = await import('@ai-sdk/mistral');
