@@ -19,6 +19,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import packageJson from '../package.json' with { type: 'json' };
 
 const help = `Builds the container image for the architecture of this machine, without a container engine.
@@ -88,13 +89,17 @@ function writeApp(app: string, packages: string): void {
   run('chmod', '--recursive', 'u=rwX,go=rX', app, packages);
 }
 
-/** Adds the index of `docker save` to an OCI layout, because Docker without its containerd store reads no other. */
-function addDockerIndex(layout: string, name: string): void {
+/**
+ * Adds the index of `docker save` to an OCI layout, because Docker without its containerd store reads no other. Returns the
+ * uncompressed size of the layers.
+ */
+function addDockerIndex(layout: string, name: string): number {
   const read = (path: string) => JSON.parse(readFileSync(join(layout, path), 'utf8'));
-  const blob = ({ digest }: { readonly digest: string }): string => `blobs/${digest.replace(':', '/')}`;
-  const { config, layers } = read(blob(read('index.json').manifests[0]));
-  const index = [{ Config: blob(config), RepoTags: [name], Layers: layers.map(blob) }];
-  writeFileSync(join(layout, 'manifest.json'), JSON.stringify(index));
+  const toPath = ({ digest }: { readonly digest: string }): string => `blobs/${digest.replace(':', '/')}`;
+  const { config, layers } = read(toPath(read('index.json').manifests[0]));
+  const paths: readonly string[] = layers.map(toPath);
+  writeFileSync(join(layout, 'manifest.json'), JSON.stringify([{ Config: toPath(config), RepoTags: [name], Layers: paths }]));
+  return paths.reduce((sum, path) => sum + gunzipSync(readFileSync(join(layout, path))).length, 0);
 }
 
 async function findFreePort(): Promise<number> {
@@ -177,18 +182,17 @@ async function buildImage(archive: string): Promise<void> {
       mkdirSync(join(context, name), { recursive: true, mode: name === 'data' ? 0o700 : 0o755 });
     writeBase(join(context, 'base'));
     writeApp(join(context, 'app'), join(context, 'packages'));
-    const bytes = Number.parseInt(run('du', '--summarize', '--bytes', context), 10);
-    console.log(`files: ${(bytes / 1e6).toFixed(1)} MB`);
-    if (bytes > maxBytes) throw new Error(`The files are larger than ${maxBytes / 1e6} MB.`);
     const name = `parley:${packageJson.version}`;
     const layout = join(folder, 'layout');
     const time = run('git', 'log', '-1', '--format=%ct');
     const options = ['--disable-compression=false', `--timestamp=${time}`, `--tag=oci:${layout}:${name}`];
     run('buildah', ...buildah, 'build', ...options, `--file=${join(checkout, 'deploy/Containerfile')}`, context);
-    addDockerIndex(layout, name);
+    const bytes = addDockerIndex(layout, name);
+    if (bytes > maxBytes) throw new Error(`The image has ${bytes} bytes, more than ${maxBytes}.`);
     mkdirSync(dirname(archive), { recursive: true });
     run('tar', '-cf', archive, '-C', layout, 'oci-layout', 'index.json', 'manifest.json', 'blobs');
-    console.log(`${archive}: ${name}, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
+    const [size, compressed] = [bytes, statSync(archive).size].map((count) => `${(count / 1e6).toFixed(1)} MB`);
+    console.log(`${name}: ${size}, compressed ${compressed}: ${archive}`);
     await verifyImage(archive, buildah);
   } finally {
     rmSync(folder, { recursive: true, force: true });
