@@ -86,7 +86,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
 
   end(): void {
     if (this.#hasEnded) return;
-    if (!this.#reply.hasStarted) return this.fail(new UpstreamError('broken', 'The upstream ended the response without a reply.'));
+    if (!this.#reply.hasStarted)
+      return this.fail(new UpstreamError('broken', 'The upstream ended the response without a reply.'));
     this.#hasEnded = true;
     this.#isComplete = true;
     this.#account.usage.complete();

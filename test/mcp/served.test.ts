@@ -102,7 +102,7 @@ describe.each(eras)('a deployment as an MCP server for a stock client (%s)', (er
     await client.callTool(toolCall);
     const { isError, content } = await client.callTool(toolCall);
     expect(isError).toBe(true);
-    expect(content).toMatchObject([{ text: expect.stringMatching(/Another try .* \(request_limit_exceeded\)$/) }]);
+    expect(content).toMatchObject([{ text: expect.stringMatching(/Try again after \d+ s\. \(request_limit_exceeded\)$/) }]);
     expect(model.requests).toHaveLength(1);
   });
 

@@ -136,7 +136,7 @@ describe('the documents endpoint of an application', () => {
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
       ['scanned.pdf', 'failed', 'It has no text. It seems to be scanned, and Parley does not read text in images.'],
       ['Größe 猫.txt', 'ready', null],
-      ['gone away 猫.txt', 'failed', 'No file is testFiles at this path. It may have been moved or deleted.'],
+      ['gone away 猫.txt', 'failed', 'No file is stored at this path. It may have been moved or deleted.'],
     ]);
   });
 

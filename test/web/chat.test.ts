@@ -335,7 +335,11 @@ describe('files', () => {
     const { page } = await fixture.open('demo');
     const buffer = Buffer.alloc(600 * 1024, 'x');
     await page.locator('input[type=file]').setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer });
-    await page.getByText('big.bin could not be uploaded: this service does not store files').waitFor();
+    await page
+      .getByText(
+        'big.bin could not be uploaded: it is too large to send with the message, and this service does not store files.',
+      )
+      .waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 });

@@ -111,7 +111,11 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
       { name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.from('x'.repeat(600 * 1024)) },
       { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('A note.') },
     ]);
-    await page.getByText('large.txt could not be uploaded: temporary chats do not store files').waitFor();
+    await page
+      .getByText(
+        'large.txt could not be uploaded: it is too large to send with the message, and temporary chats do not store files.',
+      )
+      .waitFor();
     expect(await page.locator('.upload.failed').count()).toBe(1);
   });
 

@@ -90,7 +90,7 @@ test('authorizeByModel yields to the event loop between parsing and validation o
     setImmediate(() => steps.push('other work'));
     return {};
   };
-  const context = { id: 'r', record: { deployment: () => undefined }, request: {} };
+  const context = { id: 'r', record: { setDeployment: () => undefined }, request: {} };
   const deps = { handler: { readJson: () => Buffer.from(largeText) }, calls: { authorize } };
   await authorizeByModel(deps as never, { context, caller: {} } as never);
   expect([...steps, 'check']).toEqual(['other work', 'check']);

@@ -131,7 +131,7 @@ export const schemaFrench: Readonly<Record<string, string>> = {
   'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
     'Nombre maximal de passages par recherche, chacun avec le texte qui l’entoure. Vide : la valeur du service.',
   'Minimum score': 'Score minimal',
-  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'À quel point un passage doit correspondre, de 0 à 1, par le sens ou par la part des mots. Vide : la valeur du service.',
   'Most bytes': 'Taille maximale',
   'Maximum bytes of a search result. Default: the value of the service.':

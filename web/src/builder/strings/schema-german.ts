@@ -133,7 +133,7 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
     'Höchstzahl der Stellen in einem Suchergebnis, jede mit dem Text darum herum. Leer: der Wert des Dienstes.',
   'Minimum score': 'Mindestwert',
-  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'Wie gut eine Stelle passen muss, von 0 bis 1, nach Bedeutung oder nach Anteil der Wörter. Leer: der Wert des Dienstes.',
   'Most bytes': 'Höchstgröße',
   'Maximum bytes of a search result. Default: the value of the service.':

@@ -132,7 +132,7 @@ export const schemaSpanish: Readonly<Record<string, string>> = {
   'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
     'Número máximo de pasajes por búsqueda, cada uno con el texto que lo rodea. Vacío: el valor del servicio.',
   'Minimum score': 'Puntuación mínima',
-  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or the share of the question’s words that it contains. Default: the value of the service.':
     'Cuánto debe coincidir un pasaje, de 0 a 1, por significado o por proporción de palabras. Vacío: el valor del servicio.',
   'Most bytes': 'Tamaño máximo',
   'Maximum bytes of a search result. Default: the value of the service.':
