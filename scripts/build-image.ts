@@ -34,7 +34,7 @@ const maxBytes = 250e6;
 /** Libraries that Node links, and a shell for bin/parley. Certificates and time zones are part of Node. */
 const debianPackages = ['base-files', 'busybox', 'libatomic1', 'libc6', 'libgcc-s1', 'libstdc++6'];
 
-/** Programs of busybox that have a name of their own in the image. */
+/** Programs of BusyBox that are linked by name. */
 const applets = ['cat', 'dirname', 'env', 'id', 'ls', 'readlink', 'sh', 'sleep', 'test', 'wget'];
 
 /** Files of the Debian packages that Parley does not read. The copyright files stay. */
