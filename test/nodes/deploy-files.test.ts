@@ -1,13 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseArguments } from '#test/command-line.ts';
-import { runCommand, runProgram } from '#test/start-process.ts';
-import { openFolder } from '#test/temporary-folder.ts';
+import { runCommand } from '#test/start-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import schemas from '../fixtures/kubernetes/schemas.json' with { type: 'json' };
 
@@ -88,17 +88,18 @@ const ajv = new Ajv2020({ strictTypes: false, formats: { byte: true, 'date-time'
 ajv.addSchema(schemas, 'kubernetes');
 
 /** Runs Helm of the PATH, or the one that scripts/install-test-servers.ts installs. */
-async function runHelm(command: string, values: object, ...args: readonly string[]): ReturnType<typeof runProgram> {
-  await using temporary = await openFolder();
-  const file = join(temporary.path, 'values.json');
-  await writeFile(file, JSON.stringify(values));
-  const path = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter);
-  return await runProgram(['helm', command, ...args, chart, '--values', file], { PATH: path, HOME: temporary.path });
+function runHelm(command: string, values: object, ...args: readonly string[]) {
+  const PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const input = JSON.stringify(values);
+  const options = { input, encoding: 'utf8', env: { PATH, HOME: '/nonexistent' } } as const;
+  const { error, status: code, stdout, stderr } = spawnSync('helm', [command, ...args, chart, '--values', '-'], options);
+  if (error !== undefined) throw error;
+  return { code, stdout, stderr };
 }
 
 /** Renders the chart and validates each object against the strict schemas of Kubernetes. */
-async function render(values: object): Promise<Manifest> {
-  const { code, stdout, stderr } = await runHelm('template', values, '--namespace', 'chat', 'gateway');
+function render(values: object): Manifest {
+  const { code, stdout, stderr } = runHelm('template', values, '--namespace', 'chat', 'gateway');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const objects = parseAllDocuments(stdout, { uniqueKeys: true }).map((document) => {
     expect(document.errors).toEqual([]);
@@ -140,16 +141,16 @@ const everything = {
 };
 
 describe('Helm chart', () => {
-  it('passes helm lint', async () => {
-    expect(await runHelm('lint', severalNodes, '--strict')).toMatchObject({ code: 0 });
+  it('passes helm lint', () => {
+    expect(runHelm('lint', severalNodes, '--strict')).toMatchObject({ code: 0 });
   });
 
   it.each([
     ['several nodes', severalNodes, ['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service', 'ServiceAccount']],
     ['one node with a volume', oneNode, ['Deployment', 'PersistentVolumeClaim', 'Service', 'ServiceAccount']],
     ['every value', everything, ['ConfigMap', 'Deployment', 'Ingress', 'PodDisruptionBudget', 'Service', 'ServiceAccount']],
-  ])('renders consistent objects that Kubernetes accepts, for %s', async (_, values, kinds) => {
-    const manifest = await render(values);
+  ])('renders consistent objects that Kubernetes accepts, for %s', (_, values, kinds) => {
+    const manifest = render(values);
     expect(Object.keys(manifest).sort()).toEqual(kinds);
     const { metadata, spec } = manifest.Deployment;
     for (const object of Object.values(manifest) as readonly KubernetesObject[])
@@ -173,37 +174,37 @@ describe('Helm chart', () => {
     expect(parseArguments(container.args ?? ['serve'])).toMatchObject({ name: 'serve' });
   });
 
-  it('uses the Secret, the ConfigMap, and the volume', async () => {
-    const shared = (await render(severalNodes)).Deployment.spec;
+  it('uses the Secret, the ConfigMap, and the volume', () => {
+    const shared = render(severalNodes).Deployment.spec;
     const [container] = shared.template.spec.containers;
     expect(shared.strategy.type).toBe('RollingUpdate');
     expect(container).toMatchObject({ envFrom: [{ secretRef: { name: 'parley' } }], image: `parley:${packageJson.version}` });
     expect(parseArguments(container.args ?? [])).toMatchObject({ flags: { config: ['/etc/parley/parley.yaml'] } });
     expect(shared.template.spec.volumes).toContainEqual({ name: 'configuration', configMap: { name: 'gateway' } });
-    const single = (await render(oneNode)).Deployment.spec;
+    const single = render(oneNode).Deployment.spec;
     expect(single.strategy.type).toBe('Recreate');
     expect(single.template.spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'gateway' } });
   });
 
-  it('passes the configuration unchanged', async () => {
-    expect((await render(severalNodes)).ConfigMap.data['parley.yaml']).toBe(configuration);
+  it('passes the configuration unchanged', () => {
+    expect(render(severalNodes).ConfigMap.data['parley.yaml']).toBe(configuration);
   });
 
-  it('routes the ingress to the service', async () => {
-    const { Ingress, Service } = await render(everything);
+  it('routes the ingress to the service', () => {
+    const { Ingress, Service } = render(everything);
     const backend = { service: { name: Service.metadata.name, port: { name: 'http' } } };
     expect(Ingress.spec.rules[0].http.paths).toMatchObject([{ path: '/', backend }]);
   });
 
-  it('meets the restricted Pod Security Standard', async () => {
-    const { containers, securityContext } = (await render(severalNodes)).Deployment.spec.template.spec;
+  it('meets the restricted Pod Security Standard', () => {
+    const { containers, securityContext } = render(severalNodes).Deployment.spec.template.spec;
     expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } });
     const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
     expect(containers).toMatchObject([{ securityContext: restricted }]);
   });
 
-  it('allows a node enough time to shut down', async () => {
-    const { spec } = (await render({ ...severalNodes, drainSeconds: 100 })).Deployment.spec.template;
+  it('allows a node enough time to shut down', () => {
+    const { spec } = render({ ...severalNodes, drainSeconds: 100 }).Deployment.spec.template;
     const [{ env, lifecycle }] = spec.containers;
     const drainMs = Number(env.find(({ name }) => name === 'PARLEY_DRAIN_MS')?.value);
     expect(drainMs).toBe(100_000);
@@ -216,8 +217,8 @@ describe('Helm chart', () => {
     ['an unknown value', { ...severalNodes, replicaCount: 2 }, 'replicaCount'],
     ['a wrong type', { ...severalNodes, configuration: { models: {} } }, '/configuration'],
     ['an ingress without a host', { ...severalNodes, ingress: { enabled: true } }, '/ingress/host'],
-  ])('rejects %s', async (_, values, path) => {
-    const { code, stderr } = await runHelm('template', values, 'gateway');
+  ])('rejects %s', (_, values, path) => {
+    const { code, stderr } = runHelm('template', values, 'gateway');
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(path) });
   });
 });
