@@ -58,7 +58,7 @@ function manyKeys(): object {
 
 function readSnapshot(): ConfigSnapshot {
   const checked = checkConfiguration(configuration);
-  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
   return toSnapshot(checked.configuration);
 }
 
@@ -91,7 +91,7 @@ function gate(
     const caller = await identify(key, { socket: {}, headers: {} });
     const call = { id: 'bench', deployment: id, caller, record };
     const target = await authorize(call, 'chat');
-    const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });
+    const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isClientConnected: () => true });
     settle?.({ tokens: 150, cost: 0, completeUsage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };
 }

@@ -51,7 +51,7 @@ function parse(args: string[]) {
   const flag = { type: 'boolean', default: false } as const;
   try {
     return parseArgs({
-      args: args,
+      args,
       options: { only: text, against: text, scenario: text, rounds: text, write: text, nice: text, quick: flag, help: flag },
     }).values;
   } catch (error) {

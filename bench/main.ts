@@ -41,7 +41,7 @@ async function startUpstream(grounds: Grounds, program: string): Promise<ChildPr
   return child;
 }
 
-/** Starts a contender, measures one run, and stops the contender. An invalid run becomes a sample with a fault. */
+/** Starts a contender, measures one run, and stops the contender. An invalid run becomes a sample with an error. */
 async function measureOnce(
   grounds: Grounds,
   load: string,

@@ -24,7 +24,7 @@ import { readUsage } from './measure.ts';
 import { contenderCore, findFreePort, loadCore, ProcessGroup, pinRunner, waitForReply } from './processes.ts';
 import { startWorld, toKey, toolPaces, toolTurns, type World } from './quick-app-world.ts';
 
-const runsAtOnce = 200;
+const maxConcurrentRuns = 200;
 const rampMs = 2_000;
 const inTimeMs = 100;
 const memoryRuns = 2_000;
@@ -98,7 +98,7 @@ interface Seen {
   answered: number;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: runsAtOnce });
+const agent = new Agent({ keepAlive: true, maxSockets: maxConcurrentRuns });
 
 async function sendRequest(port: number, deployment: string, content: string, onEvent: (event: string) => void): Promise<void> {
   const path = `/openai/deployments/${deployment}/chat/completions`;
@@ -125,8 +125,8 @@ async function runApp(port: number, index: number, { world, seen }: { world: Wor
 
 async function runAll(port: number, world: World, name: string): Promise<Seen> {
   const seen: Seen = { delaysMs: [], answered: 0 };
-  const starts = Array.from({ length: runsAtOnce }, async (_each, index) => {
-    await sleep((index * rampMs) / runsAtOnce);
+  const starts = Array.from({ length: maxConcurrentRuns }, async (_each, index) => {
+    await sleep((index * rampMs) / maxConcurrentRuns);
     await runApp(port, Number(`${name}${index}`), { world, seen });
   });
   await Promise.all(starts);
@@ -161,14 +161,14 @@ async function measureRuns(): Promise<Values> {
     const passedMs = performance.now() - startedMs;
     const callMicros = await measureCalls(port, cpuMicros);
     const sorted = delaysMs.toSorted((left, right) => left - right);
-    const due = runsAtOnce * toolTurns * toolNames.length;
+    const due = maxConcurrentRuns * toolTurns * toolNames.length;
     return {
-      turnMicros: usedMicros / runsAtOnce / (toolTurns + 1),
+      turnMicros: usedMicros / maxConcurrentRuns / (toolTurns + 1),
       callMicros,
       inTime: (100 * sorted.filter((ms) => ms <= inTimeMs).length) / due,
       delayP50: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN,
       delayP99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
-      answered: (100 * answered) / runsAtOnce,
+      answered: (100 * answered) / maxConcurrentRuns,
       coreUsed: (100 * usedMicros) / 1000 / passedMs,
     };
   } finally {
@@ -181,11 +181,11 @@ async function measureRuns(): Promise<Values> {
 /** Measures the cost of the same model calls without an app. */
 async function measureCalls(port: number, cpuMicros: () => number): Promise<number> {
   const before = cpuMicros();
-  const calls = Array.from({ length: runsAtOnce }, async () => {
+  const calls = Array.from({ length: maxConcurrentRuns }, async () => {
     for (let index = 0; index <= toolTurns; index += 1) await sendRequest(port, 'model', 'hello', () => undefined);
   });
   await Promise.all(calls);
-  return (cpuMicros() - before) / runsAtOnce / (toolTurns + 1);
+  return (cpuMicros() - before) / maxConcurrentRuns / (toolTurns + 1);
 }
 
 pinRunner();
@@ -196,7 +196,7 @@ agent.destroy();
 const lines: readonly (readonly [what: string, value: number, unit: string])[] = [
   ['the loop alone, with three tools and a signed state', values.loopMicros, 'µs CPU a turn'],
   [
-    `a turn with three REST calls, ${runsAtOnce} runs at once on core ${contenderCore}, asked from core ${loadCore}`,
+    `a turn with three REST calls, ${maxConcurrentRuns} runs at once on core ${contenderCore}, asked from core ${loadCore}`,
     values.turnMicros,
     'µs CPU',
   ],

@@ -27,7 +27,7 @@ function toCell(spread: Spread | undefined, digits: number): string {
 
 function toTable(header: readonly string[], rows: readonly string[][]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(header), line(header.map((_, at) => (at ? '---:' : '---'))), ...rows.map(line)].join('\n');
+  return [line(header), line(header.map((_, index) => (index ? '---:' : '---'))), ...rows.map(line)].join('\n');
 }
 
 function toScenarioPart(scenario: Scenario, samples: Samples): string {
@@ -61,9 +61,9 @@ function toGoalsPart(verdicts: readonly Verdict[]): string {
 }
 
 function toFaultsPart(samples: Samples): string {
-  const faults = samples.all.filter(({ error }) => error !== undefined);
-  if (faults.length === 0) return '';
-  const lines = faults.map(
+  const errors = samples.all.filter(({ error }) => error !== undefined);
+  if (errors.length === 0) return '';
+  const lines = errors.map(
     ({ round, scenario, contender, error }) => `- round ${round}, ${scenario}, ${titles[contender]}: ${error}`,
   );
   return `## Invalid runs\n\nTheir numbers are not used.\n\n${lines.join('\n')}\n\n`;

@@ -55,7 +55,10 @@ export function smallCall(manner: Manner, isStream: boolean): Call {
 
 /** Creates a conversation of about 200 kB with one hundred messages. */
 export function conversationCall(): Call {
-  const messages = Array.from({ length: 100 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: repeatText(1960) }));
+  const messages = Array.from({ length: 100 }, (_, index) => ({
+    role: index % 2 ? 'assistant' : 'user',
+    content: repeatText(1960),
+  }));
   return toCall('at-once', false, messages);
 }
 

@@ -12,6 +12,8 @@ export interface Wish {
   readonly inputs: number | undefined;
   /** Runs only cases whose name contains this text. Empty for all cases. */
   readonly match: string;
+  /** Program of an earlier version, which a rolling upgrade replaces. */
+  readonly from: string | undefined;
   /** File for the result as JSON. */
   readonly jsonPath: string | undefined;
   readonly isHelp: boolean;
@@ -33,6 +35,7 @@ a correct status, an error in the documented form, one end of each stream, no re
   --minutes N       total duration (default: ${defaultMinutes})
   --match TEXT      runs only cases whose name contains TEXT. For a fuzzer also input numbers, separated by commas, to show each alone
   --inputs N        number of inputs of each fuzzer, regardless of the time
+  --from PROGRAM    rolling: bin/parley in a built checkout of an earlier version, which this version replaces
   --seed N          random seed (default: 1). The same seed runs the same cases
   --json FILE       also writes the result to a file
   --help            prints this text
@@ -44,7 +47,17 @@ function parse(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   try {
-    const options = { only: text, seed: text, minutes: text, inputs: text, match: text, json: text, short: flag, help: flag };
+    const options = {
+      only: text,
+      seed: text,
+      minutes: text,
+      inputs: text,
+      match: text,
+      json: text,
+      from: text,
+      short: flag,
+      help: flag,
+    };
     return parseArgs({ args: args, options }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
@@ -75,6 +88,7 @@ export function readArguments(args: string[]): Wish {
     isShort: values.short,
     inputs: values.inputs === undefined ? undefined : toNumber('inputs', values.inputs, 1),
     match: values.match ?? '',
+    from: values.from === undefined ? undefined : resolve(values.from),
     jsonPath: values.json === undefined ? undefined : resolve(values.json),
     isHelp: values.help,
   };

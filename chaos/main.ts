@@ -41,6 +41,7 @@ async function runAll(wish: Wish): Promise<readonly Result[]> {
       isShort: wish.isShort,
       inputs: wish.inputs,
       match: wish.match,
+      from: wish.from,
       untilMs: performance.now() + ms,
     };
     results.push(await runScenario(scenario, options));

@@ -13,6 +13,8 @@ export interface Ground {
   readonly inputs: number | undefined;
   /** Runs only cases whose name contains this text. */
   readonly match: string;
+  /** Program of an earlier version, which a rolling upgrade replaces. */
+  readonly from: string | undefined;
   /** Reports progress. */
   readonly log: (text: string) => void;
 }

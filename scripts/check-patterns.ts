@@ -22,14 +22,14 @@ const knownBad = [
 ];
 
 let patterns = 0;
-const faults = knownBad.filter((literal) => findProblem(literal) === undefined).map((literal) => `not found: ${literal}`);
+const errors = knownBad.filter((literal) => findProblem(literal) === undefined).map((literal) => `not found: ${literal}`);
 
 for (const path of globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}', 'web/worker/**/*.ts'])) {
   if (!path.includes('.test.')) checkFile(path, readFileSync(path, 'utf8'));
 }
-for (const error of faults) console.error(error);
+for (const error of errors) console.error(error);
 if (patterns === 0) console.error('no pattern was found');
-if (faults.length > 0 || patterns === 0) process.exit(1);
+if (errors.length > 0 || patterns === 0) process.exit(1);
 console.log(`patterns: ${patterns} regular expressions, each linear or bounded`);
 
 function checkFile(path: string, text: string): void {
@@ -41,7 +41,7 @@ function checkFile(path: string, text: string): void {
     if (problem !== undefined) {
       const { line } = file.getLineAndCharacterOfPosition(node.getStart());
       const isBounded = lines.slice(Math.max(0, line - linesAbove), line).some((text) => bound.test(text));
-      if (!isBounded) faults.push(`${path}:${line + 1} ${problem}: ${node.getText()}`);
+      if (!isBounded) errors.push(`${path}:${line + 1} ${problem}: ${node.getText()}`);
     }
     ts.forEachChild(node, visit);
   };

@@ -11,7 +11,7 @@ import { runSnippets } from '../test/clients/suite/run-snippets.ts';
 import { findMissing, prepareRunners } from '../test/clients/suite/runtimes.ts';
 import { toTable } from '../test/clients/suite/table.ts';
 import { Turns } from '../test/clients/suite/turns.ts';
-import { findFaults } from '../test/clients/suite/verdict.ts';
+import { findErrors } from '../test/clients/suite/verdict.ts';
 import { startWorld } from '../test/clients/suite/world.ts';
 
 const help = `Tests the service with clients in Python, Go, and Java, and runs the snippets of docs/clients.md. Checks /openapi.json with
@@ -39,7 +39,7 @@ async function run(): Promise<readonly string[]> {
   await using world = await startWorld(runners['openai-two'].toSnippetCommand);
   const stage = { runners, world, turns: new Turns() };
   const has = (part: string): boolean => only?.includes(part) ?? true;
-  const [outcomes, ...otherFaults] = await Promise.all([
+  const [outcomes, ...otherErrors] = await Promise.all([
     runPrograms(programs, stage),
     has('responses') ? checkResponses() : [],
     has('librechat') ? checkLibrechat() : [],
@@ -49,19 +49,19 @@ async function run(): Promise<readonly string[]> {
   ]);
   const table = toTable(programs, outcomes);
   if (programs.length > 0) console.log(`${table}\n`);
-  if (only !== undefined) return [...findFaults(outcomes, []), ...otherFaults.flat()];
-  const inCells = findFaults(outcomes, knownFailures);
-  const faults = [...inCells, ...otherFaults.flat()];
+  if (only !== undefined) return [...findErrors(outcomes, []), ...otherErrors.flat()];
+  const inCells = findErrors(outcomes, knownFailures);
+  const errors = [...inCells, ...otherErrors.flat()];
   console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
   const isHeld = await holdTable(table, values.write);
   return isHeld
-    ? faults
-    : [...faults, 'The table in docs/clients.md is out of date. Update it with: npm run test:clients -- --write'];
+    ? errors
+    : [...errors, 'The table in docs/clients.md is out of date. Update it with: npm run test:clients -- --write'];
 }
 
 if (values.help) console.log(help);
 else {
-  const faults = await run().catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
-  for (const error of faults) console.error(`FAILED  ${error}`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  const errors = await run().catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
+  for (const error of errors) console.error(`FAILED  ${error}`);
+  process.exitCode = errors.length === 0 ? 0 : 1;
 }

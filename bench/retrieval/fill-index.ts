@@ -4,7 +4,7 @@ import { Dice } from './corpus/paper.ts';
 
 const documentCount = 20;
 const wordsAPassage = 90;
-const vectorsAtOnce = 500;
+const vectorsPerBatch = 500;
 
 interface Model {
   readonly model: string;
@@ -30,10 +30,10 @@ export async function fillIndex(index: PassageIndex, { model, dimensions }: Mode
     await index.startDocument(document.id, document.id);
     await index.addPassages(
       document,
-      Array.from({ length: passages }, (_, at) => toPassage(at, words, dice)),
+      Array.from({ length: passages }, (_, index) => toPassage(index, words, dice)),
     );
-    for (let first = 0; first < passages; first += vectorsAtOnce) {
-      const size = Math.min(vectorsAtOnce, passages - first);
+    for (let first = 0; first < passages; first += vectorsPerBatch) {
+      const size = Math.min(vectorsPerBatch, passages - first);
       await index.addVectors(
         { document: document.id, model },
         { first, count: size, vectors: toVectors(size, dimensions, dice) },
@@ -62,11 +62,11 @@ function toPassage(index: number, words: readonly string[], dice: Dice): Passage
 
 function toVectors(count: number, dimensions: number, dice: Dice): Float32Array {
   const vectors = new Float32Array(count * dimensions);
-  for (let at = 0; at < vectors.length; at += 1) vectors[at] = dice.below(2000) / 1000 - 1;
+  for (let index = 0; index < vectors.length; index += 1) vectors[index] = dice.below(2000) / 1000 - 1;
   for (let index = 0; index < count; index += 1) {
     const vector = vectors.subarray(index * dimensions, (index + 1) * dimensions);
     const length = Math.hypot(...vector);
-    for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] ?? 0) / length;
+    for (let index = 0; index < dimensions; index += 1) vector[index] = (vector[index] ?? 0) / length;
   }
   return vectors;
 }

@@ -187,7 +187,7 @@ export function makeLanguageCorpus(): CorpusDocument[] {
 export function languageQuestions(): LanguageQuestion[] {
   const plain = documents.map(({ language, title, question }) => ({
     kind: 'plain' as const,
-    question: question,
+    question,
     file: toFileName(language, title),
   }));
   const coded = documents.flatMap(({ language, title, code }) =>

@@ -14,7 +14,7 @@ function makeDocuments(passages: number): CorpusDocument[] {
       { length: Math.min(sectionsOfDocument, passages - index * sectionsOfDocument) },
       (_each, part) => {
         const from = (index * sectionsOfDocument + part) * 31;
-        const text = Array.from({ length: wordsOfSection }, (_word, at) => words[(from + at) % words.length]).join(' ');
+        const text = Array.from({ length: wordsOfSection }, (_word, index) => words[(from + index) % words.length]).join(' ');
         return `## Part ${index}.${part}\n\n${text}.\n`;
       },
     );

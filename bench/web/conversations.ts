@@ -50,9 +50,9 @@ export async function measureStream(world: WebWorld): Promise<readonly Figure[]>
     answering.head();
     await answering.events(delta({ role: 'assistant' }));
     const beganMs = performance.now();
-    for (const [at, piece] of pieces.entries()) {
+    for (const [index, piece] of pieces.entries()) {
       await answering.events(text(piece));
-      await pause(Math.max(0, beganMs + at * 10 - performance.now()));
+      await pause(Math.max(0, beganMs + index * 10 - performance.now()));
     }
     await answering.events(finish());
     answering.done();

@@ -25,11 +25,11 @@ export async function store(page: Page, items: StoredItems): Promise<void> {
 /** Creates a chat with the title “Long” with alternating questions and answers. */
 export function toLong(messages: number, toText: (at: number) => string): StoredItems {
   const head = { id: 'long', title: 'Long', deployment: 'scripted', updatedAtMs: Date.now() };
-  const turns = Array.from({ length: messages }, (_, at) => ({
-    ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
-    ...(at % 2 === 0
-      ? { kind: 'question', text: `Question ${at}`, attachments: [] }
-      : { kind: 'reply', deployment: 'scripted', state: 'done', text: toText(at), custom: {}, stageTimes: {} }),
+  const turns = Array.from({ length: messages }, (_, index) => ({
+    ...{ conversation: 'long', id: `t${index}`, parent: index === 0 ? '' : `t${index - 1}`, atMs: index },
+    ...(index % 2 === 0
+      ? { kind: 'question', text: `Question ${index}`, attachments: [] }
+      : { kind: 'reply', deployment: 'scripted', state: 'done', text: toText(index), custom: {}, stageTimes: {} }),
   }));
   return { heads: [{ ...head, said: 'long' }], conversations: [{ ...head, createdAtMs: 0, shown: {} }], turns };
 }
@@ -37,10 +37,10 @@ export function toLong(messages: number, toText: (at: number) => string): Stored
 /** Creates chats one hour apart. Each has a unique number. */
 export function toMany(count: number): StoredItems {
   const nowMs = Date.now();
-  const heads = Array.from({ length: count }, (_, at) => {
-    const title = `Conversation number${at}x about the harvest`;
+  const heads = Array.from({ length: count }, (_, index) => {
+    const title = `Conversation number${index}x about the harvest`;
     const said = `${title.toLowerCase()}\n${'what was said of it, in a few hundred characters of plain words '.repeat(6)}`;
-    return { id: `kept${at}`, title, deployment: 'demo', updatedAtMs: nowMs - at * 3_600_000, said };
+    return { id: `kept${index}`, title, deployment: 'demo', updatedAtMs: nowMs - index * 3_600_000, said };
   });
   return { heads };
 }

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import { callerKey } from '#test/start-service.ts';
 import { hasTime, type Scenario } from '../scenario.ts';
-import { eachAtOnce } from '../support/at-once.ts';
 import { call } from '../support/call.ts';
 import { calmConfiguration, startCalmUpstream } from '../support/calm-upstream.ts';
+import { eachConcurrently } from '../support/each-concurrently.ts';
 import { type ReadAnswer, readAnswers } from '../support/read-answers.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
 import type { Tally } from '../tally.ts';
 import { type CallerCase, callerCases, type Move } from './cases.ts';
 
-const callersAtOnce = 12;
+const maxConcurrentCallers = 12;
 const maxMs = 15_000;
 /** Silence in milliseconds after which the output counts as complete. */
 const quietMs = 400;
@@ -32,7 +32,7 @@ export const callersFaults: Scenario = {
     tally.count('kinds', cases.length);
     do {
       const shuffled = cases.map((item) => [random.next(), item] as const).sort(([left], [right]) => left - right);
-      await eachAtOnce(shuffled, callersAtOnce, ([, item]) => runCase(node.url, item, tally));
+      await eachConcurrently(shuffled, maxConcurrentCallers, ([, item]) => runCase(node.url, item, tally));
     } while (!isShort && hasTime(ground));
     const calmly = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
     tally.require(calmly.status === 200, () => `afterwards a good caller is answered with ${calmly.status}`);

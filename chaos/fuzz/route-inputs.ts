@@ -1,4 +1,10 @@
-import { type Documented, type ExampleRequest, type OpenApiDocument, readOperations, toRequests } from '#test/documented.ts';
+import {
+  type DocumentedOperation,
+  type ExampleRequest,
+  type OpenApiDocument,
+  readOperations,
+  toRequests,
+} from '#test/documented.ts';
 import { Random } from '../random.ts';
 import { namesIn, type Schema, SchemaValues } from './from-schema.ts';
 import { mutateJson, toText } from './mutate-json.ts';
@@ -17,7 +23,7 @@ export class RouteInputs {
   readonly #key: string;
   readonly #requests: readonly ExampleRequest[];
   readonly #resolve: (reference: string) => Schema;
-  readonly #names = new Map<Documented, readonly string[]>();
+  readonly #names = new Map<DocumentedOperation, readonly string[]>();
 
   constructor(document: OpenApiDocument, { seed, key }: { readonly seed: number; readonly key: string }) {
     this.#seed = seed;

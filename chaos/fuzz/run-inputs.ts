@@ -1,5 +1,5 @@
 import { type Ground, hasTime } from '../scenario.ts';
-import { eachAtOnce } from '../support/at-once.ts';
+import { eachConcurrently } from '../support/each-concurrently.ts';
 import type { SlowTurn } from '../support/loop-monitor.ts';
 import type { WatchedNode } from '../support/watched-node.ts';
 
@@ -12,7 +12,7 @@ export interface Inputs {
 }
 
 const batchSize = 2_000;
-const inputsAtOnce = 48;
+const maxConcurrentInputs = 48;
 const shortInputs = 1_500;
 const maxTries = 3;
 /** Tolerance for the clocks of two processes and for work after a response. */
@@ -31,7 +31,7 @@ export async function runInputs(ground: Ground, node: WatchedNode, inputs: Input
   let nextSayMs = performance.now() + 10_000;
   for (let first = 0; first < count && !hasEnded; first += batchSize) {
     if (ground.inputs === undefined && !isShort && !hasTime(ground)) return;
-    const all = Array.from({ length: Math.min(batchSize, count - first) }, (_, at) => first + at);
+    const all = Array.from({ length: Math.min(batchSize, count - first) }, (_, index) => first + index);
     const batch = match === '' ? all : all.filter((index) => inputs.titleAt(index).includes(match));
     if (batch.length > 0) await sendBatch(batch, { ground, node, inputs });
     if (performance.now() < nextSayMs) continue;
@@ -58,7 +58,7 @@ async function sendBatch(batch: readonly number[], { ground, node, inputs }: Bat
   const { tally } = ground;
   const spans: Span[] = [];
   const late: number[] = [];
-  await eachAtOnce(batch, inputsAtOnce, async (index) => {
+  await eachConcurrently(batch, maxConcurrentInputs, async (index) => {
     tally.count('inputs');
     const startMs = Date.now();
     try {

@@ -63,7 +63,9 @@ function cutAnywhere(body: Buffer, random: Random): readonly Buffer[] {
   const offsets = Array.from({ length: 1 + random.below(6) }, () => random.below(body.length + 1)).sort(
     (left, right) => left - right,
   );
-  return [0, ...offsets].map((from, at) => body.subarray(from, offsets[at] ?? body.length)).filter(({ length }) => length > 0);
+  return [0, ...offsets]
+    .map((from, index) => body.subarray(from, offsets[index] ?? body.length))
+    .filter(({ length }) => length > 0);
 }
 
 function changePieces(good: GoodReply, dialect: Dialect, random: Random): readonly Buffer[] {

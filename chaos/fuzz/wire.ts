@@ -147,5 +147,5 @@ function readAnswer(
     const isWhole = body === '0\r\n\r\n' || body.endsWith('\r\n0\r\n\r\n');
     return isWhole ? { status, headers, body: readChunks(body).body } : undefined;
   }
-  return hasEnded ? { status, headers, body: body } : undefined;
+  return hasEnded ? { status, headers, body } : undefined;
 }

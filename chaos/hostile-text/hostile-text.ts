@@ -7,7 +7,7 @@ import { runInputs, toKind } from '../fuzz/run-inputs.ts';
 import { Wire } from '../fuzz/wire.ts';
 import { Random } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
-import { eachAtOnce } from '../support/at-once.ts';
+import { eachConcurrently } from '../support/each-concurrently.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
 import { framed, type Step } from '../upstreams/fault.ts';
 import { createUpstream, vectorsReply } from '../upstreams/good-replies.ts';
@@ -73,7 +73,7 @@ export const hostileText: Scenario = {
     };
     // The first calls load modules and compile schemas. They are not part of the measurement.
     const warming = Array.from({ length: warmingInputs }, (_, index) => firstWarming + index);
-    await eachAtOnce(warming, 12, (index) => send(index).then(noted, noted));
+    await eachConcurrently(warming, 12, (index) => send(index).then(noted, noted));
     const before = await node.read();
     const count = ground.inputs ?? (ground.isShort ? shortInputs : undefined);
     await runInputs({ ...ground, inputs: count }, node, { send, titleAt: (index) => inputAt(index).title });

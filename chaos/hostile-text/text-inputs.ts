@@ -1,4 +1,10 @@
-import { type Documented, type ExampleRequest, type OpenApiDocument, readOperations, toRequests } from '#test/documented.ts';
+import {
+  type DocumentedOperation,
+  type ExampleRequest,
+  type OpenApiDocument,
+  readOperations,
+  toRequests,
+} from '#test/documented.ts';
 import { type Schema, SchemaValues } from '../fuzz/from-schema.ts';
 import type { RouteInput } from '../fuzz/route-inputs.ts';
 import type { Random } from '../random.ts';
@@ -224,7 +230,7 @@ function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random:
 }
 
 /** Lists indexes of segments. Parameter segments occur as often as all other segments together. */
-function listSegments({ path }: Documented): readonly number[] {
+function listSegments({ path }: DocumentedOperation): readonly number[] {
   const all = path.split('/').map((segment, index) => ({ segment, index }));
   const parameters = all.filter(({ segment }) => segment.startsWith('{'));
   return [

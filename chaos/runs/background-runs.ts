@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { type Ground, hasTime, type Scenario } from '../scenario.ts';
-import { eachAtOnce } from '../support/at-once.ts';
 import { calmConfiguration, startCalmUpstream } from '../support/calm-upstream.ts';
+import { eachConcurrently } from '../support/each-concurrently.ts';
 import { startSharedStores } from '../support/shared-stores.ts';
 import { requireQuietLog } from '../support/watched-node.ts';
 import type { HostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { type AcknowledgedRun, beginRun, checkRun, readStatus } from './read-run.ts';
 
-const runsAtOnce = 1_000;
-const callsAtOnce = 50;
+const maxConcurrentRuns = 1_000;
+const maxConcurrentCalls = 50;
 /** The longest answer takes 20 s. */
 const maxPieces = 40;
 const everyMs = 500;
@@ -53,7 +53,7 @@ async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Set
   const runs: AcknowledgedRun[] = [];
   const node = await start();
   const starting = beginAll(ground, node, runs);
-  if (isEarly) while (runs.length < runsAtOnce / 2) await sleep(5);
+  if (isEarly) while (runs.length < maxConcurrentRuns / 2) await sleep(5);
   else {
     await starting;
     await sleep(random.below(8_000));
@@ -71,7 +71,7 @@ async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Set
     const open = await waitForEnds(survivor.url, runs);
     tally.peak('all ended after ms', Math.round(performance.now() - killedMs));
     for (const { id } of open) tally.addFault(`${id} has not ended`);
-    await eachAtOnce(runs, callsAtOnce, (run) => checkRun(survivor.url, run, tally));
+    await eachConcurrently(runs, maxConcurrentCalls, (run) => checkRun(survivor.url, run, tally));
     requireQuietLog(survivor, tally);
   } finally {
     if (otherNode === undefined) await survivor[Symbol.asyncDispose]();
@@ -81,8 +81,8 @@ async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Set
 
 /** Starts all runs with random lengths and records the acknowledged ones. */
 async function beginAll({ random }: Ground, { url }: TestProcess, runs: AcknowledgedRun[]): Promise<void> {
-  const lengths = Array.from({ length: runsAtOnce }, () => 1 + random.below(maxPieces));
-  await eachAtOnce(lengths, callsAtOnce, async (pieces) => {
+  const lengths = Array.from({ length: maxConcurrentRuns }, () => 1 + random.below(maxPieces));
+  await eachConcurrently(lengths, maxConcurrentCalls, async (pieces) => {
     const run = await beginRun(url, `pieces ${pieces} every ${everyMs}`);
     if (run !== undefined) runs.push(run);
   });
@@ -94,7 +94,7 @@ async function waitForEnds(url: string, runs: readonly AcknowledgedRun[]): Promi
   let open = runs;
   while (open.length > 0 && performance.now() < untilMs) {
     const still: AcknowledgedRun[] = [];
-    await eachAtOnce(open, callsAtOnce, async (run) => {
+    await eachConcurrently(open, maxConcurrentCalls, async (run) => {
       if (['queued', 'in_progress'].includes(await readStatus(url, run.id))) still.push(run);
     });
     open = still;

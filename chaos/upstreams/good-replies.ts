@@ -46,7 +46,7 @@ const messageEvents = [
 
 const geminiUsage = { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 };
 const candidate = (text: string, fields: object = {}): object => ({
-  candidates: [{ content: { role: 'model', parts: [{ text: text }] }, index: 0, ...fields }],
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...fields }],
   usageMetadata: geminiUsage,
 });
 

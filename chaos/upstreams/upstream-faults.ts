@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { type Ground, hasTime, type Scenario } from '../scenario.ts';
-import { eachAtOnce } from '../support/at-once.ts';
 import { call, readOutcome } from '../support/call.ts';
+import { eachConcurrently } from '../support/each-concurrently.ts';
 import { requireSettled, requireUnblocked, startWatched } from '../support/watched-node.ts';
 import type { Tally } from '../tally.ts';
 import { type BadListeners, startBadListeners } from './bad-listeners.ts';
@@ -14,7 +14,7 @@ import { statusFaults } from './status-faults.ts';
 import { streamFaults } from './stream-faults.ts';
 
 const faults: readonly Fault[] = [...headFaults, ...statusFaults, ...bodyFaults, ...streamFaults];
-const callsAtOnce = 24;
+const maxConcurrentCalls = 24;
 const timeouts = { connectMs: 2_000, firstByteMs: 2_000, idleMs: 2_000 };
 /** Cases that send more bytes run alone, because they may keep the node busy. */
 const heavyBytes = 1_000_000;
@@ -113,7 +113,7 @@ async function runRound({ tally, match, log }: Ground, all: readonly Case[], caP
     for (const isStream of [true, false]) await call(node.url, { deployment: id, isStream, isMessages });
   const before = await node.read();
   const [heavy, light] = [cases.filter(isHeavy), cases.filter((item) => !isHeavy(item))];
-  await eachAtOnce(light, callsAtOnce, (faultCase) => runCase(node.url, faultCase, tally));
+  await eachConcurrently(light, maxConcurrentCalls, (faultCase) => runCase(node.url, faultCase, tally));
   requireUnblocked('small replies', await node.read(), tally);
   for (const faultCase of heavy) {
     const beganMs = performance.now();

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
-import { guardedClient, never, startServer, tokenCache } from '#test/rest-tools.ts';
+import { guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
@@ -16,7 +16,7 @@ const limits = { connectMs: 60_000, timeoutMs: 60_000, maxResultBytes: 40_000 };
 
 function run(options: Pick<LoopOptions, 'sendRequest' | 'tools'> & Partial<LoopOptions>) {
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
-  return runLoop({ request, model: 'm', id: 'r', clock: systemClock, signal: never, ...defaultToolSettings, ...options });
+  return runLoop({ request, model: 'm', id: 'r', clock: systemClock, signal: neverAborted, ...defaultToolSettings, ...options });
 }
 
 const configured = { security: { addonUrls: 'configured' } } as const;
@@ -86,7 +86,7 @@ describe('AddonTools', () => {
     const weather = await startWeather();
     const authorization = { type: 'api_key', key: 'weather-key', name: 'X-Key', location: 'header' } as const;
     const addons: Addons = { weather: { url: weather.url + path, displayName: 'Weather', authorization } };
-    const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), never);
+    const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), neverAborted);
     const model = scriptedModel(
       calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
       answers('Wet.'),
@@ -108,7 +108,7 @@ describe('AddonTools', () => {
     const weather = await startWeather();
     const loaded = await addonTools().load(
       findAddons({ addons: { weather: { url: `${weather.url}/openapi.json` } }, ...configured }, [{ name: 'weather' }]),
-      never,
+      neverAborted,
     );
     const model = scriptedModel(calls(['getWeather', { city: 'Oslo' }]), answers('Sorry.'));
     expect(await runWith(model.sendRequest, loaded)).toMatchObject({ stages: ['getWeather', 'failed'] });
@@ -129,7 +129,7 @@ describe('AddonTools', () => {
       { name: 'inside' },
       { name: 'page' },
     ]);
-    const loaded = await addonTools().load(found, never);
+    const loaded = await addonTools().load(found, neverAborted);
     expect(loaded.tools.map(({ name }) => name)).toEqual(['getWeather', 'addReport']);
     expect(loaded.missing).toEqual([
       { name: 'Gone', reason: 'The addon cannot be loaded: its server returned HTTP 404.' },
@@ -154,7 +154,7 @@ describe('AddonTools', () => {
     const server = await startServer((_request, response) => response.end(JSON.stringify(document)));
     const { missing } = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
-      never,
+      neverAborted,
     );
     expect(missing[0]?.reason).toBe(
       "The addon's document has no usable operation. For example, post_up was left out: its required body has no media type.",
@@ -166,7 +166,7 @@ describe('AddonTools', () => {
     const server = await startServer((_request, response) => response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths })));
     const loaded = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
-      never,
+      neverAborted,
     );
     expect(loaded.tools).toHaveLength(128);
     expect(loaded.missing).toEqual([
@@ -183,18 +183,18 @@ describe('AddonTools, if the client disconnects', () => {
     const server = await startServer((request, response) => {
       if (request.url !== '/slow') return response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
       response.on('close', () => closed.resolve(response.writableFinished));
-      return disconnection.abort(new Error('left'));
+      return disconnection.abort(new Error('client disconnected'));
     });
     const { tools } = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
-      never,
+      neverAborted,
     );
     const { sendRequest } = scriptedModel(calls(['slow', {}]));
     const frames = run({ sendRequest, tools, signal: disconnection.signal });
     const readAll = async () => {
       for await (const _frame of frames);
     };
-    await expect(readAll()).rejects.toThrow('left');
+    await expect(readAll()).rejects.toThrow('client disconnected');
     expect(await closed.promise).toBe(false);
   });
 });
@@ -208,12 +208,12 @@ describe('AddonTools documents', () => {
     const clock: Clock = { ...systemClock, nowMs: () => nowMs };
     const server = await startServer((_request, response) => setTimeout(() => response.end(document), 20));
     const tools = addonTools(clock);
-    await Promise.all(Array.from({ length: 10 }, () => tools.load(findAddon(server.url), never)));
+    await Promise.all(Array.from({ length: 10 }, () => tools.load(findAddon(server.url), neverAborted)));
     nowMs = 299_999;
-    await tools.load(findAddon(server.url), never);
+    await tools.load(findAddon(server.url), neverAborted);
     expect(server.seen).toHaveLength(1);
     nowMs = 300_001;
-    expect((await tools.load(findAddon(server.url), never)).tools).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), neverAborted)).tools).toHaveLength(1);
     expect(server.seen).toHaveLength(2);
   });
 
@@ -223,21 +223,21 @@ describe('AddonTools documents', () => {
     let isUp = false;
     const server = await startServer((_request, response) => response.writeHead(isUp ? 200 : 503).end(document));
     const tools = addonTools(clock);
-    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), neverAborted)).missing).toHaveLength(1);
     isUp = true;
     nowMs = 9999;
-    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), neverAborted)).missing).toHaveLength(1);
     expect(server.seen).toHaveLength(1);
     nowMs = 10_001;
-    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(0);
+    expect((await tools.load(findAddon(server.url), neverAborted)).missing).toHaveLength(0);
   });
 
   it('stops waiting for a document immediately if the client disconnects', async () => {
     const server = await startServer(() => undefined);
     const disconnection = new AbortController();
-    setTimeout(() => disconnection.abort(new Error('left')), 20);
+    setTimeout(() => disconnection.abort(new Error('client disconnected')), 20);
     // The server never answers. Without the signal, the load would end with a missing addon.
-    await expect(addonTools().load(findAddon(server.url), disconnection.signal)).rejects.toThrow('left');
+    await expect(addonTools().load(findAddon(server.url), disconnection.signal)).rejects.toThrow('client disconnected');
   });
 
   it('reports a document that does not arrive in time', async () => {
@@ -246,13 +246,13 @@ describe('AddonTools documents', () => {
       const sendSlowly = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(sendSlowly));
     });
-    const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), never);
+    const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), neverAborted);
     expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
   });
 
   it('stops reading a document that is too large', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(9 * 1024 * 1024, 32)));
-    const { missing } = await addonTools().load(findAddon(server.url), never);
+    const { missing } = await addonTools().load(findAddon(server.url), neverAborted);
     expect(missing[0]?.reason).toContain('larger than 8388608 bytes');
   });
 
@@ -262,8 +262,8 @@ describe('AddonTools documents', () => {
         ? response.writeHead(302, { location: '/deep/openapi.json' }).end()
         : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
     );
-    const { tools } = await addonTools().load(findAddon(server.url), never);
-    await tools[0]?.run({}, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
+    const { tools } = await addonTools().load(findAddon(server.url), neverAborted);
+    await tools[0]?.run({}, { signal: neverAborted, report: () => Promise.resolve(), cite: () => 1 });
     expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
   });
 });

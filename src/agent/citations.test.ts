@@ -47,7 +47,7 @@ describe('Citations', () => {
     const before = new Citations();
     for (let index = 1; index <= 300; index += 1) before.add(toCitable(`passage ${index}`));
     const remembered = before.exportCitations(true);
-    expect(remembered.map(({ number }) => number)).toEqual(Array.from({ length: 200 }, (_, at) => at + 101));
+    expect(remembered.map(({ number }) => number)).toEqual(Array.from({ length: 200 }, (_, index) => index + 101));
     expect(new Citations(remembered).add(toCitable('new'))).toBe(301);
   });
 

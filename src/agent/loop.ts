@@ -311,7 +311,7 @@ class Loop {
     const hasNoAnswer = callsToRun(turn).length > 0 && turn.text === '';
     if (hasNoAnswer)
       yield this.#reply.createChunk({ content: `The run ended after ${this.#maxTurns} calls of the model without an answer.` });
-    const attachments = this.#reply.attach(this.#runs.citations.collectAttachments(this.#text));
+    const attachments = this.#reply.numberAttachments(this.#runs.citations.collectAttachments(this.#text));
     if (attachments.length > 0) yield this.#reply.createChunk({ custom_content: { attachments } });
     yield* this.#end(this.#reply.createChunk({}, turn.finishReason === 'tool_calls' ? 'stop' : (turn.finishReason ?? 'stop')));
   }

@@ -44,7 +44,7 @@ export class ModelRequests {
 
   /** Sends a request to the model. `dropMedia` is called before a retry without the media of tools. */
   sendRequest(turnNumber: number, messages: readonly Message[], dropMedia: () => void): AsyncIterable<Frame> {
-    // Fitting the request can clear results that the model may read again, so the offered tools are determined last.
+    // Fitting can clear tool results. The model reads them again with a tool, so the tools are selected after it.
     const send = (fittedRequest: ChatRequest): AsyncIterable<Frame> =>
       sendWithMedia(this.#options.sendRequest, { ...fittedRequest, ...this.#createToolFields(turnNumber) }, dropMedia);
     const request = this.#createRequest(turnNumber, messages);

@@ -52,7 +52,7 @@ export class Reply {
     return this.#controls++;
   }
 
-  attach(attachments: readonly Attachment[]): ResponseAttachment[] {
+  numberAttachments(attachments: readonly Attachment[]): ResponseAttachment[] {
     return attachments.map((attachment) => ({ ...attachment, index: this.nextAttachment() }));
   }
 }
@@ -99,7 +99,7 @@ export class Renumbering {
     });
   }
 
-  /** Returns the ends of the stages that the completed inner reply left open. */
+  /** Returns deltas that close the stages that the completed inner reply left open. */
   closeStages(status: 'completed' | 'failed'): StageDelta[] {
     const open = [...this.#openStages];
     this.#openStages.clear();

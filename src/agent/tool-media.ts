@@ -28,8 +28,8 @@ const maxTitleChars = 80;
 const opening = 'Shown by tools, not said by the user:';
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /**
- * Signatures that determine the type, instead of the type that a server claims. Vendors reject a complete request for one wrong
- * type.
+ * Signatures that determine the type, instead of the type that a server claims. Vendors reject the entire request if one type is
+ * wrong.
  */
 const signatures: readonly (readonly [type: string, signature: RegExp])[] = [
   ['image/png', /^\x89PNG/],
@@ -55,7 +55,7 @@ export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedM
   let remainingChars = maxCharsPerRun - before.filter(isMediaMessage).reduce((sum, message) => sum + countChars(message), 0);
   const items: { readonly line: string; readonly attachment: Attachment }[] = [];
   for (const { tool, attachment } of media.flatMap(({ tool, attachments }) =>
-    attachments.map((attachment) => ({ tool, attachment: attachment })),
+    attachments.map((attachment) => ({ tool, attachment })),
   )) {
     const { data = '', title = 'Attachment' } = attachment;
     const type = data.length <= Math.min(remainingChars, maxChars) ? detectType(data) : undefined;

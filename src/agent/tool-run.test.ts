@@ -16,9 +16,9 @@ describe('runTools, if the client disconnects', () => {
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
     const outcome = expect(
       collectChunks({ sendRequest: model.sendRequest, tools: [createHangingTool(signals)], signal: disconnection.signal }),
-    ).rejects.toThrow('left');
+    ).rejects.toThrow('client disconnected');
     while (signals.length < 2) await new Promise(setImmediate);
-    disconnection.abort(new Error('left'));
+    disconnection.abort(new Error('client disconnected'));
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
     await outcome;
     expect(model.requests).toHaveLength(1);

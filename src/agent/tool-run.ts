@@ -150,7 +150,7 @@ class ToolRun {
         ...this.#innerStages.closeStages(status),
         { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
       ],
-      ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
+      ...(result.attachments.length > 0 && { attachments: reply.numberAttachments(result.attachments) }),
       ...this.#toRemoteAnswerContent(text, result.failed),
     });
     return {

@@ -9,12 +9,14 @@ const minimalCommands = {
   check: ['check', 'file'],
   import: ['import', 'dial', 'file'],
   'import-openapi': ['import-openapi', 'file'],
+  backup: ['backup', '--to', 'folder'],
+  restore: ['restore', '--from', 'folder'],
 } as const;
 /** `evaluate --version` takes a value, the version of an application, so it is not in `least`. */
 const fullCommands = { ...minimalCommands, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];
-const switches = ['allow-private'];
+const switches = ['allow-private', 'replace'];
 const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
   (name) => !valueless.includes(name),
 );
@@ -22,7 +24,8 @@ const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = ''])
 describe('help', () => {
   it('is printed for --help by every command, and the version for --version', () => {
     for (const args of [...Object.values(minimalCommands), [], ['help']]) {
-      expect(readCommand([...args, '--help'])).toEqual({ name: args[0] === 'import' ? 'import-help' : 'help' });
+      const command = ['import', 'backup', 'restore'].find((name) => name === args[0]);
+      expect(readCommand([...args, '--help'])).toEqual({ name: command === undefined ? 'help' : `${command}-help` });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });
@@ -70,6 +73,10 @@ describe('readCommand', () => {
     [['serve', '--colour'], "Unknown option '--colour'. See parley --help"],
     [['check', '-x'], "Unknown option '-x'. See parley --help"],
     [['check'], '"check" requires at least one FILE. See parley --help'],
+    [['backup'], '"backup" requires --to FOLDER, the folder for the backup. See parley --help'],
+    [['backup', '--too', 'x'], "Unknown option '--too', did you mean --to? See parley --help"],
+    [['restore'], '"restore" requires --from FOLDER, the folder of the backup. See parley --help'],
+    [['restore', 'x'], '"restore" does not accept "x". Use --from FOLDER and --data DIR. See parley --help'],
     [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
     [['sevre'], 'unknown command "sevre". See parley --help'],
   ])('rejects %j with a message', (args, message) => {

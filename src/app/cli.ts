@@ -1,5 +1,13 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/nearest.ts';
+import {
+  type BackupFlags,
+  backupOptions,
+  type RestoreFlags,
+  readBackupFlags,
+  readRestoreFlags,
+  restoreOptions,
+} from './commands/backup/backup-flags.ts';
 import { type EvaluateFlags, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
 import { type ImportFlags, readImportFlags } from './commands/import/import-flags.ts';
 import type { ImportFlags as OpenapiFlags } from './commands/import-openapi-command.ts';
@@ -12,7 +20,9 @@ export type Command =
   | { readonly name: 'import'; readonly flags: ImportFlags }
   | { readonly name: 'import-openapi'; readonly flags: OpenapiFlags }
   | { readonly name: 'evaluate'; readonly flags: EvaluateFlags }
-  | { readonly name: 'help' | 'evaluate-help' | 'import-help' | 'version' }
+  | { readonly name: 'backup'; readonly flags: BackupFlags }
+  | { readonly name: 'restore'; readonly flags: RestoreFlags }
+  | { readonly name: 'help' | 'evaluate-help' | 'import-help' | 'backup-help' | 'restore-help' | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
 
 /** Flags of `serve`. Undefined if a flag is absent, so that the environment or a default applies. */
@@ -49,6 +59,10 @@ Usage
   parley evaluate APP [--cases FILE]
                              runs test cases against an application. Exits with 1 if a case fails.
                              See parley evaluate --help
+  parley backup --to FOLDER [--data DIR]
+                             copies the data of a node with SQLite, also while it runs. See parley backup --help
+  parley restore --from FOLDER [--data DIR] [--replace]
+                             puts a backup into a data folder. See parley restore --help
 
 Options of serve
   --config FILE              configuration file, JSON (with comments) or YAML. Repeatable, later files win
@@ -136,6 +150,8 @@ const optionsByCommand: Readonly<Record<string, object>> = {
   addin: addinOptions,
   check: checkOptions,
   'import-openapi': importOptions,
+  backup: backupOptions,
+  restore: restoreOptions,
 };
 
 /**
@@ -153,6 +169,8 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'import') return readImport(commandArgs);
     if (first === 'import-openapi') return readImportOpenapi(commandArgs);
     if (first === 'evaluate') return readEvaluate(commandArgs);
+    if (first === 'backup') return readBackup(commandArgs);
+    if (first === 'restore') return readRestore(commandArgs);
     return mistake(`unknown command "${first}"`);
   } catch (error) {
     return mistake(error instanceof Error ? toSentence(error.message, optionsByCommand[first] ?? {}) : String(error));
@@ -237,6 +255,20 @@ function readImportOpenapi(args: readonly string[]): Command {
   const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
   const flags = { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
   return { name: 'import-openapi', flags };
+}
+
+function readBackup(args: readonly string[]): Command {
+  const flags = readBackupFlags(args);
+  if (flags === 'help') return { name: 'backup-help' };
+  if (flags === 'version') return { name: 'version' };
+  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'backup', flags };
+}
+
+function readRestore(args: readonly string[]): Command {
+  const flags = readRestoreFlags(args);
+  if (flags === 'help') return { name: 'restore-help' };
+  if (flags === 'version') return { name: 'version' };
+  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'restore', flags };
 }
 
 function readEvaluate(args: readonly string[]): Command {

@@ -9,7 +9,7 @@ function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
     { environment: {}, ollamaTags: undefined, ...surroundings },
     { key: 'local-key-1', sample },
   );
-  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
   return checked;
 }
 

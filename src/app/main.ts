@@ -1,5 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { help, readCommand } from './cli.ts';
+import { backupHelp, restoreHelp } from './commands/backup/backup-flags.ts';
+import type { CopyDeps } from './commands/backup/run-copy.ts';
 import { evaluateHelp } from './commands/evaluate/evaluate-flags.ts';
 import { importHelp } from './commands/import/import-flags.ts';
 
@@ -57,6 +59,22 @@ switch (command.name) {
     });
     break;
   }
+  case 'backup': {
+    const { backupCommand } = await import('./commands/backup/backup-command.ts');
+    process.exitCode = await backupCommand(command.flags, createCopyDeps());
+    break;
+  }
+  case 'restore': {
+    const { restoreCommand } = await import('./commands/backup/restore-command.ts');
+    process.exitCode = await restoreCommand(command.flags, createCopyDeps());
+    break;
+  }
+  case 'backup-help':
+    console.log(backupHelp);
+    break;
+  case 'restore-help':
+    console.log(restoreHelp);
+    break;
   case 'evaluate-help':
     console.log(evaluateHelp);
     break;
@@ -72,4 +90,13 @@ switch (command.name) {
   case 'mistake':
     console.error(`parley: ${command.message}`);
     process.exitCode = 2;
+}
+
+function createCopyDeps(): CopyDeps {
+  return {
+    environment: process.env,
+    report: (line) => console.error(line),
+    show: (line) => console.log(line),
+    epochMs: Date.now,
+  };
 }

@@ -23,7 +23,7 @@ import { firstConfiguration } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
-import { type Closable, type Closing, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
+import { type Closable, type CloseStages, Drain, rejectWhileDraining, TrackedConnections } from './process/drain.ts';
 import { ignoreEchoes } from './process/ignore-echoes.ts';
 import { listenAt, listenForAddress, readTls, watchTls } from './process/listening.ts';
 import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
@@ -159,10 +159,10 @@ function keepConfiguration(
       publish({ configuration, warnings });
       log.info('configuration reloaded', { files: files.join(', ') });
     },
-    onRejected(faults, cause) {
-      state.configurationRefused(faults);
-      recordAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
-      for (const error of faults)
+    onRejected(errors, cause) {
+      state.configurationRefused(errors);
+      recordAudit({ action: 'configuration.refused', subject: undefined, object: errors[0]?.path });
+      for (const error of errors)
         log.error(`configuration rejected, the previous one stays in effect: ${formatConfigurationError(error)}`, cause);
     },
   });
@@ -184,7 +184,7 @@ interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
   readonly connections: TrackedConnections;
 }
 
-function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
+function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: CloseStages): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('unhandled promise rejection', reason));
@@ -199,8 +199,8 @@ async function acceptedConfiguration(
   local: Parameters<typeof firstConfiguration>[2],
 ): Promise<ValidConfiguration> {
   const loaded = await firstConfiguration(files, environment, local);
-  if ('faults' in loaded)
-    throw new SettingError(`the configuration is invalid\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
+  if ('errors' in loaded)
+    throw new SettingError(`the configuration is invalid\n${loaded.errors.map(formatConfigurationError).join('\n')}`);
   return loaded;
 }
 

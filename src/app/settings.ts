@@ -46,7 +46,7 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
     configurationFiles: flags.config ?? listed.filter((file) => file !== ''),
     host: flags.host ?? environment.PARLEY_HOST ?? '127.0.0.1',
     port,
-    dataFolder: flags.data ?? environment.PARLEY_DATA ?? './.parley',
+    dataFolder: readDataFolder(flags.data, environment),
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
     shared: toSharedAddresses(environment),
     secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
@@ -55,6 +55,11 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
     metricsPort: toMetricsPort(environment.PARLEY_METRICS_PORT, port),
     logLevel: toLevel(environment.LOG_LEVEL ?? 'info'),
   };
+}
+
+/** Returns the data folder. A flag overrides the environment. */
+export function readDataFolder(flag: string | undefined, environment: Environment): string {
+  return flag ?? environment.PARLEY_DATA ?? './.parley';
 }
 
 function toMetricsPort(text: string | undefined, port: number): number | undefined {
@@ -71,7 +76,7 @@ function toSharedAddresses(environment: Environment): SharedAddresses {
   const shared = {
     databaseUrl: toSecret(environment.PARLEY_DATABASE_URL),
     redisUrl: toSecret(environment.PARLEY_REDIS_URL),
-    files: toFilesAddress(environment),
+    files: readFilesAddress(environment),
   };
   requireAddresses(shared);
   const [setting] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
@@ -94,7 +99,8 @@ function toSecret(text: string | undefined): Secret | undefined {
   return text === undefined || text === '' ? undefined : new Secret(text);
 }
 
-function toFilesAddress(environment: Environment): S3Address | undefined {
+/** Returns the address of `PARLEY_FILES_URL`, or undefined if it is not set. Throws SettingError. */
+export function readFilesAddress(environment: Environment): S3Address | undefined {
   const { PARLEY_FILES_URL: url } = environment;
   if (url === undefined || url === '') return undefined;
   try {

@@ -43,13 +43,13 @@ const entries = fc.dictionary(fc.oneof(fc.constantFrom(...words), fc.string()), 
 const nearlyConfiguration = fc.dictionary(fc.constantFrom(...sections), entries, { maxKeys: 4 });
 
 describe('checkConfiguration with any value', () => {
-  it('returns a configuration or faults and does not throw', () => {
+  it('returns a configuration or errors and does not throw', () => {
     fc.assert(
       fc.property(fc.oneof(tree, nearlyConfiguration, fc.anything()), (value) => {
         const checked = checkConfiguration(value);
-        if ('faults' in checked) {
-          expect(checked.faults.length).toBeGreaterThan(0);
-          for (const { message } of checked.faults) expect(message).toMatch(/^(is|must|cannot|needs|has|names) /);
+        if ('errors' in checked) {
+          expect(checked.errors.length).toBeGreaterThan(0);
+          for (const { message } of checked.errors) expect(message).toMatch(/^(is|must|cannot|needs|has|names) /);
         } else {
           expect(checked.configuration.security.maxBodyBytes).toBeGreaterThan(0);
         }
@@ -58,7 +58,7 @@ describe('checkConfiguration with any value', () => {
     );
   });
 
-  it('returns faults exactly if the compiled schema rejects the value', () => {
+  it('returns errors exactly if the compiled schema rejects the value', () => {
     const schema = Compile(Configuration);
     fc.assert(
       fc.property(nearlyConfiguration, (value) => {
@@ -79,7 +79,7 @@ describe('checkConfiguration with any value', () => {
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('a.json', 'a.yaml'), async (source, name) => {
         const parsed = await parseText(name, source);
-        expect('value' in parsed || parsed.faults.length > 0).toBe(true);
+        expect('value' in parsed || parsed.errors.length > 0).toBe(true);
       }),
       { numRuns: 500 },
     );
@@ -97,7 +97,7 @@ describe('checkConfiguration with any id', () => {
       fc.asyncProperty(id, fc.constantFrom('a.json', 'a.yaml'), async (name, file) => {
         const text = `{"models": {${JSON.stringify(name)}: {"upstreams": [{"protocol": "demo"}]}}}`;
         const parsed = await parseText(file, text);
-        if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+        if ('errors' in parsed) throw new Error(JSON.stringify(parsed.errors));
         const checked = checkConfiguration(parsed.value);
         const isAccepted = isDeploymentId(name) && !name.startsWith('applications/');
         expect('configuration' in checked).toBe(isAccepted);

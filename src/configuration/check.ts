@@ -18,8 +18,8 @@ export interface ValidConfiguration {
 }
 
 export interface RejectedConfiguration {
-  readonly faults: readonly ConfigurationError[];
-  /** Warnings about the remaining entries. Empty if the faults are not limited to single entries. */
+  readonly errors: readonly ConfigurationError[];
+  /** Warnings about the remaining entries. Empty if the errors are not limited to single entries. */
   readonly warnings: readonly ConfigurationError[];
 }
 
@@ -37,12 +37,12 @@ const schema = Compile(Configuration);
 
 const nowhere: Origin = { writtenKeys: new Map(), findFile: () => '' };
 
-/** Accepts any value as a configuration, or returns all its faults. Does not throw. */
+/** Accepts any value as a configuration, or returns all its errors. Does not throw. */
 export function checkConfiguration(value: unknown, origin: Origin = nowhere): ValidConfiguration | RejectedConfiguration {
   const completed = complete(Configuration, value);
   const toError = (error: Issue) => toConfigurationError(error, completed, origin);
-  const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...findRuleIssues(completed)];
-  if (faults.length > 0) return { faults: faults.map(toError), warnings: findRemainingWarnings(faults, completed).map(toError) };
+  const errors = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...findRuleIssues(completed)];
+  if (errors.length > 0) return { errors: errors.map(toError), warnings: findRemainingWarnings(errors, completed).map(toError) };
   const configuration = completed as Configuration;
   const warnings = [
     ...findConfigurationWarnings(configuration, systemClock.epochMs()),
@@ -57,15 +57,15 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Va
 const leftOut: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
 
 /**
- * Returns the warnings about a configuration without its invalid entries. Returns an empty list if there are faults elsewhere.
+ * Returns the warnings about a configuration without its invalid entries. Returns an empty list if there are errors elsewhere.
  */
-function findRemainingWarnings(faults: readonly Issue[], completed: unknown): readonly Issue[] {
-  if (!isJsonObject(completed) || !faults.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
+function findRemainingWarnings(errors: readonly Issue[], completed: unknown): readonly Issue[] {
+  if (!isJsonObject(completed) || !errors.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
   const remaining: JsonObject = { ...completed };
   const removedNames: string[] = [];
   for (const {
     path: [section = '', name = ''],
-  } of faults) {
+  } of errors) {
     const { [name]: _invalid, ...remainingEntries } = remaining[section] as JsonObject;
     remaining[section] = remainingEntries;
     removedNames.push(String(name));
@@ -74,7 +74,7 @@ function findRemainingWarnings(faults: readonly Issue[], completed: unknown): re
   return isRight ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
 }
 
-/** Adds the file and the formatted path to a fault. Hides `keys` entry names that are secrets. */
+/** Adds the file and the formatted path to an error. Hides `keys` entry names that are secrets. */
 export function toConfigurationError({ path, ...details }: Issue, value: unknown, origin: Origin): ConfigurationError {
   const [section, name, ...rest] = path;
   if (section !== 'keys' || typeof name !== 'string') return { file: origin.findFile(path), path: formatPath(path), ...details };

@@ -1,4 +1,4 @@
-/** A fault or warning about the configuration, for users. It contains no secrets. */
+/** An error or warning about the configuration, for users. It contains no secrets. */
 export interface ConfigurationError {
   /** Name of the file that holds the value, as it was passed. Empty if no file holds it. */
   readonly file: string;

@@ -5,7 +5,7 @@ import type { Environment } from './substitute.ts';
 
 function modelsOf(environment: Environment) {
   const checked = defaultConfiguration({ environment, ollamaTags: undefined }, { key: 'local-key-1', sample: undefined });
-  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  if ('errors' in checked) throw new Error(JSON.stringify(checked.errors));
   return checked.configuration.models;
 }
 

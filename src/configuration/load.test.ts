@@ -5,7 +5,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { loadConfiguration, merge } from './load.ts';
 
-const given = { models: { m: { upstreams: [{ protocol: 'demo' }] } }, keys: { 'a-key': { project: 'p' } } };
+const baseConfiguration = { models: { m: { upstreams: [{ protocol: 'demo' }] } }, keys: { 'a-key': { project: 'p' } } };
 const picture = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 const mergeValues = (...values: readonly JsonObject[]) =>
@@ -73,9 +73,9 @@ it('loadConfiguration reads a logo from the folder of the configuration and repo
   await using folder = await openFolder();
   const load = async (logo: string) => {
     const file = join(folder.path, 'parley.json');
-    await writeFile(file, JSON.stringify({ ...given, page: { logo } }));
+    await writeFile(file, JSON.stringify({ ...baseConfiguration, page: { logo } }));
     const loaded = await loadConfiguration([file], {});
-    return 'faults' in loaded ? loaded.faults.map(({ path, message }) => `${path} ${message}`) : loaded.configuration.page.logo;
+    return 'errors' in loaded ? loaded.errors.map(({ path, message }) => `${path} ${message}`) : loaded.configuration.page.logo;
   };
   await mkdir(join(folder.path, 'looks'));
   await writeFile(join(folder.path, 'looks/mark.SVG'), picture);

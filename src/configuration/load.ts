@@ -13,7 +13,7 @@ import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 
 /**
- * Reads files, merges them in order, substitutes references, and checks the result. Returns every fault with its file. Does not
+ * Reads files, merges them in order, substitutes references, and checks the result. Returns every error with its file. Does not
  * reject.
  */
 export async function loadConfiguration(
@@ -22,8 +22,8 @@ export async function loadConfiguration(
   options: LoadOptions = {},
 ): Promise<ValidConfiguration | RejectedConfiguration> {
   const parsed = await Promise.all(files.map(readConfiguration));
-  const faults = parsed.flatMap((file) => ('faults' in file ? file.faults : []));
-  return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
+  const errors = parsed.flatMap((file) => ('errors' in file ? file.errors : []));
+  return errors.length > 0 ? { errors, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
 }
 
 /** Options for loading a configuration. */
@@ -36,7 +36,7 @@ export interface LoadOptions {
   readonly allowsMissingEnvironment?: boolean;
 }
 
-type ReadResult = ConfigurationFile | Pick<RejectedConfiguration, 'faults'>;
+type ReadResult = ConfigurationFile | Pick<RejectedConfiguration, 'errors'>;
 
 function isRead(result: ReadResult): result is ConfigurationFile {
   return 'value' in result;
@@ -47,9 +47,9 @@ async function readConfiguration(file: string): Promise<ReadResult> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    return { faults: [{ file, path: '', message: describeReadError(error) }] };
+    return { errors: [{ file, path: '', message: describeReadError(error) }] };
   }
-  if (!isUtf8(bytes)) return { faults: [{ file, path: '', message: 'is not UTF-8 text' }] };
+  if (!isUtf8(bytes)) return { errors: [{ file, path: '', message: 'is not UTF-8 text' }] };
   const parsed: ParsedFile = await parseText(file, bytes.toString('utf8'));
   return 'value' in parsed ? { file, value: parsed.value } : parsed;
 }
@@ -66,13 +66,13 @@ function describeReadError(error: unknown): string {
 }
 
 async function checkMerged(
-  { value, findFile }: Merged,
+  { value, findFile }: MergedFiles,
   environment: Environment,
   { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
 ): Promise<ValidConfiguration | RejectedConfiguration> {
   const {
     value: substituted,
-    faults,
+    errors,
     unset,
     writtenKeys,
   } = substitute(value, environment, {
@@ -85,19 +85,19 @@ async function checkMerged(
   const checked = checkConfiguration(logo.value, { findFile, writtenKeys, isCheck });
   const toError = (error: Issue) => toConfigurationError(error, value, { findFile, writtenKeys: new Map() });
   const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toError));
-  const missed = logo.error === undefined ? faults : [...faults, logo.error];
+  const missed = logo.error === undefined ? errors : [...errors, logo.error];
   if (missed.length === 0) return result;
   const missing = missed.map(toError);
-  // Other faults at the same path only follow from the missing value.
+  // Other errors at the same path only follow from the missing value.
   const reportedPaths = new Set(missing.map(({ path }) => path));
-  const otherErrors = 'faults' in result ? result.faults.filter(({ path }) => !reportedPaths.has(path)) : [];
+  const otherErrors = 'errors' in result ? result.errors.filter(({ path }) => !reportedPaths.has(path)) : [];
   // Warnings about empty sections apply only if the rest of the configuration is valid.
   const warnings = result.warnings.filter(({ path }) => path !== 'keys' && path !== 'models' && !reportedPaths.has(path));
-  return { faults: [...missing, ...otherErrors], warnings };
+  return { errors: [...missing, ...otherErrors], warnings };
 }
 
 /**
- * Returns the result without faults and warnings at paths whose values are placeholders, and adds a warning for each placeholder.
+ * Returns the result without errors and warnings at paths whose values are placeholders, and adds a warning for each placeholder.
  */
 function withUnset(
   checked: ValidConfiguration | RejectedConfiguration,
@@ -106,23 +106,23 @@ function withUnset(
   const paths = new Set(unset.map(({ path }) => path));
   const isOfOther = ({ path }: ConfigurationError) => !paths.has(path);
   const warnings = [...unset, ...checked.warnings.filter(isOfOther)];
-  return 'faults' in checked ? { faults: checked.faults.filter(isOfOther), warnings } : { ...checked, warnings };
+  return 'errors' in checked ? { errors: checked.errors.filter(isOfOther), warnings } : { ...checked, warnings };
 }
 
 interface ConfigurationFile {
-  /** Name of the file as it was passed. Faults of its values have this name. */
+  /** Name of the file as it was passed. Errors of its values have this name. */
   readonly file: string;
   readonly value: JsonObject;
 }
 
-interface Merged {
+interface MergedFiles {
   readonly value: JsonObject;
   /** Returns the file that holds the value at a path. Falls back to the file of the closest parent, then to the last file. */
   findFile(path: Path): string;
 }
 
 /** Merges files in order. Objects are merged key by key. Any other value replaces the earlier value. */
-export function merge(files: readonly ConfigurationFile[]): Merged {
+export function merge(files: readonly ConfigurationFile[]): MergedFiles {
   const origins = new Map<string, string>();
   let value: JsonObject = Object.create(null);
   for (const entry of files) {

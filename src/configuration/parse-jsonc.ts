@@ -42,8 +42,8 @@ export function parseJsonc(text: string): ParsedText {
     },
     { allowTrailingComma: true, allowEmptyContent: true },
   );
-  const faults = [...syntaxErrors.slice(0, 1), ...builder.duplicateKeyErrors];
-  return faults.length === 0 ? { value: builder.value } : { faults };
+  const errors = [...syntaxErrors.slice(0, 1), ...builder.duplicateKeyErrors];
+  return errors.length === 0 ? { value: builder.value } : { errors };
 }
 
 function getMessage(code: ParseErrorCode): string {

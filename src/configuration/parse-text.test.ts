@@ -57,7 +57,7 @@ describe('parseText', () => {
     ['a.yaml', 'a: 1\n---\nb: 2', place(2, 1), 'a second document starts here, but a file must contain only one'],
     ['a.yaml', 'a: *x', place(1, 4), 'this alias has no anchor before it'],
   ])('reports where %s is wrong: %j', async (file, text, path, message) => {
-    expect(await parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
+    expect(await parseText(file, text)).toEqual({ errors: [{ file, path, message }] });
   });
 
   it.each([
@@ -68,26 +68,26 @@ describe('parseText', () => {
     ['a.yml', '\n# nothing\n---\n'],
   ])('rejects %s if it is empty: %j', async (file, text) => {
     const hint = 'write {} for an empty configuration, or start without a file to run the demo';
-    expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'is empty', hint }] });
+    expect(await parseText(file, text)).toEqual({ errors: [{ file, path: '', message: 'is empty', hint }] });
   });
 
   it('rejects a large number of aliases immediately', async () => {
     const lines = ['a0: &a0 [x, x]'];
     for (let index = 1; index < 40; index++) lines.push(`a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`);
-    expect(await parseText('a.yaml', lines.join('\n'))).toHaveProperty('faults');
+    expect(await parseText('a.yaml', lines.join('\n'))).toHaveProperty('errors');
   });
 
   it.each(['a: &x [*x, *x]', `a: ${'['.repeat(100)}${']'.repeat(100)}`])(
     'rejects a value that contains itself or is nested too deeply: %s',
     async (text) => {
       expect(await parseText('a.yaml', text)).toEqual({
-        faults: [{ file: 'a.yaml', path: '', message: 'is nested more than 64 levels deep' }],
+        errors: [{ file: 'a.yaml', path: '', message: 'is nested more than 64 levels deep' }],
       });
     },
   );
 
   it.each(['a.json', 'a.yaml'])('rejects a text that would exhaust the stack: %s', async (file) => {
-    expect(await parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('faults');
+    expect(await parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('errors');
   });
 
   it.each([
@@ -96,12 +96,12 @@ describe('parseText', () => {
     ['a.json', 'null'],
     ['a.yaml', '- x'],
   ])('rejects a value that is not an object: %s %s', async (file, text) => {
-    expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must contain an object' }] });
+    expect(await parseText(file, text)).toEqual({ errors: [{ file, path: '', message: 'must contain an object' }] });
   });
 
   it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('rejects a file name with an unknown extension: %s', async (file) => {
     expect(await parseText(file, '{}')).toEqual({
-      faults: [{ file, path: '', message: 'must have a name that ends in .json, .jsonc, .yaml, .yml' }],
+      errors: [{ file, path: '', message: 'must have a name that ends in .json, .jsonc, .yaml, .yml' }],
     });
   });
 });

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ConfigurationError } from './configuration-error.ts';
 import type { ParsedText } from './parsed-text.ts';
 
-export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationError[] };
+export type ParsedFile = { readonly value: JsonObject } | { readonly errors: readonly ConfigurationError[] };
 
 export type Parse = (text: string) => ParsedText;
 
@@ -22,7 +22,7 @@ const emptyHint = 'write {} for an empty configuration, or start without a file 
 
 /**
  * Parses a configuration file: JSON with comments and trailing commas, or YAML, depending on the file name extension. An empty
- * text is a fault, because it can be a partial copy.
+ * text is an error, because it can be a partial copy.
  */
 export async function parseText(file: string, text: string): Promise<ParsedFile> {
   const loadParser = parsers.get(extname(file).toLowerCase());
@@ -33,13 +33,13 @@ export async function parseText(file: string, text: string): Promise<ParsedFile>
 /** Parses a text with a given parser. */
 export function parseTextAs(file: string, text: string, parse: Parse): ParsedFile {
   const parsed = parseSafely(parse, text.replace(/^\uFEFF/, ''));
-  if ('faults' in parsed) {
+  if ('errors' in parsed) {
     return {
-      faults: parsed.faults.map(({ line, column, message }) => ({ file, path: `line ${line}, column ${column}`, message })),
+      errors: parsed.errors.map(({ line, column, message }) => ({ file, path: `line ${line}, column ${column}`, message })),
     };
   }
   const { value } = parsed;
-  if (value === undefined) return { faults: [{ file, path: '', message: 'is empty', hint: emptyHint }] };
+  if (value === undefined) return { errors: [{ file, path: '', message: 'is empty', hint: emptyHint }] };
   if (isTooDeep(value, maxDepth)) return refused(file, `is nested more than ${maxDepth} levels deep`);
   return isJsonObject(value) ? { value } : refused(file, 'must contain an object');
 }
@@ -50,12 +50,12 @@ function parseSafely(parse: Parse, text: string): ParsedText {
     return parse(text);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return { faults: [{ line: 1, column: 1, message: 'the text is nested too deeply' }] };
+    return { errors: [{ line: 1, column: 1, message: 'the text is nested too deeply' }] };
   }
 }
 
 function refused(file: string, message: string): ParsedFile {
-  return { faults: [{ file, path: '', message }] };
+  return { errors: [{ file, path: '', message }] };
 }
 
 /** Returns whether a value is nested too deeply. YAML values can also contain themselves. */

@@ -72,7 +72,7 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     lineCounter,
   });
   const problems = [...document.errors, ...document.warnings];
-  const faults = [
+  const errors = [
     ...findFirstProblem(problems),
     ...findDuplicateKeys(document),
     ...(problems.length === 0 ? findWrongAlias(document) : []),
@@ -80,12 +80,12 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     const { line, col } = lineCounter.linePos(offset);
     return { line, column: col, message };
   });
-  if (faults.length > 0) return { faults };
+  if (errors.length > 0) return { errors };
   try {
     return { value: document.toJS({ maxAliasCount }) ?? undefined };
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    return { faults: [{ line: 1, column: 1, message: `aliases expand to more than ${maxAliasCount} values` }] };
+    return { errors: [{ line: 1, column: 1, message: `aliases expand to more than ${maxAliasCount} values` }] };
   }
 }
 

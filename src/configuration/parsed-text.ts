@@ -8,4 +8,4 @@ export interface TextError {
   readonly message: string;
 }
 
-export type ParsedText = { readonly value: unknown } | { readonly faults: readonly TextError[] };
+export type ParsedText = { readonly value: unknown } | { readonly errors: readonly TextError[] };

@@ -22,20 +22,20 @@ describe('substitute', () => {
   });
 
   it.each(['${}', '${1A}', '${A B}', '${A:-b}', '${A', '${', '${__proto__', '${${NAME}}'])('reports %s as malformed', (text) => {
-    expect(substitute({ a: [text] }, environment).faults).toMatchObject([
+    expect(substitute({ a: [text] }, environment).errors).toMatchObject([
       { path: ['a', 0], message: expect.stringMatching(/^has a malformed reference to a variable$/) },
     ]);
   });
 
   it.each(['GONE', '__proto__', 'toString', 'constructor'])('reports that %s is not set', (name) => {
-    expect(substitute({ a: { b: `-\${${name}}-` } }, environment).faults).toEqual([
+    expect(substitute({ a: { b: `-\${${name}}-` } }, environment).errors).toEqual([
       { path: ['a', 'b'], message: `needs the environment variable ${name}, which is not set` },
     ]);
   });
 
   it('reports every missing variable', () => {
-    const { faults } = substitute({ a: '${ONE} ${TWO}', b: ['${THREE}'] }, environment);
-    expect(faults.map(({ message }) => /variable (\w+)/.exec(message)?.[1])).toEqual(['ONE', 'TWO', 'THREE']);
+    const { errors } = substitute({ a: '${ONE} ${TWO}', b: ['${THREE}'] }, environment);
+    expect(errors.map(({ message }) => /variable (\w+)/.exec(message)?.[1])).toEqual(['ONE', 'TWO', 'THREE']);
   });
 
   it('replaces references in the names of keys entries, and not in other keys', () => {
@@ -48,8 +48,8 @@ describe('substitute', () => {
   });
 
   it('reports two keys entries whose names become equal', () => {
-    const { faults } = substitute({ keys: { x: 1, '${NAME}': 2 } }, environment);
-    expect(faults).toEqual([{ path: ['keys', '${NAME}'], message: 'is also the key of another entry' }]);
+    const { errors } = substitute({ keys: { x: 1, '${NAME}': 2 } }, environment);
+    expect(errors).toEqual([{ path: ['keys', '${NAME}'], message: 'is also the key of another entry' }]);
   });
 
   it('converts a string that is one reference to the expected type if possible', () => {
@@ -82,23 +82,23 @@ describe('substitute with references to files', () => {
     const value = { a: '${file:/run/secrets/x}', b: 'Bearer ${file:/run/secrets/x}!', keys: { '${file:/run/secrets/x}': 1 } };
     expect(substitute(value, {}, { readFile })).toMatchObject({
       value: { a: 'secret', b: 'Bearer secret!', keys: { secret: 1 } },
-      faults: [],
+      errors: [],
     });
     expect(substitute('$${file:/run/secrets/x}', {}, { readFile }).value).toBe('${file:/run/secrets/x}');
   });
 
   it('reports the path and the file of an invalid reference', () => {
-    expect(substitute({ a: ['${file:/gone}'] }, {}, { readFile }).faults).toEqual([
+    expect(substitute({ a: ['${file:/gone}'] }, {}, { readFile }).errors).toEqual([
       { path: ['a', 0], message: 'needs the file /gone, which does not exist' },
     ]);
-    expect(substitute('${file:/run/secrets/x}', {}).faults).toHaveLength(1);
+    expect(substitute('${file:/run/secrets/x}', {}).errors).toHaveLength(1);
   });
 });
 
 it('substitute adds a hint to a missing variable if the process is running', () => {
-  const [fault] = substitute('${GONE}', {}, { isRunning: true }).faults;
-  expect(fault?.hint).toContain('fixed at its start');
-  expect(substitute('${GONE}', {}).faults[0]?.hint).toBeUndefined();
+  const [error] = substitute('${GONE}', {}, { isRunning: true }).errors;
+  expect(error?.hint).toContain('fixed at its start');
+  expect(substitute('${GONE}', {}).errors[0]?.hint).toBeUndefined();
 });
 
 describe('isReference', () => {

@@ -4,10 +4,10 @@ import type { Issue, Path } from '#contract/configuration/issue.ts';
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Substituted {
+export interface SubstitutionResult {
   readonly value: unknown;
-  /** Faults with paths as in the files. */
-  readonly faults: readonly Issue[];
+  /** Errors with paths as in the files. */
+  readonly errors: readonly Issue[];
   /** Variables that are not set, if the caller accepts that. Their values are placeholders. */
   readonly unset: readonly Issue[];
   /** Names of the `keys` entries in the files, by their names after substitution. */
@@ -19,7 +19,7 @@ export type ReadSecretFile = (path: string) => { readonly text: string } | { rea
 
 export interface SubstituteOptions {
   readonly expectedTypeAt?: ExpectedTypeAt;
-  /** If undefined, references to files are faults. */
+  /** If undefined, references to files are errors. */
   readonly readFile?: ReadSecretFile;
   /** Whether the process already serves requests. Its environment no longer changes then. */
   readonly isRunning?: boolean;
@@ -44,14 +44,14 @@ export function isReference(text: string): boolean {
  * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a
  * number, true, or false if the caller requests it.
  */
-export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): Substituted {
+export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): SubstitutionResult {
   const substitution = new Substitution(environment, options);
   const substituted = substitution.inValue(value, []);
-  return { value: substituted, faults: substitution.faults, unset: substitution.unset, writtenKeys: substitution.writtenKeys };
+  return { value: substituted, errors: substitution.errors, unset: substitution.unset, writtenKeys: substitution.writtenKeys };
 }
 
-class Substitution implements Omit<Substituted, 'value'> {
-  readonly faults: Issue[] = [];
+class Substitution implements Omit<SubstitutionResult, 'value'> {
+  readonly errors: Issue[] = [];
   readonly unset: Issue[] = [];
   readonly writtenKeys = new Map<string, string>();
   readonly #environment: Environment;
@@ -78,7 +78,7 @@ class Substitution implements Omit<Substituted, 'value'> {
       const memberPath = [...path, writtenKey];
       const key = isKeys ? this.#inText(writtenKey, memberPath) : writtenKey;
       if (isKeys) {
-        if (key in copy) this.faults.push({ path: memberPath, message: 'is also the key of another entry' });
+        if (key in copy) this.errors.push({ path: memberPath, message: 'is also the key of another entry' });
         this.writtenKeys.set(key, writtenKey);
       }
       copy[key] = this.inValue(member, memberPath);
@@ -91,7 +91,7 @@ class Substitution implements Omit<Substituted, 'value'> {
       if (name === undefined) return '${';
       if (end !== '' && name.startsWith(fileMark)) return this.#inFile(name.slice(fileMark.length), path);
       if (end === '' || !variableName.test(name)) {
-        this.faults.push({
+        this.errors.push({
           path,
           message: 'has a malformed reference to a variable',
           hint: 'write $${ for a literal ${',
@@ -112,13 +112,13 @@ class Substitution implements Omit<Substituted, 'value'> {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference is written so
     const hint = 'the environment of a running process is fixed at its start: restart Parley, or use ${file:/path}';
     if (this.#options.allowsMissing) this.unset.push({ path, message });
-    else this.faults.push({ path, message, ...(this.#options.isRunning && { hint }) });
+    else this.errors.push({ path, message, ...(this.#options.isRunning && { hint }) });
   }
 
   #inFile(file: string, path: Path): string {
     const result = this.#options.readFile?.(file) ?? { error: 'cannot be read here' };
     if ('text' in result) return result.text;
-    this.faults.push({ path, message: `needs the file ${file}, which ${result.error}` });
+    this.errors.push({ path, message: `needs the file ${file}, which ${result.error}` });
     return '';
   }
 }

@@ -16,12 +16,12 @@ const withModels = (...ids: readonly string[]) =>
 
 let folder: Folder;
 let watch: ConfigurationWatch | undefined;
-/** Model IDs of each configuration that was loaded, and the faults of each that was rejected. */
-let told: string[];
+/** Model IDs of each configuration that was loaded, and the errors of each that was rejected. */
+let reports: string[];
 
 beforeEach(async () => {
   folder = await makeFolder();
-  told = [];
+  reports = [];
 });
 
 afterEach(async () => {
@@ -37,14 +37,14 @@ async function startWatch(
 ): Promise<void> {
   watch = await watchConfiguration(files, load, {
     readBefore,
-    onLoaded: (configuration) => void told.push(Object.keys(configuration.models).join(' ')),
-    onRejected: (faults) =>
-      void told.push(faults.map((fault) => formatConfigurationError(fault).replace(`${folder.path}/`, '')).join('\n')),
+    onLoaded: (configuration) => void reports.push(Object.keys(configuration.models).join(' ')),
+    onRejected: (errors) =>
+      void reports.push(errors.map((error) => formatConfigurationError(error).replace(`${folder.path}/`, '')).join('\n')),
   });
 }
 
-async function expectTold(...expected: readonly string[]): Promise<void> {
-  await vi.waitFor(() => expect(told).toEqual(expected), { timeout: 5000, interval: 10 });
+async function expectReports(...expected: readonly string[]): Promise<void> {
+  await vi.waitFor(() => expect(reports).toEqual(expected), { timeout: 5000, interval: 10 });
 }
 
 describe('watchConfiguration', () => {
@@ -52,7 +52,7 @@ describe('watchConfiguration', () => {
     const file = await folder.write('a.json', withModels('one', 'two'));
     await startWatch([file]);
     await writeFile(file, withModels('two', 'three'));
-    await expectTold('two three');
+    await expectReports('two three');
   });
 
   it('reports each change of the content once, including changed secrets, regardless of the number of writes', async () => {
@@ -72,7 +72,7 @@ describe('watchConfiguration', () => {
     ).entries()) {
       await rename(await folder.write('a.json.tmp', withKey(key)), file);
       await vi.waitFor(() => expect(loads).toBeGreaterThan(index), { timeout: 5000, interval: 10 });
-      await vi.waitFor(() => expect(told).toEqual(Array(expected).fill('m')), { timeout: 5000, interval: 10 });
+      await vi.waitFor(() => expect(reports).toEqual(Array(expected).fill('m')), { timeout: 5000, interval: 10 });
     }
   });
 
@@ -81,9 +81,9 @@ describe('watchConfiguration', () => {
     await startWatch([file]);
     // Writes without a turn of the event loop in between, so that a slow machine cannot split the burst.
     for (let index = 0; index <= 20; index++) writeFileSync(file, withModels(`m${index}`));
-    await expectTold('m20');
+    await expectReports('m20');
     await wait(300);
-    await expectTold('m20');
+    await expectReports('m20');
   });
 
   it('reloads each time an editor replaces the file', async () => {
@@ -91,9 +91,9 @@ describe('watchConfiguration', () => {
     await startWatch([file]);
     for (const [index, id] of ['one', 'two', 'three'].entries()) {
       await rename(await folder.write('a.json.tmp', withModels(id)), file);
-      await vi.waitFor(() => expect(told.length).toBe(index + 1), { timeout: 5000 });
+      await vi.waitFor(() => expect(reports.length).toBe(index + 1), { timeout: 5000 });
     }
-    await expectTold('one', 'two', 'three');
+    await expectReports('one', 'two', 'three');
   });
 
   it('reloads when the file is moved away and then written again', async () => {
@@ -102,9 +102,9 @@ describe('watchConfiguration', () => {
     await rename(file, `${file}~`);
     await wait(20);
     await writeFile(file, withModels('two'));
-    await expectTold('two');
+    await expectReports('two');
     await writeFile(file, withModels('three'));
-    await expectTold('two', 'three');
+    await expectReports('two', 'three');
   });
 
   it.each([[true], [false]])(
@@ -120,11 +120,11 @@ describe('watchConfiguration', () => {
         await symlink(version, join(folder.path, '..data_tmp'));
         await rename(join(folder.path, '..data_tmp'), join(folder.path, '..data'));
         if (goes) await rm(join(folder.path, `..v${index + 1}`), { recursive: true });
-        await vi.waitFor(() => expect(told.at(-1)).toBe(version), { timeout: 5000 });
+        await vi.waitFor(() => expect(reports.at(-1)).toBe(version), { timeout: 5000 });
       }
       await writeFile(file, withModels('in-place'));
-      await vi.waitFor(() => expect(told.at(-1)).toBe('in-place'), { timeout: 5000 });
-      expect([...new Set(told)]).toEqual(['..v2', '..v3', 'in-place']);
+      await vi.waitFor(() => expect(reports.at(-1)).toBe('in-place'), { timeout: 5000 });
+      expect([...new Set(reports)]).toEqual(['..v2', '..v3', 'in-place']);
     },
   );
 
@@ -133,7 +133,7 @@ describe('watchConfiguration', () => {
     const second = await folder.write('elsewhere/b.json', withModels('two'));
     await startWatch([first, second]);
     await writeFile(second, withModels('three'));
-    await expectTold('one three');
+    await expectReports('one three');
   });
 
   it('ignores other files in the same folder', async () => {
@@ -142,7 +142,7 @@ describe('watchConfiguration', () => {
     await folder.write('data.sqlite-wal', 'x');
     await mkdir(join(folder.path, 'files'));
     await wait(400);
-    await expectTold();
+    await expectReports();
   });
 
   it('rejects an empty file and accepts {}', async () => {
@@ -150,35 +150,35 @@ describe('watchConfiguration', () => {
     await startWatch([file]);
     const empty = 'a.json: is empty. Write {} for an empty configuration, or start without a file to run the demo';
     await writeFile(file, '');
-    await expectTold(empty);
+    await expectReports(empty);
     await writeFile(file, '// to come\n\n');
-    await expectTold(empty, empty);
+    await expectReports(empty, empty);
     await writeFile(file, '{}');
-    await expectTold(empty, empty, '');
+    await expectReports(empty, empty, '');
   });
 
-  it('reports each new fault once, and a valid configuration after it', async () => {
+  it('reports each new error once, and a valid configuration after it', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
     await writeFile(file, '{"models":');
-    await expectTold('a.json: line 1, column 11: a value is expected here');
+    await expectReports('a.json: line 1, column 11: a value is expected here');
     await writeFile(file, '{"modles":{}}');
-    await expectTold(
+    await expectReports(
       'a.json: line 1, column 11: a value is expected here',
       'a.json: modles: is not a known key. Did you mean models?',
     );
     await rm(file);
-    await vi.waitFor(() => expect(told.at(-1)).toBe('a.json: does not exist'), { timeout: 5000 });
+    await vi.waitFor(() => expect(reports.at(-1)).toBe('a.json: does not exist'), { timeout: 5000 });
     await writeFile(file, withModels('one'));
-    await vi.waitFor(() => expect(told.at(-1)).toBe('one'), { timeout: 5000 });
-    expect(told.length).toBe(4);
+    await vi.waitFor(() => expect(reports.at(-1)).toBe('one'), { timeout: 5000 });
+    expect(reports.length).toBe(4);
   });
 });
 
 describe('watchConfiguration with a configuration from before the watch', () => {
   async function readBefore(file: string): Promise<Configuration> {
     const loaded = await loadConfiguration([file], {});
-    if ('faults' in loaded) throw new Error(loaded.faults.map(formatConfigurationError).join('\n'));
+    if ('errors' in loaded) throw new Error(loaded.errors.map(formatConfigurationError).join('\n'));
     return loaded.configuration;
   }
 
@@ -187,7 +187,7 @@ describe('watchConfiguration with a configuration from before the watch', () => 
     const before = await readBefore(file);
     await writeFile(file, withModels('two'));
     await startWatch([file], undefined, before);
-    await expectTold('two');
+    await expectReports('two');
   });
 
   it('rejects a file that became invalid before the watch started, and reloads after the original content is restored', async () => {
@@ -195,16 +195,16 @@ describe('watchConfiguration with a configuration from before the watch', () => 
     const before = await readBefore(file);
     await writeFile(file, '{"models":');
     await startWatch([file], undefined, before);
-    await vi.waitFor(() => expect(told.length).toBe(1), { timeout: 5000 });
+    await vi.waitFor(() => expect(reports.length).toBe(1), { timeout: 5000 });
     await writeFile(file, withModels('one'));
-    await expectTold('a.json: line 1, column 11: a value is expected here', 'one');
+    await expectReports('a.json: line 1, column 11: a value is expected here', 'one');
   });
 
   it('reports no change if the file did not change', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file], undefined, await readBefore(file));
     await wait(400);
-    await expectTold();
+    await expectReports();
   });
 });
 
@@ -235,7 +235,7 @@ describe('watchConfiguration during a load', () => {
     end(1, 'second');
     await wait(300);
     expect(running.length).toBe(2);
-    await expectTold('first', 'second');
+    await expectReports('first', 'second');
   });
 
   it('ignores the result if the watch is closed', async () => {
@@ -249,7 +249,7 @@ describe('watchConfiguration during a load', () => {
     await closed;
     await touch(file);
     expect(running.length).toBe(1);
-    await expectTold();
+    await expectReports();
   });
 
   it('rejects a configuration if the listener throws, and continues to watch', async () => {
@@ -258,17 +258,17 @@ describe('watchConfiguration during a load', () => {
     watch = await watchConfiguration([file], () => loadConfiguration([file], {}), {
       onLoaded: (configuration) => {
         if ('bad' in configuration.models) throw new Error('no such protocol');
-        told.push('loaded');
+        reports.push('loaded');
       },
-      onRejected: (faults, cause) => {
-        told.push(...faults.map(({ message }) => message));
+      onRejected: (errors, cause) => {
+        reports.push(...errors.map(({ message }) => message));
         causes.push(cause);
       },
     });
     await writeFile(file, withModels('bad'));
-    await expectTold('cannot be applied. See the log for the reason');
+    await expectReports('cannot be applied. See the log for the reason');
     expect(causes).toEqual([new Error('no such protocol')]);
     await writeFile(file, withModels('good'));
-    await expectTold('cannot be applied. See the log for the reason', 'loaded');
+    await expectReports('cannot be applied. See the log for the reason', 'loaded');
   });
 });

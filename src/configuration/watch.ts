@@ -18,7 +18,7 @@ export interface ConfigurationListener {
    * Called when a change is rejected. The configuration of the last `onLoaded` stays in force. `cause` is the caught error, for
    * the log, including errors of `onLoaded`.
    */
-  onRejected(faults: readonly ConfigurationError[], cause?: unknown): void;
+  onRejected(errors: readonly ConfigurationError[], cause?: unknown): void;
 }
 
 export interface ConfigurationWatch {
@@ -52,7 +52,7 @@ export async function watchConfiguration(
   const report = (loaded: ValidConfiguration | RejectedConfiguration) => {
     const before = currentDigest;
     currentDigest = undefined;
-    if ('faults' in loaded) return listener.onRejected(loaded.faults);
+    if ('errors' in loaded) return listener.onRejected(loaded.errors);
     const now = computeDigest(loaded.configuration);
     // One change can cause several events that are more than 100 ms apart on a busy machine.
     if (now !== before) listener.onLoaded(loaded.configuration, loaded.warnings);

@@ -42,7 +42,7 @@ describe('parseConsentForm', () => {
     ['an id with NUL', { consent: { 'a\0': yes } }, 'consent["a\\u0000"]', /id/],
     ['a very long id', { consent: { ['x'.repeat(1025)]: yes } }, `consent["${'x'.repeat(64)}…"]`, /id/],
     ['a very long key', { consent: { a: { ['k'.repeat(1000)]: 1 } } }, `consent.a["${'k'.repeat(64)}…"]`],
-  ])('rejects %s with the path of the fault', (_what, body, param, message = /./) => {
+  ])('rejects %s with the path of the error', (_what, body, param, message = /./) => {
     expect(() => parseConsentForm(body)).toThrowError(
       expect.objectContaining({ status: 400, code: 'invalid_request', param, message: expect.stringMatching(message) }),
     );

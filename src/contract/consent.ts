@@ -29,7 +29,7 @@ export const ConsentBody = Type.Object(
 
 const maxDisplayedChars = 64;
 
-/** Parses the form in `{"consent": {…}}`. Ignores other keys. Throws `invalid_request` for the first fault. */
+/** Parses the form in `{"consent": {…}}`. Ignores other keys. Throws `invalid_request` for the first error. */
 export function parseConsentForm(body: unknown): ConsentForm {
   if (!isJsonObject(body))
     throw new ParleyError('invalid_request', 'The body must be an object with the form in the field consent.');

@@ -65,7 +65,7 @@ const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(pas
   Record<PassThroughApi, ReturnType<typeof compile>>
 >;
 
-/** Validates a JSON request and omits fields that are null. Throws `invalid_request` for the first fault. */
+/** Validates a JSON request and omits fields that are null. Throws `invalid_request` for the first error. */
 export function parsePassThrough(api: PassThroughApi, value: unknown): JsonObject {
   if (!isJsonObject(value)) return requireShape(anyShape, value);
   rejectOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));

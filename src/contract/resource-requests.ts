@@ -58,7 +58,7 @@ export const ShareListRequest = Type.Object({
 /** Filter for a list of publications. */
 export const PublicationListRequest = Type.Object({ url: Type.String() });
 
-/** Returns a function that validates a body by a schema. It throws `invalid_request` for the first fault. */
+/** Returns a function that validates a body by a schema. It throws `invalid_request` for the first error. */
 export function createParser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
   const shape = Compile(schema);
   return (body) => {

@@ -17,13 +17,13 @@ export const NewKey = Type.Object(
     days: Type.Optional(Type.Integer({ minimum: 1, description: 'Lifetime in days. Not allowed with `expiresAt`.' })),
     deployments: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
-        maxItems: maxItems,
+        maxItems,
         description: 'IDs of the deployments that the key may call. Default: all that the user may call. Empty: none.',
       }),
     ),
     allowedIps: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-        maxItems: maxItems,
+        maxItems,
         description: 'Addresses and networks (CIDR) from which Parley accepts the key. Default: any. Empty: none.',
       }),
     ),

@@ -61,10 +61,10 @@ export interface Target {
 export interface ChatInput {
   readonly request: ChatRequest;
   /**
-   * Request in the client's dialect, if that is not the compat wire. An upstream that supports the dialect receives this form.
+   * Request in the client's dialect, if that is not the format of chat completions. An upstream that supports the dialect receives this form.
    */
   readonly native?: NativeRequest | undefined;
-  /** Whether the client uses a dialect other than the compat wire, so that Parley created the messages of the request. */
+  /** Whether the client uses a dialect other than chat completions, so that Parley created the messages of the request. */
   readonly isTranslated?: boolean;
   /** Whether a header of the request asks for `usage.cost`. The client may also ask with `stream_options.include_cost`. */
   readonly includesCost?: boolean;

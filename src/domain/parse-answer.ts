@@ -32,7 +32,7 @@ export function parseAnswer(text: string, { schema }: AnswerFormat): { readonly 
   const error = findSchemaError(isObject ? value : { value }, isObject ? schema : { properties: { value: schema } }, {
     name: 'answer',
   });
-  return error === undefined || error === unusableSchema ? { json } : { error: error };
+  return error === undefined || error === unusableSchema ? { json } : { error };
 }
 
 /** Returns the text inside a code fence with no language or `json`, or the text itself if it has no such fence. */

@@ -8,19 +8,19 @@ const hourMs = 60 * minuteMs;
 
 /** Returns the keys of a fake provider. Each fetch returns another set, or fails while `isAway` is set. Tests set the time. */
 function openKeys() {
-  const state = { nowMs: 0, fetched: 0, isAway: false, faults: [] as unknown[] };
+  const state = { nowMs: 0, fetched: 0, isAway: false, errors: [] as unknown[] };
   const sets: KeySet[] = [];
   const clock: Clock = { nowMs: () => state.nowMs, epochMs: () => state.nowMs, sleep: () => Promise.resolve() };
   const keys = new ProviderKeys({
     clock,
     fetchSet: async () => {
       state.fetched += 1;
-      if (state.isAway) throw new Error('away');
+      if (state.isAway) throw new Error('unavailable');
       const set = (() => undefined) as unknown as KeySet;
       sets.push(set);
       return set;
     },
-    reportError: (thrown) => state.faults.push(thrown),
+    reportError: (thrown) => state.errors.push(thrown),
   });
   const settled = () => new Promise(setImmediate);
   return { keys, state, sets, settled };
@@ -29,8 +29,8 @@ function openKeys() {
 describe('ProviderKeys.current', () => {
   it('fetches the keys once for concurrent requests', async () => {
     const { keys, state, sets } = openKeys();
-    const given = await Promise.all(Array.from({ length: 20 }, () => keys.current()));
-    expect(new Set(given)).toEqual(new Set(sets));
+    const keySets = await Promise.all(Array.from({ length: 20 }, () => keys.current()));
+    expect(new Set(keySets)).toEqual(new Set(sets));
     expect(state.fetched).toBe(1);
   });
 
@@ -56,7 +56,7 @@ describe('ProviderKeys.current', () => {
       expect(await keys.current()).toBe(sets[0]);
       await settled();
     }
-    expect(state.faults).toHaveLength(1);
+    expect(state.errors).toHaveLength(1);
     expect(state.fetched).toBe(24);
     state.nowMs = 24 * hourMs;
     await expect(keys.current()).rejects.toMatchObject({ code: 'overloaded', status: 503 });
@@ -67,7 +67,7 @@ describe('ProviderKeys.current', () => {
     state.nowMs += hourMs;
     await keys.current();
     await settled();
-    expect(state.faults).toHaveLength(2);
+    expect(state.errors).toHaveLength(2);
   });
 
   it('retries a failed fetch after ten seconds, and returns the remaining time as Retry-After', async () => {

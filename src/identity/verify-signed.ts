@@ -22,7 +22,7 @@ export interface UnverifiedToken {
 }
 
 /** Expected claims. */
-export interface Expected {
+export interface ExpectedClaims {
   readonly issuer: string;
   readonly audience?: string | undefined;
   /** Milliseconds since the epoch. */
@@ -49,7 +49,7 @@ export function readToken(token: string): UnverifiedToken {
 export async function verifySigned(
   { token, kid }: { readonly token: string; readonly kid: string | undefined },
   providerKeys: ProviderKeys,
-  { issuer, audience, nowMs }: Expected,
+  { issuer, audience, nowMs }: ExpectedClaims,
 ): Promise<VerifiedClaims> {
   const options: JWTVerifyOptions = {
     algorithms,

@@ -1,5 +1,5 @@
 import { findAddons } from '#agent/addons.ts';
-import { listIgnoredFields } from '#agent/quick-app/caller-tools.ts';
+import { listIgnoredFields } from '#agent/quick-app/client-tools.ts';
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle } from '#base/stream/sink.ts';
@@ -74,7 +74,7 @@ async function begin(
 ): Promise<void> {
   const { request, account, admitted } = prepared;
   const { promptTokens } = account;
-  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isWanted: () => !metered.hasEnded };
+  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isClientConnected: () => !metered.hasEnded };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, limitRequest);

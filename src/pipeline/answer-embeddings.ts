@@ -33,7 +33,7 @@ export async function answerEmbeddings(
   const request = { ...deployment.defaults, ...sentRequest };
   const promptTokens = estimateInputTokens(request);
   const account = new CallAccount({ target, sent: sentRequest, promptTokens });
-  account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isWanted: () => !signal.aborted }));
+  account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isClientConnected: () => !signal.aborted }));
   let isComplete = false;
   try {
     const body = await sendRequest(deps, { target, request, signal, account });

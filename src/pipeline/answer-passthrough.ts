@@ -30,7 +30,7 @@ export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput
   const account = new CallAccount({ target, sent: {}, promptTokens });
   const metered = new MeteredReply<PassThroughFrame>(target, account, new CountedReply(account.usage, reply));
   const start = (sink: Sink<PassThroughFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
-  const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isWanted: () => !metered.hasEnded };
+  const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isClientConnected: () => !metered.hasEnded };
   deps.reserveLimits(target, limitRequest).then(
     (reservation) => metered.begin(reservation, start),
     (refused: unknown) => metered.reject(refused),

@@ -17,7 +17,7 @@ export interface ApplicationDeps {
 
 /** Calls an application behind an endpoint, or the adapters of a model. Their per-request key is valid until the call ends. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
-  // An application or adapter receives the compat wire, regardless of the client's dialect.
+  // An application or adapter receives the format of chat completions, regardless of the client's dialect.
   const programInput = { ...prepared, native: undefined };
   const { account } = prepared;
   const calling = new KeyedCall(deps.perRequestKeys, sink);

@@ -54,7 +54,7 @@ async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequ
   const { caller, deployment, snapshot } = request;
   const roleLimits = snapshot.limits.find(caller.roles, deployment.id);
   const limits = roleLimits.filter(({ window }) => window.kind === 'requests');
-  const size = { promptTokens: 0, maxTokens: 0, isWanted: () => !signal.aborted };
+  const size = { promptTokens: 0, maxTokens: 0, isClientConnected: () => !signal.aborted };
   const { settle } = await reserveLimits({ call: { caller }, deployment, limits, snapshot }, size);
   settle?.(undefined);
 }

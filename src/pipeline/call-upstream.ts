@@ -85,7 +85,7 @@ function isRelayed(native: PreparedCall['native'], upstream: Upstream): boolean 
   return native?.dialect === 'messages' ? speaksMessages(upstream) : native !== undefined && speaksResponses(upstream);
 }
 
-interface Sending {
+interface HeaderContext {
   readonly common: Readonly<Record<string, string>>;
   readonly programs: ApplicationFields | undefined;
   readonly account: CallAccount;
@@ -97,7 +97,7 @@ interface Sending {
  */
 export function toApplicationHeaders(
   upstream: Upstream,
-  { common, programs, account }: Sending,
+  { common, programs, account }: HeaderContext,
 ): Pick<Attempt, 'headers' | 'query' | 'onHeaders'> {
   if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
   const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
@@ -116,13 +116,13 @@ export function toTraceHeaders({ call }: Target, { trace }: AttemptRecord): Reco
 }
 
 /** A request in the form for one upstream. */
-interface Sent {
+interface UpstreamRequest {
   readonly request: ChatRequest;
   readonly native: NativeRequest | undefined;
 }
 
 /** A request without the fields that an upstream does not support, and the names of the removed fields. */
-interface Supported extends Sent {
+interface SupportedRequest extends UpstreamRequest {
   readonly ofRequest: readonly string[];
   /** Fields of the request in the client's own dialect. */
   readonly ofNative: readonly string[];
@@ -131,7 +131,7 @@ interface Supported extends Sent {
 /**
  * Returns the request without top-level fields that the upstream does not support. Removes them from both forms of the request.
  */
-function withoutUnsupported({ request, native }: Sent, fields: readonly string[]): Supported {
+function withoutUnsupported({ request, native }: UpstreamRequest, fields: readonly string[]): SupportedRequest {
   const ofRequest = fields.filter((field) => request[field] !== undefined);
   const ofNative = native === undefined ? [] : fields.filter((field) => native.body[field] !== undefined);
   return {

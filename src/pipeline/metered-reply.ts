@@ -123,7 +123,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (reporting === undefined) return this.#sendEnd(failure);
     reporting.then(
       () => this.#sendEnd(failure),
-      (error: unknown) => this.#sendEnd({ error: error }),
+      (error: unknown) => this.#sendEnd({ error }),
     );
   }
 

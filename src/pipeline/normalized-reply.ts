@@ -174,7 +174,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Sets the identity of the reply in a frame that was held back. */
   #withIdentity(frame: RawFrame): Frame {
     const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
-    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? (frame as Frame) : Frame.ofChunks(...chunks);
+    return chunks.every((chunk, index) => chunk === frame.chunks[index]) ? (frame as Frame) : Frame.ofChunks(...chunks);
   }
 
   #takeCompletion(frame: RawFrame, original: RawCompletion): Frame | undefined {
@@ -212,7 +212,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       const content = this.#toClosedContent(index, message.custom_content);
       return content === message.custom_content ? normal : { ...normal, message: { ...message, custom_content: content } };
     });
-    return choices.every((choice, at) => choice === completion.choices[at]) ? completion : { ...completion, choices };
+    return choices.every((choice, index) => choice === completion.choices[index]) ? completion : { ...completion, choices };
   }
 
   /** Returns the completed content of a complete message, in which every stage has ended. */
@@ -268,12 +268,12 @@ export class NormalizedReply implements Sink<RawFrame> {
    */
   #toNormalChunk(chunk: Chunk): Chunk {
     let choices: ChunkChoice[] | undefined;
-    for (let at = 0; at < chunk.choices.length; at += 1) {
-      const choice = chunk.choices[at] as ChunkChoice;
+    for (let index = 0; index < chunk.choices.length; index += 1) {
+      const choice = chunk.choices[index] as ChunkChoice;
       const normal = this.#toNormalChoice(choice);
       if (normal === choice) continue;
       choices ??= [...chunk.choices];
-      choices[at] = normal;
+      choices[index] = normal;
     }
     return choices === undefined ? chunk : { ...chunk, choices };
   }

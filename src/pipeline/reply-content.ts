@@ -88,7 +88,7 @@ export class ReplyContent {
       const [index, isNew] = this.#toIndex(path, item);
       return complete(item.index === index ? item : { ...item, index }, `${path}:${index}`, isNew);
     });
-    return completed.every((item, at) => item === list[at]) ? list : completed;
+    return completed.every((item, index) => item === list[index]) ? list : completed;
   }
 
   #toIndex(path: string, item: JsonObject): readonly [index: number, isNew: boolean] {

@@ -9,7 +9,7 @@ import { canRead } from '#domain/files/resource-rights.ts';
 import { isApplicationDocument } from '#domain/quick-app/quick-app-documents.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
-type Answered = Pick<PreparedCall, 'target' | 'account'>;
+type AnsweredCall = Pick<PreparedCall, 'target' | 'account'>;
 
 /** Called at the end of a reply with the number of file references that were removed from it. */
 export type OnRemovedReferences = (deployment: string, count: number) => void;
@@ -27,14 +27,14 @@ const maxParsedChars = 4 * 1024 * 1024;
  * the files that remain. A frame passes after every node has that right.
  */
 export class ReplyFiles implements Sink<RawFrame> {
-  readonly #answered: Answered;
+  readonly #answered: AnsweredCall;
   readonly #sink: Sink<RawFrame>;
   readonly #recordRemoved: OnRemovedReferences;
   #references: ReplyReferences | undefined;
   /** Data that arrives while a right is being stored, for at most 2 s. */
   #waiting: (() => void)[] | undefined;
 
-  constructor(answered: Answered, sink: Sink<RawFrame>, recordRemoved: OnRemovedReferences) {
+  constructor(answered: AnsweredCall, sink: Sink<RawFrame>, recordRemoved: OnRemovedReferences) {
     this.#answered = answered;
     this.#sink = sink;
     this.#recordRemoved = recordRemoved;
@@ -95,13 +95,13 @@ function hasCustomContent(frame: RawFrame): boolean {
 /** Checks for the references in one reply. */
 class ReplyReferences {
   removed = 0;
-  readonly #answered: Answered;
+  readonly #answered: AnsweredCall;
   /** The text so far of fields that a later chunk may continue, by choice, list, index, and name. */
   readonly #open = new Map<string, string>();
   #attached = new Set<string>();
   #parsedChars = 0;
 
-  constructor(answered: Answered) {
+  constructor(answered: AnsweredCall) {
     this.#answered = answered;
   }
 
@@ -120,7 +120,7 @@ class ReplyReferences {
       return readable === completion ? frame : RawFrame.ofRawCompletion(readable, toLatin1(JSON.stringify(readable)));
     }
     const chunks = frame.chunks.map((chunk) => this.#toReadableReply(chunk, 'delta'));
-    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? frame : RawFrame.ofRawChunks(...chunks);
+    return chunks.every((chunk, index) => chunk === frame.chunks[index]) ? frame : RawFrame.ofRawChunks(...chunks);
   }
 
   #toReadableReply(reply: RawChunk, name: 'message' | 'delta'): RawChunk {
@@ -207,5 +207,5 @@ function getKey({ index }: JsonObject, position: number): string {
 /** Maps a list, and returns the list itself if no item changes. */
 function mapList<Item>(list: readonly Item[], map: (item: Item, position: number) => Item | undefined): Item[] {
   const items = list.map(map);
-  return items.every((item, at) => item === list[at]) ? (list as Item[]) : (items as Item[]);
+  return items.every((item, index) => item === list[index]) ? (list as Item[]) : (items as Item[]);
 }

@@ -23,7 +23,7 @@ export interface ReserveLimitsDeps {
 }
 
 /** Usage of a call. The cost is in billionths of a USD. */
-interface Used extends CallAmounts {
+interface CallUsage extends CallAmounts {
   /** The tokens of a complete reply. They improve the estimates of later calls. */
   readonly completeUsage?: Readonly<TokenCounts>;
 }
@@ -36,7 +36,7 @@ interface LimitedCall extends Pick<Target, 'deployment' | 'limits' | 'snapshot'>
 /** A request for limit capacity. */
 interface LimitRequest extends CallSize {
   /** Returns false after the client has disconnected. */
-  readonly isWanted: () => boolean;
+  readonly isClientConnected: () => boolean;
 }
 
 /** The reservation of an admitted call. */
@@ -49,19 +49,19 @@ export interface LimitReservation {
    * Counts the usage of the call, or 0 if it is undefined, and releases the reservation. Must be called once, when the call
    * ends. Neither waits nor throws. Undefined if there are no limits.
    */
-  readonly settle?: (used: Used | undefined) => void;
+  readonly settle?: (used: CallUsage | undefined) => void;
 }
 
 /**
- * Admits a call if its limits have capacity in addition to the calls in progress, counts it as a request, and reserves its
- * estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
+ * Admits a call if its limits have capacity beyond the reservations of the calls in progress. Counts it as a request, and
+ * reserves its estimated usage. Throws the 429, or the 503 if the limits cannot be checked.
  */
 export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Promise<LimitReservation>;
 
 const noClaims: readonly Claim[] = [];
 
 const unlimited: LimitReservation = { headers: {}, claims: noClaims };
-const unknown: Admission = { statuses: [], claims: { claims: noClaims, lease: '' } };
+const uncheckedAdmission: Admission = { statuses: [], claims: { claims: noClaims, lease: '' } };
 const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
@@ -71,24 +71,24 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     const account = toAccount(caller.subject, deployment.id, limits);
     const expected = sizes.estimate(deployment, request);
     const estimate = { tokens: expected.total_tokens, cost: computeCost(deployment, expected) };
-    let admission = unknown;
+    let admission = uncheckedAdmission;
     try {
       admission = await counters.admit(account, {
         estimate,
         chainClaims: caller.chain?.claims ?? noClaims,
-        isClientConnected: request.isWanted,
+        isClientConnected: request.isClientConnected,
       });
     } catch (error) {
       if (error instanceof InvalidAmountError) throw error;
       reportError('could not count a call against its limits', error);
-      if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(error);
+      if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw createUncheckedError(error);
     }
     const { statuses, claims: leasedClaims } = admission;
     const nowMs = clock.epochMs();
-    const refusal = toLimitError(statuses, deployment.id, nowMs);
-    if (refusal !== undefined) {
+    const limitError = toLimitError(statuses, deployment.id, nowMs);
+    if (limitError !== undefined) {
       caller.chain?.onRejection?.();
-      throw refusal;
+      throw limitError;
     }
     return {
       headers: toLimitHeaders(countRequest(statuses), nowMs),
@@ -101,7 +101,7 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
   };
 }
 
-function toUnknown(cause: unknown): ParleyError {
+function createUncheckedError(cause: unknown): ParleyError {
   return new ParleyError('overloaded', 'Your limits cannot be checked at the moment. Try again.', {
     cause,
     retryAfterSeconds: 1,

@@ -66,13 +66,13 @@ export function openConversation(
 const noTools: LoadedTools = { tools: [], missing: [] };
 
 /** A run of an application. `holder` is the identity of the application during the run. */
-interface Running {
+interface ApplicationRun {
   readonly prepared: PreparedCall;
   readonly holder: Caller;
   readonly signal: AbortSignal;
 }
 
-async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable<Frame>> {
+async function open(deps: QuickAppDeps, running: ApplicationRun): Promise<AsyncIterable<Frame>> {
   const { prepared, signal } = running;
   const { target, request, conversation } = prepared;
   const { call, deployment, snapshot } = target;
@@ -115,7 +115,7 @@ function toContext({ context }: QuickApp, { request, model, settings }: ContextP
   return { strategy, maxTokens, vocabulary: model && findVocabulary(model) };
 }
 
-async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promise<LoadedTools> {
+async function load(deps: QuickAppDeps, app: QuickApp, running: ApplicationRun): Promise<LoadedTools> {
   const { prepared, holder: caller, signal } = running;
   const { deployment, snapshot } = prepared.target;
   const createSender = createSenderFactory(deps, running);
@@ -130,7 +130,7 @@ async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promis
 
 function createSenderFactory(
   deps: QuickAppDeps,
-  { prepared, holder: caller }: Running,
+  { prepared, holder: caller }: ApplicationRun,
 ): (deployment: string) => SendToDeployment {
   return (deployment) => (request, signal) => deps.innerCalls.callFor(prepared, { caller, deployment, request, signal });
 }

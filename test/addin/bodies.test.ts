@@ -17,7 +17,7 @@ describe('a body', () => {
   it.each([0, 1, 999, 1_000, 1_001, 70_000, 300_000])(
     'of %i bytes is forwarded completely, with a known length or in chunks',
     async (size) => {
-      const body = Array.from({ length: size }, (_, at) => String.fromCharCode(32 + (at % 90))).join('');
+      const body = Array.from({ length: size }, (_, index) => String.fromCharCode(32 + (index % 90))).join('');
       await using upstream = await startScriptedUpstream(jsonReply({}));
       await using gateway = await startGateway(upstream.url, { bounds });
       expect((await gateway.post({}, body)).status).toBe(200);

@@ -18,11 +18,11 @@ function getBody(text: string): string {
   const body = text.slice(text.indexOf('\r\n\r\n') + 4);
   if (!/transfer-encoding: chunked/i.test(text)) return body;
   let joined = '';
-  for (let at = 0; at < body.length; ) {
-    const end = body.indexOf('\r\n', at);
-    const size = Number.parseInt(body.slice(at, end), 16);
+  for (let index = 0; index < body.length; ) {
+    const end = body.indexOf('\r\n', index);
+    const size = Number.parseInt(body.slice(index, end), 16);
     joined += body.slice(end + 2, end + 2 + size);
-    at = end + 4 + size;
+    index = end + 4 + size;
   }
   return joined;
 }
@@ -51,9 +51,9 @@ describe('a streamed reply', () => {
   });
 
   it('is relayed byte for byte, for any bytes in pieces of any size', async () => {
-    const bytes = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 7 + (at >> 8)) % 256));
+    const bytes = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 7 + (index >> 8)) % 256));
     const cuts = [0, 1, 2, 700, 701, 4096];
-    const pieces = cuts.slice(1).map((end, at) => bytes.subarray(cuts[at], end));
+    const pieces = cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end));
     await using upstream = await startScriptedUpstream(piecesReply(...pieces));
     await using gateway = await startGateway(upstream.url);
     expect(getBody(await sendRaw(gateway.url, toPost('1.1', 'Connection: close')))).toBe(bytes.toString('latin1'));

@@ -3,7 +3,7 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import {
   type Answering,
   jsonReply,
-  type Received,
+  type ReceivedRequest,
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
@@ -68,7 +68,7 @@ async function callNext(answering: Answering): Promise<void> {
   await jsonReply(plainCompletion('done'))(answering);
 }
 
-function isModelRequest({ path }: Received): boolean {
+function isModelRequest({ path }: ReceivedRequest): boolean {
   return path.endsWith('/chat/completions');
 }
 

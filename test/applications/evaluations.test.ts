@@ -19,7 +19,7 @@ interface Result {
   readonly costUsd: number | null;
 }
 
-interface Evaluated {
+interface EvaluationResponse {
   readonly id: string;
   readonly status: string;
   readonly version: number;
@@ -87,18 +87,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     return node.sendRequest({ method, path, headers, body });
   }
 
-  async function waitForEnd(id: string, node = service): Promise<Evaluated> {
+  async function waitForEnd(id: string, node = service): Promise<EvaluationResponse> {
     for (;;) {
-      const evaluation = (await send('GET', `/v1/evaluations/${id}`, undefined, { node })).json as Evaluated;
+      const evaluation = (await send('GET', `/v1/evaluations/${id}`, undefined, { node })).json as EvaluationResponse;
       if (evaluation.status !== 'in_progress') return evaluation;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  async function evaluate(body?: unknown): Promise<Evaluated> {
+  async function evaluate(body?: unknown): Promise<EvaluationResponse> {
     const started = await send('POST', toPath('evaluations'), body);
     expect([started.status, started.text]).toEqual([202, expect.any(String)]);
-    return waitForEnd((started.json as Evaluated).id);
+    return waitForEnd((started.json as EvaluationResponse).id);
   }
 
   const toCase = (input: unknown, ...checks: object[]) => ({ cases: [{ input, checks }] });
@@ -171,7 +171,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
       checks: [],
     }));
     const [first, second] = [await evaluate({ cases }), await evaluate({ cases, parallel: 1 })];
-    const toComparable = ({ results }: Evaluated) =>
+    const toComparable = ({ results }: EvaluationResponse) =>
       JSON.stringify(results.map(({ outcome, answer, verdicts, toolRuns }) => ({ outcome, answer, verdicts, toolRuns })));
     expect(toComparable(first)).toBe(toComparable(second));
     expect(first.digest).toMatch(/^[\da-f]{64}$/);
@@ -205,7 +205,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     await save(service, getApplicationPath('team/app'), quickApp({ model: 'rare' }));
     await service.chat('rare', { messages: [{ role: 'user', content: 'Hello' }] });
     const limited = await send('POST', toPath('evaluations'), toCase('Hello'));
-    const { id } = limited.json as Evaluated;
+    const { id } = limited.json as EvaluationResponse;
     // The minute limit holds the call. The test cancels the evaluation instead of waiting.
     const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`);
     expect(cancelled.json).toMatchObject({ status: 'cancelled', total: 1, passed: 0, errors: 0 });
@@ -224,7 +224,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     for (const node of engine === 'PostgreSQL' ? [service, otherNode] : [service]) {
       upstream.script(() => undefined);
       const requestCount = upstream.requests.length;
-      const { id } = (await send('POST', toPath('evaluations'), toCase('Hello'))).json as Evaluated;
+      const { id } = (await send('POST', toPath('evaluations'), toCase('Hello'))).json as EvaluationResponse;
       const request = await upstream.request(requestCount);
       const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`, undefined, { node });
       expect(cancelled.json).toMatchObject({ status: 'cancelled' });
@@ -254,11 +254,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('an evaluation, on %s', (engine
     upstream.script(() => undefined);
     const started = [];
     for (let index = 0; index < 3; index += 1)
-      started.push((await send('POST', toPath('evaluations'), toCase('Hello'))).json as Evaluated);
+      started.push((await send('POST', toPath('evaluations'), toCase('Hello'))).json as EvaluationResponse);
     const rejected = await send('POST', toPath('evaluations'), toCase('Hello'));
     expect([rejected.status, rejected.error.code]).toEqual([503, 'overloaded']);
     for (const { id } of started) await send('POST', `/v1/evaluations/${id}/cancel`);
-    const list = (await send('GET', toPath('evaluations'))).json as { data: Evaluated[] };
+    const list = (await send('GET', toPath('evaluations'))).json as { data: EvaluationResponse[] };
     expect(list.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
   });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { calls, says } from '../quick-apps/support.ts';
 import { getApplicationPath, ownBucket, quickApp, save } from './support.ts';
@@ -48,7 +48,7 @@ async function callOperations(
   name: string,
   toolsets: readonly Toolset[],
   operations: readonly (readonly [string, unknown])[],
-): Promise<Received[]> {
+): Promise<ReceivedRequest[]> {
   const before = api.requests.length;
   expect((await save(service, getApplicationPath(name), quickApp({ model: 'model', web_api_toolset: toolsets }))).status).toBe(
     201,
@@ -63,7 +63,7 @@ async function callOperations(
   return api.requests.slice(before);
 }
 
-const toTuple = ({ method, path, headers, text }: Received) => [`${method} ${path}`, headers['content-type'] ?? '', text];
+const toTuple = ({ method, path, headers, text }: ReceivedRequest) => [`${method} ${path}`, headers['content-type'] ?? '', text];
 const listNames = (toolsets: readonly Toolset[]) =>
   toolsets.flatMap(({ tools }) => tools.map(({ open_ai_tool }) => open_ai_tool.function.name));
 
@@ -130,7 +130,7 @@ describe('operations with references, alternatives, text, and bytes', () => {
     const operations = expected.map(([name, args]) => [name, args] as const);
     const requests = await callOperations('forge', toolsets, [...operations, ['code-scanning_upload', sarif]]);
     expect(requests.slice(0, -1).map(toTuple)).toEqual(expected.map(([, , request]) => request));
-    const uploadRequest = requests.at(-1) as Received;
+    const uploadRequest = requests.at(-1) as ReceivedRequest;
     const form = await new Response(uploadRequest.text, {
       headers: { 'content-type': uploadRequest.headers['content-type'] ?? '' },
     }).formData();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeApi } from '#test/api-description.ts';
-import type { Documented } from '#test/documented.ts';
+import type { DocumentedOperation } from '#test/documented.ts';
 import { freePort } from '#test/listening.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -40,7 +40,7 @@ describe('the toolset in a trial run', () => {
     ['/v1/tools/run', [mcpServer('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
   ])('has the same fields in the documentation as in the validation for %s', async (path, toolsets, fields) => {
     await using service = await startService(configuration);
-    const check = new Validators(describeApi()).request({ path, method: 'post' } as Documented, 'application/json');
+    const check = new Validators(describeApi()).request({ path, method: 'post' } as DocumentedOperation, 'application/json');
     for (const toolset of toolsets) {
       expect(check({ toolset, ...fields })).toEqual([]);
       const body = { toolset: { ...toolset, odd: 1 }, ...fields };

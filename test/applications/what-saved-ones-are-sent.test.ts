@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
-import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, getProjectBucket, save } from './support.ts';
 
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 const shared = `applications/${alice}/shared`;
-const getLastRequest = (): Received => host.requests.at(-1) ?? expect.unreachable();
+const getLastRequest = (): ReceivedRequest => host.requests.at(-1) ?? expect.unreachable();
 
 /** Headers that proxies add to identify or locate the user. */
 const proxyHeaders = {

@@ -116,7 +116,7 @@ describe.each(clients)('%s', (_name, client) => {
 
   it('streams from the demo deployment', async () => {
     const stream = client('demo').chat.completions.stream({ model: 'demo', messages: createMessages('Count to 20') });
-    expect(await stream.finalContent()).toBe(Array.from({ length: 20 }, (_, at) => at + 1).join(' '));
+    expect(await stream.finalContent()).toBe(Array.from({ length: 20 }, (_, index) => index + 1).join(' '));
   });
 
   it.each([

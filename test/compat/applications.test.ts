@@ -5,7 +5,7 @@ import {
   type Answering,
   eventsReply,
   jsonReply,
-  type Received,
+  type ReceivedRequest,
   refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
@@ -41,12 +41,12 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function getKey({ headers }: Received): string {
+function getKey({ headers }: ReceivedRequest): string {
   return String(headers['api-key']);
 }
 
 /** Calls the service with the key of the request, as an application does. */
-function callBack(received: Received, deployment: string, body: object = { messages: hello }): Promise<TestResponse> {
+function callBack(received: ReceivedRequest, deployment: string, body: object = { messages: hello }): Promise<TestResponse> {
   const headers = { 'api-key': getKey(received), 'content-type': 'application/json' };
   return sendRequest(service.url, { path: chatPath(deployment), headers, body });
 }

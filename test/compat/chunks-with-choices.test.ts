@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
-import type { Streamed } from '#test/read-events.ts';
+import type { StreamContent } from '#test/read-events.ts';
 import { eventsReply, piecesReply, refusal, toEvent } from '#test/scripted-upstream.ts';
 import { openStream } from '#test/send-request.ts';
 import { startModel } from '#test/start-model.ts';
@@ -14,7 +14,7 @@ const deploymentPaths = [
   '/openai/deployments/m/chat/completions?api-version=preview',
 ];
 
-async function stream(path: string, values: readonly unknown[], more: object = {}): Promise<Streamed> {
+async function stream(path: string, values: readonly unknown[], more: object = {}): Promise<StreamContent> {
   upstream.script(eventsReply(...values));
   const body = { model: 'm', messages: hello, stream: true, ...more };
   const reader = await openStream(service.url, { path, headers: withKey(), body });
@@ -22,12 +22,14 @@ async function stream(path: string, values: readonly unknown[], more: object = {
   return reader.readRest();
 }
 
-const findChunksWithoutChoices = ({ chunks }: Streamed): Chunk[] => chunks.filter(({ choices }) => choices.length === 0);
+const findChunksWithoutChoices = ({ chunks }: StreamContent): Chunk[] => chunks.filter(({ choices }) => choices.length === 0);
 const wantsUsage = { stream_options: { include_usage: true } };
 
 /** Returns the positions of the chunks with usage or statistics. */
-const findUsage = ({ chunks }: Streamed): unknown[] =>
-  chunks.flatMap(({ usage: used, statistics }, at) => (used || statistics ? [[at, Boolean(used), Boolean(statistics)]] : []));
+const findUsage = ({ chunks }: StreamContent): unknown[] =>
+  chunks.flatMap(({ usage: used, statistics }, index) =>
+    used || statistics ? [[index, Boolean(used), Boolean(statistics)]] : [],
+  );
 
 describe.each(openAiPaths)('stream on %s', (path) => {
   it('has a final chunk with an empty choice for usage and statistics', async () => {
@@ -166,7 +168,7 @@ describe('stream on /v1', () => {
   });
 
   it('fails for too many chunks without choices', async () => {
-    const flood = Array.from({ length: 40 }, (_, at) => chunk({ [`key${at}`]: 'x'.repeat(40_000) }));
+    const flood = Array.from({ length: 40 }, (_, index) => chunk({ [`key${index}`]: 'x'.repeat(40_000) }));
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' }), finish(), ...flood]);
     expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);
   });

@@ -86,7 +86,7 @@ describe('connection', () => {
     const bodies = [{ messages: hello, stream: true }, { messages: [] }, { messages: hello }];
     const socket = raw(
       ...bodies
-        .flatMap((body, at) => toLines(body, at === 2 ? ['connection: close'] : []))
+        .flatMap((body, index) => toLines(body, index === 2 ? ['connection: close'] : []))
         .join('\r\n')
         .split('\r\n'),
     );

@@ -122,7 +122,7 @@ describe('embeddings reply', () => {
     ['tokens', [1, 2, 3], 1],
     ['several lists of tokens', [[1], [2, 3]], 2],
   ])('is accepted if it has a vector for each input: %s', async (_what, input, count) => {
-    upstream.script(jsonReply({ object: 'list', data: Array.from({ length: count }, (_, at) => vector([0.5, 1], at)) }));
+    upstream.script(jsonReply({ object: 'list', data: Array.from({ length: count }, (_, index) => vector([0.5, 1], index)) }));
     const { status } = await service.sendRequest({
       path: '/v1/embeddings',
       headers: withKey(),

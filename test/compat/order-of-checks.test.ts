@@ -57,7 +57,7 @@ function sendInvalid(errors: RequestErrors): Promise<TestResponse> {
 }
 
 describe('order of checks', () => {
-  const pairs = checks.flatMap((first, at) => checks.slice(at + 1).map((second) => [first, second] as const));
+  const pairs = checks.flatMap((first, index) => checks.slice(index + 1).map((second) => [first, second] as const));
 
   it.each(pairs.filter((pair) => pair.join() !== 'deployment,access'))('reports %s before %s', async (first, second) => {
     const answer = await sendInvalid({ [first]: true, [second]: true });

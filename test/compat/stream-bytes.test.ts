@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
-import type { Streamed } from '#test/read-events.ts';
+import type { StreamContent } from '#test/read-events.ts';
 import { piecesReply, toEvent } from '#test/scripted-upstream.ts';
 import { startModel } from '#test/start-model.ts';
 
 const { upstream, service } = await startModel();
 
-async function stream(...pieces: readonly (string | Buffer)[]): Promise<Streamed> {
+async function stream(...pieces: readonly (string | Buffer)[]): Promise<StreamContent> {
   upstream.script(piecesReply(...pieces));
   const reader = await service.stream('m', { messages: hello });
   return reader.readRest();
@@ -22,9 +22,9 @@ const completeReply = Buffer.from(
 describe('stream bytes of an upstream', () => {
   it('can be split at any position', async () => {
     const expected = (await stream(completeReply)).data;
-    for (let at = 1; at < completeReply.length; at += 1) {
-      const { data, isDone } = await stream(completeReply.subarray(0, at), completeReply.subarray(at));
-      expect({ at, data, isDone }).toEqual({ at, data: expected, isDone: true });
+    for (let index = 1; index < completeReply.length; index += 1) {
+      const { data, isDone } = await stream(completeReply.subarray(0, index), completeReply.subarray(index));
+      expect({ at: index, data, isDone }).toEqual({ at: index, data: expected, isDone: true });
     }
   }, 60_000);
 

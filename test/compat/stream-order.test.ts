@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { chunk, delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
-import type { Streamed } from '#test/read-events.ts';
+import type { StreamContent } from '#test/read-events.ts';
 import { eventsReply, jsonReply, piecesReply, toEvent } from '#test/scripted-upstream.ts';
 import { startModel } from '#test/start-model.ts';
 
 const { upstream, service } = await startModel();
 
-async function stream(...values: unknown[]): Promise<Streamed> {
+async function stream(...values: unknown[]): Promise<StreamContent> {
   upstream.script(eventsReply(...values));
   const reader = await service.stream('m', { messages: hello });
   expect(reader.status).toBe(200);

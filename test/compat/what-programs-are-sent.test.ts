@@ -3,7 +3,7 @@ import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import {
   eventsReply,
   jsonReply,
-  type Received,
+  type ReceivedRequest,
   refusal,
   type ScriptedUpstream,
   startScriptedUpstream,
@@ -48,7 +48,7 @@ afterAll(async () => {
   await host.close();
 });
 
-function last(): Received {
+function last(): ReceivedRequest {
   return host.requests.at(-1) ?? expect.unreachable();
 }
 

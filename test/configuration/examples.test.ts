@@ -75,7 +75,7 @@ describe('quick app example', () => {
     const { properties } = startersIn(configuration);
     for (const content of properties.starters) {
       const body = { model: 'bicycle-shop', messages: [{ role: 'user', content }] };
-      const { completion } = await node.sendRequest({ path: '/v1/chat/completions', headers, body: body });
+      const { completion } = await node.sendRequest({ path: '/v1/chat/completions', headers, body });
       answers.push(completion.choices[0]?.message);
     }
     expect(answers).toMatchObject([

@@ -1,6 +1,6 @@
 import type { ConsentForm } from '#contract/consent.ts';
 import { plainCompletion } from '#test/chunks.ts';
-import { type Answering, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type Answering, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -126,7 +126,7 @@ async function answerScripted({ received, response }: Answering, { url, sideEffe
   response.end(JSON.stringify(plainCompletion(outcome)));
 }
 
-async function callNext(received: Received, { url, sideEffects }: AnswerOptions): Promise<string> {
+async function callNext(received: ReceivedRequest, { url, sideEffects }: AnswerOptions): Promise<string> {
   const key = String(received.headers['api-key']);
   await sideEffects.get(decodeURIComponent(received.path.slice('/app/'.length)))?.(key);
   const [{ content }] = received.body.messages as [{ content: string }];

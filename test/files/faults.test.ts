@@ -45,7 +45,7 @@ describe('a file request', () => {
     await using files = await startFilesOnDisk();
     const { store } = files;
     await files.put('x', 'one');
-    vi.spyOn(store.blobs, 'delete').mockRejectedValueOnce(createStoreError('away'));
+    vi.spyOn(store.blobs, 'delete').mockRejectedValueOnce(createStoreError('unavailable'));
     expect((await files.put('x', 'two')).status).toBe(200);
     expect(files.errors).toEqual([expect.stringContaining('could not delete the unused content ')]);
     expect((await files.get('x')).text).toBe('two');

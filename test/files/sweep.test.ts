@@ -103,7 +103,8 @@ describe('a sweep', () => {
   it('reads contents page by page, without those that are too new', () =>
     runWithIndex(async (index) => {
       const names = Array.from({ length: 502 }, () => randomUUID());
-      for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((name) => s3.put(name, name)));
+      for (let index = 0; index < names.length; index += 50)
+        await Promise.all(names.slice(index, index + 50).map((name) => s3.put(name, name)));
       const unused = vi.spyOn(index, 'unused').mockImplementation(async (candidates) => candidates.slice(0, 2));
       expect(await sweepContents({ store: blobs, index, ...createLimits(), beforeMs: Date.now() - hourMs })).toBe(0);
       expect(unused).not.toHaveBeenCalled();
@@ -160,7 +161,7 @@ describe('a sweep', () => {
       clock: systemClock,
       caches: new Caches(),
       note: reportError,
-      reportError: reportError,
+      reportError,
     });
     await vi.waitUntil(async () => (await blobs.read('parley-database', undefined))?.resume() !== undefined, { timeout: 10_000 });
     await stores.close();

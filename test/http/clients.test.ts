@@ -9,7 +9,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
   it.each([0, 5, 20_000, 3_000_000])('sends the request line, headers, and a body of %i bytes', async (size) => {
     await using servers = new Servers();
     const body = Buffer.alloc(size);
-    for (let at = 0; at < size; at++) body[at] = at % 251;
+    for (let index = 0; index < size; index++) body[index] = index % 251;
     let received: unknown;
     const server = createServer(async (request, response) => {
       const chunks: Buffer[] = [];
@@ -112,7 +112,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('returns all bytes unchanged', async () => {
     await using servers = new Servers();
-    const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     const server = createServer((_request, response) => void response.end(bytes));
     const recording = await post(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
     expect(Buffer.from(recording.body, 'latin1').equals(bytes)).toBe(true);

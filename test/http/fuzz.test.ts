@@ -99,9 +99,9 @@ function sendWithNode(url: string): Promise<Outcome> {
 
 function joinRaw(raw: readonly string[]): [string, string][] {
   const joined = new Map<string, string>();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = raw[at]?.toLowerCase() ?? '';
-    const value = (raw[at + 1] ?? '').replace(/^[ \t]+|[ \t]+$/g, '');
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? '';
+    const value = (raw[index + 1] ?? '').replace(/^[ \t]+|[ \t]+$/g, '');
     const before = joined.get(name);
     joined.set(name, before === undefined ? value : `${before}, ${value}`);
   }

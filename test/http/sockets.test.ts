@@ -23,7 +23,7 @@ it('small writes are sent immediately to upstreams and to clients', async () => 
   const { status } = await service.chat('gpt', { messages });
   const sockets = setNoDelay.mock.contexts as Socket[];
   const port = Number(new URL(upstream.url).port);
-  const delayedPorts = setNoDelay.mock.calls.flatMap(([isOn], at) => (isOn === false ? [sockets[at]?.remotePort] : []));
+  const delayedPorts = setNoDelay.mock.calls.flatMap(([isOn], index) => (isOn === false ? [sockets[index]?.remotePort] : []));
   setNoDelay.mockRestore();
   expect(status).toBe(200);
   expect(sockets.map(({ remotePort }) => remotePort)).toContain(port);

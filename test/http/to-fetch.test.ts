@@ -78,7 +78,7 @@ describe('fetch over HttpClient', () => {
   });
 
   it('is aborted before and after the headers, and closes the connection', async () => {
-    const abortReason = new Error('left');
+    const abortReason = new Error('client disconnected');
     const early = new AbortController();
     server.script(silence);
     const waiting = fetch(server.url, { signal: early.signal });

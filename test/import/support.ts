@@ -10,7 +10,7 @@ const fixtures = join(import.meta.dirname, '../fixtures/import');
 
 type From = ImportFlags['from'];
 
-export interface Importing {
+export interface ImportOptions {
   readonly from: From;
   /** File contents by name. */
   readonly files: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface Importing {
   readonly isStrict?: boolean;
 }
 
-export interface Imported {
+export interface ImportOutput {
   readonly exitCode: number;
   /** Output on stdout. */
   readonly text: string;
@@ -35,7 +35,7 @@ export async function fixture(name: string, addresses: Readonly<Record<string, s
 }
 
 /** Runs `parley import` on files in a temporary folder. */
-export async function runImport({ from, files, settings, isStrict = false }: Importing): Promise<Imported> {
+export async function runImport({ from, files, settings, isStrict = false }: ImportOptions): Promise<ImportOutput> {
   await using folder = await makeFolder();
   const paths: string[] = [];
   for (const [name, text] of Object.entries(files)) paths.push(await folder.write(name, text));
@@ -68,6 +68,6 @@ export async function loadImported(text: string): Promise<object> {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);
   const loaded = await loadConfiguration([file], environmentFor(text));
-  if ('faults' in loaded) throw new Error(JSON.stringify(loaded.faults));
+  if ('errors' in loaded) throw new Error(JSON.stringify(loaded.errors));
   return loaded.configuration;
 }

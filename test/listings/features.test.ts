@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { hello } from '#test/chunks.ts';
 import { allowNonconformingUpstreams } from '#test/described-answers.ts';
 import { freePort } from '#test/listening.ts';
-import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
 allowNonconformingUpstreams();
@@ -49,7 +49,7 @@ afterAll(async () => {
   await host.close();
 });
 
-const getLastRequest = (): Received => host.requests.at(-1) ?? expect.unreachable();
+const getLastRequest = (): ReceivedRequest => host.requests.at(-1) ?? expect.unreachable();
 const post = (path: string, body: unknown, headers = {}) =>
   service.sendRequest({ path, headers: { ...withKey(), ...headers }, body });
 const get = (path: string, headers = {}) =>

@@ -145,8 +145,8 @@ describe('an MCP server', () => {
     const controller = new AbortController();
     const loading = loadMcpTools(server.url).load(controller.signal);
     await vi.waitFor(() => expect(server.asked('tools/list')).toHaveLength(1), 8_000);
-    controller.abort(new Error('left'));
-    await expect(loading).rejects.toThrow('left');
+    controller.abort(new Error('client disconnected'));
+    await expect(loading).rejects.toThrow('client disconnected');
   });
 
   it('is reported in a failed stage if it lists only an invalid tool', async () => {

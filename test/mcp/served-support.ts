@@ -10,13 +10,13 @@ export const eras: readonly Era[] = ['legacy', '2026-07-28'];
 
 export const toolCall = { name: 'model', arguments: { query: 'How are you?' } };
 
-export interface Served {
+export interface ServedModel {
   readonly service: TestService;
   readonly model: ScriptedUpstream;
 }
 
 /** Starts a service with models `model` and `deep/er model` on a scripted upstream, and with deployments that reject calls. */
-export async function startServed(configuration: object = {}, ...script: readonly Reply[]): Promise<Served> {
+export async function startServed(configuration: object = {}, ...script: readonly Reply[]): Promise<ServedModel> {
   const model = await startScriptedUpstream(...script);
   const upstreams = [{ protocol: 'openai', endpoint: model.endpoint, key: 'upstream-key' }];
   const service = await startService({

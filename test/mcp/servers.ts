@@ -18,10 +18,10 @@ export interface ServedTool {
   readonly description?: string;
   readonly annotations?: { readonly readOnlyHint?: boolean };
   readonly inputSchema?: object;
-  readonly run: (args: Arguments, context: ServerContext) => Served | Promise<Served>;
+  readonly run: (args: Arguments, context: ServerContext) => ServerResult | Promise<ServerResult>;
 }
 
-type Served = Partial<CallToolResult> | InputRequiredResult;
+type ServerResult = Partial<CallToolResult> | InputRequiredResult;
 
 export interface ServerOptions {
   /** Maximum number of tools on a page. All tools are on one page by default. */

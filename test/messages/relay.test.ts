@@ -106,8 +106,8 @@ describe('call to an anthropic upstream', () => {
   it('relays the events byte by byte, regardless of their split', async () => {
     const bytes = Buffer.from(unusualStream);
     for (const size of [bytes.length, 1000, 97, 7]) {
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-        bytes.subarray(at * size, (at + 1) * size),
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
       );
       claude.script(piecesReply(...pieces));
       const answer = await post(service, { model: 'm', stream: true });

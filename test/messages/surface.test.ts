@@ -155,7 +155,9 @@ describe('cache policy', () => {
     const homes = new Set<string>();
     for (let n = 0; n < 16; n += 1) {
       const first = await findUpstream(system(n), 'cache-priority');
-      const messages = [...['Hello', 'a', 'b'].map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content }))];
+      const messages = [
+        ...['Hello', 'a', 'b'].map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
+      ];
       expect(await findUpstream({ ...system(n), messages }, 'cache-priority')).toBe(first);
       homes.add(first);
     }

@@ -46,7 +46,7 @@ interface Container {
   readonly volumeMounts: readonly { readonly name: string }[];
 }
 
-interface Labeled {
+interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
@@ -56,7 +56,7 @@ interface Manifest {
   readonly Deployment: KubernetesObject & {
     readonly spec: {
       readonly strategy: { readonly type: string };
-      readonly selector: Labeled;
+      readonly selector: LabelSelector;
       readonly template: {
         readonly metadata: { readonly labels: Readonly<Record<string, string>> };
         readonly spec: {
@@ -73,10 +73,10 @@ interface Manifest {
     readonly spec: { readonly rules: readonly [{ readonly http: { readonly paths: readonly [{ readonly backend: object }] } }] };
   };
   readonly PersistentVolumeClaim: KubernetesObject;
-  readonly PodDisruptionBudget: KubernetesObject & { readonly spec: { readonly selector: Labeled } };
+  readonly PodDisruptionBudget: KubernetesObject & { readonly spec: { readonly selector: LabelSelector } };
   readonly Service: KubernetesObject & {
     readonly spec: {
-      readonly selector: Labeled['matchLabels'];
+      readonly selector: LabelSelector['matchLabels'];
       readonly ports: readonly { readonly name: string; readonly targetPort: string }[];
     };
   };

@@ -256,7 +256,7 @@ function answerPassThrough({ received, response }: Answering): void {
 function toConfiguration(endpoint: string, issuer: Issuer): object {
   const sample = { origin: 'http://127.0.0.1:9', secret: new Secret('a secret of this test') };
   const accepted = defaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
-  if ('faults' in accepted) throw new Error('the embedded default is refused');
+  if ('errors' in accepted) throw new Error('the embedded default is refused');
   const signIn = {
     clientId: 'page',
     authorizationEndpoint: 'https://sso.example/authorize',

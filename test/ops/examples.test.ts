@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeApi } from '#test/api-description.ts';
 import {
-  type Documented,
+  type DocumentedOperation,
   type ExampleRequest,
   missingExamples,
   type OpenApiDocument,
@@ -36,7 +36,7 @@ async function restore(): Promise<void> {
 /** Tags of operations that call a deployment and store no entities that the examples reference. */
 const callTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages']);
 
-function isReading({ method, tags }: Documented): boolean {
+function isReading({ method, tags }: DocumentedOperation): boolean {
   return method === 'get' || method === 'head' || tags.every((tag) => callTags.has(tag));
 }
 
@@ -64,7 +64,7 @@ function toBytes(body: ExampleRequest['body']) {
 }
 
 /** Returns the differences between a response and its description. */
-async function listDifferences(operation: Documented, answer: Response): Promise<readonly string[]> {
+async function listDifferences(operation: DocumentedOperation, answer: Response): Promise<readonly string[]> {
   const text = await answer.text();
   const { content } = operation.responses[answer.status] ?? {};
   if (content === undefined) return text === '' ? [] : ['it has a body'];
@@ -83,12 +83,12 @@ function toValues(type: string, text: string): readonly unknown[] {
   return data.map((value) => JSON.parse(value));
 }
 
-function listSchemes({ security }: Documented): readonly string[] {
+function listSchemes({ security }: DocumentedOperation): readonly string[] {
   return security.flatMap((scheme) => Object.keys(scheme));
 }
 
 // Some operations are only for applications that serve a call or for users who signed in.
-function credentialsFor({ path }: Documented, scheme: string): Readonly<Record<string, string>> {
+function credentialsFor({ path }: DocumentedOperation, scheme: string): Readonly<Record<string, string>> {
   if (path.startsWith('/v1/user/keys')) return service.signedIn[scheme] ?? {};
   const kind = path.includes('/per-request-permissions/') ? service.perRequest : credentials;
   return kind[scheme] ?? {};
@@ -100,7 +100,7 @@ function withTitle<Case extends { readonly title: string }>(each: Case): [string
 }
 
 /** Returns the described success statuses. */
-function successes({ responses }: Documented): number[] {
+function successes({ responses }: DocumentedOperation): number[] {
   return Object.keys(responses)
     .map(Number)
     .filter((status) => status < 400);
@@ -116,7 +116,7 @@ describe('every API operation', () => {
 
   it('has a unique summary in its tag', () => {
     const names = operations.map(({ tags, summary }) => `${tags.join()}: ${summary}`);
-    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('is in the served OpenAPI document', async () => {

@@ -46,7 +46,9 @@ async function readLines(): Promise<readonly Line[]> {
   const paths = entries.flat().map((entry) => relative(root, join(entry.parentPath, entry.name)));
   const read = paths.filter((path) => isText.test(path) && !isSkipped.test(path));
   const texts = await Promise.all(read.map(async (path) => [path, await readFile(join(root, path), 'utf8')] as const));
-  return texts.flatMap(([path, text]) => text.split('\n').map((line, at) => ({ at: `${path}:${at + 1}`, path, text: line })));
+  return texts.flatMap(([path, text]) =>
+    text.split('\n').map((line, index) => ({ at: `${path}:${index + 1}`, path, text: line })),
+  );
 }
 
 const lines = await readLines();

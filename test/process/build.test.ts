@@ -88,7 +88,7 @@ it.runIf(process.platform === 'linux')('bin/parley sets memory options unless th
 });
 
 it('stack traces of the built service show files and lines of the sources', async () => {
-  const statement = "throw new Error('a fault of ours');";
+  const statement = "throw new Error('an error of ours');";
   await edit('src/app/sample/sample-applications.ts', (text) =>
     text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${statement}\n$&`),
   );

@@ -122,8 +122,8 @@ describe('a node that receives a stop signal', () => {
       [404, '/v1/chat/completions', chat('nobody')],
       [200, '/v1/chat/completions', chat('demo'), { expect: '100-continue' }],
     ];
-    for (const [at, [status, path, body, headers]] of cases.entries()) {
-      const answer = await sendOver(rest[at] as Agent, node, path, body, headers);
+    for (const [index, [status, path, body, headers]] of cases.entries()) {
+      const answer = await sendOver(rest[index] as Agent, node, path, body, headers);
       expect([path, answer.status, answer.connection]).toEqual([path, status, 'close']);
     }
     late.resolve();

@@ -61,7 +61,7 @@ const listCleared = (messages: readonly SentMessage[]): boolean[] =>
   messages.flatMap(({ role, content }) => (role === 'tool' ? [content?.includes('was cleared to make room') === true] : []));
 /** Returns how many messages at the start of both lists are equal. */
 const countShared = (first: readonly unknown[], second: readonly unknown[]): number => {
-  const differs = first.findIndex((message, at) => JSON.stringify(message) !== JSON.stringify(second[at]));
+  const differs = first.findIndex((message, index) => JSON.stringify(message) !== JSON.stringify(second[index]));
   return differs === -1 ? first.length : differs;
 };
 
@@ -229,7 +229,9 @@ function responseEvents(type: string, response: { readonly output: readonly obje
   const events = [{ type: 'response.created', response: opening }, ...items, { type, response: { ...opening, ...response } }];
   return ({ response: serverResponse }) => {
     serverResponse.writeHead(200, { 'content-type': 'text/event-stream' });
-    serverResponse.end(events.map((event, at) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: at })}`).join(''));
+    serverResponse.end(
+      events.map((event, index) => `event: ${event.type}\n${toEvent({ ...event, sequence_number: index })}`).join(''),
+    );
   };
 }
 

@@ -39,7 +39,7 @@ function createStore(index: FileIndex): (owner: typeof ann, kibibytes: number) =
     clock,
     maxStoredTextBytes: 200 * kibibyte,
     newId: randomUUID,
-    reportError: reportError,
+    reportError,
   });
   return (owner, kibibytes) => texts.store(owner, texts.newName(), 'x'.repeat(kibibytes * kibibyte));
 }
@@ -75,7 +75,7 @@ it('a text uses no quota after it is deleted, or if writing it fails', async () 
   await storeText(ann, 150);
   pass(31 * dayMs);
   const { write } = blobs;
-  blobs.write = () => Promise.reject(createStoreError('away'));
+  blobs.write = () => Promise.reject(createStoreError('unavailable'));
   expect(await storeText({ ...ann, subject: 'bob' }, 1)).toBe(false);
   blobs.write = write;
   await expect.poll(() => index.reservations).toBe(0);
@@ -89,7 +89,7 @@ it('results are truncated if the user has no quota left, and the run continues',
   await using rig = await startRig({
     app: buildOperations(api, ...names),
     replies: [calls(...names.map((name) => [name, {}] as const)), says('Done.')],
-    options: { files: { index, blobs, maxStoredTextBytes: 1000 }, reportError: reportError },
+    options: { files: { index, blobs, maxStoredTextBytes: 1000 }, reportError },
   });
   const reply = getMessage(await rig.chat('Read.'));
   const { state } = (reply as { custom_content: { state: object } }).custom_content;

@@ -32,7 +32,7 @@ const names = ['one', 'two', 'three', 'four'];
 const callAll = (): Reply => calls(...names.map((name) => [name, {}] as const));
 const reportError = (message: string): number => errors.push(message);
 const start = (...replies: readonly Reply[]): Promise<Rig> =>
-  startRig({ app: buildOperations(api, ...names), replies, options: { files: { index, blobs }, reportError: reportError } });
+  startRig({ app: buildOperations(api, ...names), replies, options: { files: { index, blobs }, reportError } });
 const getState = (message: object): object => (message as { custom_content: { state: object } }).custom_content.state;
 const getStateSize = (message: object): number => JSON.stringify(getState(message)).length;
 const lostResult = '{"lost":"What stood here was too long to be sent to and fro, and is not kept any more."}';
@@ -104,7 +104,7 @@ describe('long tool results', () => {
 
   it('are truncated if they cannot be stored, and the run continues', async () => {
     await using rig = await start(callAll(), says('Done.'), says('Welcome.'));
-    blobs.write = () => Promise.reject(createStoreError('away'));
+    blobs.write = () => Promise.reject(createStoreError('unavailable'));
     const reply = await readAll(rig);
     expect([reply, getStateSize(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await continueChat(rig, reply);
@@ -116,7 +116,7 @@ describe('long tool results', () => {
     await using rig = await start(callAll(), says('Done.'), says('Welcome.'));
     const reply = await readAll(rig);
     const { read } = blobs;
-    blobs.read = () => Promise.reject(createStoreError('away'));
+    blobs.read = () => Promise.reject(createStoreError('unavailable'));
     const rejected = await continueChat(rig, reply);
     expect([rejected.status, rejected.error.code]).toEqual([503, 'overloaded']);
     blobs.read = read;
@@ -173,7 +173,7 @@ describe('a run that waits for its client', () => {
     startRig({
       app: { ...buildOperations(api, ...names), ...ring },
       replies,
-      options: { files: { index, blobs }, reportError: reportError },
+      options: { files: { index, blobs }, reportError },
     });
   const createResult = (text: string): object => ({ role: 'function', name: 'ring', content: text });
   const text = 'y'.repeat(100_000);

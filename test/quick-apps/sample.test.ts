@@ -26,7 +26,7 @@ afterAll(() => node[Symbol.asyncDispose]());
 /** Returns the complete message that the OpenAI client receives as a stream. */
 async function chat(model: string, question: string, attachments: readonly object[] = []): Promise<Message> {
   const client = new OpenAI({ baseURL: `${node.url}/v1`, apiKey: key, maxRetries: 0 });
-  const messages = [{ role: 'user' as const, content: question, custom_content: { attachments: attachments } }];
+  const messages = [{ role: 'user' as const, content: question, custom_content: { attachments } }];
   const accumulator = new Accumulator();
   for await (const chunk of await client.chat.completions.create({ model, messages, stream: true }))
     accumulator.add(chunk as unknown as Chunk);

@@ -47,9 +47,9 @@ describe('the state of a run', () => {
 
   it('is rejected if any character of it is changed', async () => {
     const step = Math.ceil(signed.length / 40);
-    for (let at = 0; at < signed.length; at += step) {
-      const changed = signed[at] === 'A' ? 'B' : 'A';
-      await expectRejected(withState({ parley_run: signed.slice(0, at) + changed + signed.slice(at + 1) }));
+    for (let index = 0; index < signed.length; index += step) {
+      const changed = signed[index] === 'A' ? 'B' : 'A';
+      await expectRejected(withState({ parley_run: signed.slice(0, index) + changed + signed.slice(index + 1) }));
     }
   });
 

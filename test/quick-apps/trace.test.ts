@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
 import { text } from '#test/chunks.ts';
-import type { Streamed } from '#test/read-events.ts';
+import type { StreamContent } from '#test/read-events.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -47,7 +47,7 @@ async function startTraceRig(app: object, replies: readonly Reply[], application
   };
 }
 
-const getStreamTrace = (result: Streamed) => result.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
+const getStreamTrace = (result: StreamContent) => result.deltas().flatMap(({ custom_content: custom }) => readTrace(custom));
 const parse = (json = 'null') => JSON.parse(json) as JsonObject;
 
 describe('the trace of a run', () => {
@@ -118,7 +118,7 @@ describe('the trace of a run', () => {
     const result = await stream.readRest();
     rig.model.script(calls('Let me see.', ['one', {}]), says('Done.'));
     const plainResult = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
-    const listKinds = ({ chunks }: Streamed) =>
+    const listKinds = ({ chunks }: StreamContent) =>
       chunks.map(({ choices: [choice], usage, statistics }) => {
         const { trace, ...custom } = (choice?.delta.custom_content ?? {}) as JsonObject;
         if (trace !== undefined) return 'trace';

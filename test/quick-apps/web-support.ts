@@ -1,5 +1,5 @@
 import { afterAll, beforeEach } from 'vitest';
-import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { jsonReply, type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { calls, type Rig, says, startRig } from './support.ts';
 
 export interface Operation {
@@ -42,7 +42,7 @@ export function toolset(tool: object, authorization: unknown = null): object {
 
 export interface CallResult {
   readonly rig: Rig;
-  readonly request: Received | undefined;
+  readonly request: ReceivedRequest | undefined;
   readonly response: Awaited<ReturnType<Rig['chat']>>;
 }
 

@@ -1,6 +1,6 @@
 import { OAuth2Server } from 'oauth2-mock-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { jsonReply, type Received, type Reply } from '#test/scripted-upstream.ts';
+import { jsonReply, type ReceivedRequest, type Reply } from '#test/scripted-upstream.ts';
 import { calls, getMessage, getStages, says, startRig, toldTo } from './support.ts';
 import { type CallResult, createParameter, type Operation, startApi, toolset } from './web-support.ts';
 
@@ -48,7 +48,7 @@ describe('a tool of a web API', () => {
 });
 
 describe('an argument', () => {
-  it.each<[string, Operation, unknown, Partial<Pick<Received, 'method' | 'path' | 'text'>>]>([
+  it.each<[string, Operation, unknown, Partial<Pick<ReceivedRequest, 'method' | 'path' | 'text'>>]>([
     ['is sent in the query for GET', { properties: { a: {} } }, { a: 'x y' }, { method: 'GET', path: '/find?a=x%20y', text: '' }],
     [
       'is sent in the query for DELETE',
@@ -211,7 +211,7 @@ describe('the obsolete format', () => {
 describe('an authorization', () => {
   const key = { type: 'api_key', key: 'sesame', name: 'X-Key', location: 'header' };
 
-  it.each<[string, object, string, (request: Received | undefined) => unknown, unknown]>([
+  it.each<[string, object, string, (request: ReceivedRequest | undefined) => unknown, unknown]>([
     ['a key in the header', key, 'get', (request) => request?.headers['x-key'], 'sesame'],
     ['a key in the query', { ...key, location: 'query' }, 'get', (request) => request?.path, '/find?X-Key=sesame'],
     ['a key in the body', { ...key, location: 'body' }, 'post', (request) => request?.text, '{"X-Key":"sesame"}'],

@@ -113,7 +113,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('responses of two nodes with %s
       { role: 'developer', content: 'Be brief.' },
       { role: 'user', content },
       ...calls,
-      ...calls.map(({ call_id }, at) => ({ type: 'function_call_output', call_id, output: outputs[at] })),
+      ...calls.map(({ call_id }, index) => ({ type: 'function_call_output', call_id, output: outputs[index] })),
       { type: 'custom_tool_call', call_id: 'd', name: 'patch', input: 'x' },
       { type: 'custom_tool_call_output', call_id: 'd', output: 'ok' },
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },

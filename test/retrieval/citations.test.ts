@@ -40,7 +40,7 @@ describe('an answer of an application with documents', () => {
     await using rig = await startAnswering(searchReply('Who built the mill?'), says(text));
     const reply = await rig.chat('Who?');
     expect(getTitles(reply)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
-    expect(getAttachments(reply).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
+    expect(getAttachments(reply).map(({ index }) => index)).toEqual(expected.map((_page, index) => index));
     expect(getMessage(reply).content).toBe(text);
     expect(getStages(reply)[0]?.attachments?.map(({ title }) => title)).toEqual(
       [1, 2, 3].map((page) => `history.pdf, p. ${page}`),

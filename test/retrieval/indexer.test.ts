@@ -176,13 +176,13 @@ describe('a file in the document index', () => {
     const shaky = new Proxy(index, {
       get(target, name) {
         const value = Reflect.get(target, name);
-        if (name === 'find' && isUnavailable) return () => Promise.reject(new Error('away'));
+        if (name === 'find' && isUnavailable) return () => Promise.reject(new Error('unavailable'));
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
     const indexer = createIndexer({ index: shaky });
     const file = blobs.file('a.txt', text);
-    await expect(read(indexer, file)).rejects.toThrow('away');
+    await expect(read(indexer, file)).rejects.toThrow('unavailable');
     expect(errors).toEqual(['failed to read a document']);
     isUnavailable = false;
     expect((await read(indexer, file)).passageCount).toBe(1);
@@ -253,13 +253,13 @@ describe('a restart of the document indexer', () => {
 
   it('reads a document again if it was interrupted during reading', async () => {
     const file = blobs.file('a.md', longText);
-    const { id, passageCount: passages } = await read(createIndexer(), file);
+    const { id, passageCount } = await read(createIndexer(), file);
     const content = await index.findContent(file.blob);
     await index.startDocument(id, content ?? '');
     await index.addPassages({ id, title: '' }, [{ nth: 0, page: null, headings: [], text: 'half' }]);
     expect(await index.find(id)).toBeUndefined();
     const again = await read(createIndexer(), file);
-    expect(again).toMatchObject({ id, passages });
+    expect(again).toMatchObject({ id, passageCount });
     expect((await index.read(id, 0, 99)).map((passage) => passage.text)).not.toContain('half');
   });
 

@@ -1,13 +1,13 @@
 import { type DocumentBounds, defaultDocumentBounds, loadDocument } from '../../src/tools/retrieval/loading/load-document.ts';
 
-type Loaded = ReturnType<typeof loadDocument>;
+type LoadResult = ReturnType<typeof loadDocument>;
 
 /** Reads a document as the service does, with its own name and bounds. */
 export function load(
   content: string | Uint8Array,
   name: string,
   bounds: Partial<DocumentBounds> & { contentType?: string; signal?: AbortSignal } = {},
-): Loaded {
+): LoadResult {
   const bytes = Uint8Array.from(typeof content === 'string' ? Buffer.from(content) : content);
   const { contentType = 'application/octet-stream', ...overrides } = bounds;
   return loadDocument(
@@ -18,7 +18,7 @@ export function load(
 }
 
 /** Returns the error message for a document that cannot be read. */
-export async function getReadError(loading: Loaded): Promise<string> {
+export async function getReadError(loading: LoadResult): Promise<string> {
   return loading.then(
     ({ passages }) => `it was read: ${passages.length} passages`,
     (error: Error) => error.message,

@@ -57,7 +57,7 @@ describe('compressed body', () => {
 });
 
 describe('JSON body', () => {
-  const json = routesWithBody.filter((_taker, at) => [0, 3, 5].includes(at));
+  const json = routesWithBody.filter((_taker, index) => [0, 3, 5].includes(index));
   it.each(json)('with a million values or extreme nesting is rejected in time: %s %s', async (method, path) => {
     for (const body of [
       `[${'[],'.repeat(170_000)}0]`,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getBucket } from '#test/buckets.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestResponse } from '#test/send-request.ts';
-import { type Ended, startProcess, type TestProcess } from '#test/start-process.ts';
+import { type ProcessEnd, startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { getApplicationPath, quickApp } from '../applications/support.ts';
 import { type Issuer, startIssuer } from '../identity/support.ts';
@@ -16,7 +16,7 @@ let redis: TestRedis;
 let issuer: Issuer;
 let folder: string;
 let node: TestProcess;
-let ended: Ended;
+let ended: ProcessEnd;
 let jwt: string;
 /** Per-request keys that applications received. */
 const perRequestKeys = new Set<string>();

@@ -60,12 +60,12 @@ const validConfiguration = {
 
 it('an almost valid configuration is rejected with reasons or can be applied', () => {
   const first = checkConfiguration(validConfiguration);
-  if ('faults' in first) throw new Error(JSON.stringify(first.faults));
+  if ('errors' in first) throw new Error(JSON.stringify(first.errors));
   let accepted = 0;
   fc.assert(
     fc.property(nearMiss(validConfiguration), (value) => {
       const checked = checkConfiguration(tryParseJson(JSON.stringify(value) ?? ''));
-      if ('faults' in checked) return void expect(checked.faults.length).toBeGreaterThan(0);
+      if ('errors' in checked) return void expect(checked.errors.length).toBeGreaterThan(0);
       accepted += 1;
       const snapshot = new LiveConfig(checked.configuration);
       expect(snapshot.secrets().length).toBeGreaterThanOrEqual(0);

@@ -26,18 +26,18 @@ afterAll(async () => {
 
 type Amounts = Readonly<Record<'tokens' | 'requests' | 'cost', number>>;
 
-/** A step of a holder on one of two nodes. `which` selects one of the calls in progress. */
+/** A step on one of two nodes. `which` selects one of the calls in progress. */
 type Step =
   | {
-      readonly does: 'reserve';
+      readonly kind: 'reserve';
       readonly node: number;
       readonly holder: string;
       readonly amounts: Amounts;
       readonly total: number;
     }
-  | { readonly does: 'settle'; readonly which: number; readonly used: Amounts }
-  | { readonly does: 'giveBack' | 'callInside'; readonly which: number }
-  | { readonly does: 'kill'; readonly node: number };
+  | { readonly kind: 'settle'; readonly which: number; readonly used: Amounts }
+  | { readonly kind: 'release' | 'innerCall'; readonly which: number }
+  | { readonly kind: 'kill'; readonly node: number };
 
 const amounts = fc.record({ tokens: fc.nat(30), requests: fc.constant(1), cost: fc.nat(30) });
 const node = fc.nat(1);
@@ -47,16 +47,16 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     {
       weight: 6,
       arbitrary: fc.record({
-        does: fc.constant('reserve' as const),
+        kind: fc.constant('reserve' as const),
         node,
         holder: fc.constantFrom('a', 'b'),
         amounts,
         total: fc.integer({ min: 1, max: 100 }),
       }),
     },
-    { weight: 3, arbitrary: fc.record({ does: fc.constant('settle' as const), which, used: amounts }) },
-    { weight: 2, arbitrary: fc.record({ does: fc.constantFrom('giveBack' as const, 'callInside' as const), which }) },
-    { weight: 1, arbitrary: fc.record({ does: fc.constant('kill' as const), node }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('settle' as const), which, used: amounts }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('release' as const, 'innerCall' as const), which }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), node }) },
   ),
   { maxLength: 60 },
 );
@@ -83,7 +83,7 @@ function createClaims(holder: string, { tokens, cost }: Amounts, exempt: Amounts
 const noAmounts: Amounts = { tokens: 0, requests: 0, cost: 0 };
 
 /** Applies the same calls to a store in memory and to nodes that share a Redis. */
-class Both {
+class StorePair {
   readonly #run = randomUUID();
   readonly #memory = new MemoryLimitStore();
   readonly #redis: RedisLimitStore[] = [0, 1].map((index) => this.#open(index));
@@ -94,44 +94,46 @@ class Both {
   }
 
   async reserve(
-    on: number,
+    nodeIndex: number,
     name: string,
     { amounts, total, exempt }: { amounts: Amounts; total: number; exempt: Amounts },
   ): Promise<ReserveOutcome> {
     const holder = this.#run + name;
     const claims = createClaims(holder, amounts, exempt);
     const counters = createCounters(holder, total, { ...noAmounts, requests: amounts.requests });
-    const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
+    const stores: LimitStore[] = [this.#memory, this.#redis[nodeIndex] ?? expect.unreachable()];
     const [memoryOutcome, redisOutcome] = await Promise.all(stores.map((store) => store.reserve(counters, claims)));
     if (memoryOutcome === undefined || redisOutcome === undefined) expect.unreachable();
     expect([redisOutcome.used, redisOutcome.reserved]).toEqual([memoryOutcome.used, memoryOutcome.reserved]);
-    const isAdmitted = windows.every(({ kind }, at) => {
+    const isAdmitted = windows.every(({ kind }, index) => {
       const claim = claims.findIndex((each) => each.kind === kind);
-      return (memoryOutcome.used[at] ?? 0) + (memoryOutcome.reserved[claim] ?? 0) < total;
+      return (memoryOutcome.used[index] ?? 0) + (memoryOutcome.reserved[claim] ?? 0) < total;
     });
-    if (isAdmitted) this.inProgress.push({ node: on, holder: name, claims, leases: [memoryOutcome.lease, redisOutcome.lease] });
+    if (isAdmitted)
+      this.inProgress.push({ node: nodeIndex, holder: name, claims, leases: [memoryOutcome.lease, redisOutcome.lease] });
     return memoryOutcome;
   }
 
-  async settle({ node: on, holder, claims, leases }: CallInProgress, used: Amounts): Promise<void> {
+  async settle({ node: nodeIndex, holder, claims, leases }: CallInProgress, used: Amounts): Promise<void> {
     this.inProgress.splice(
       this.inProgress.findIndex((call) => call.claims === claims),
       1,
     );
     const counters = createCounters(this.#run + holder, 0, used).filter(({ amount }) => amount > 0);
-    const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
+    const stores: LimitStore[] = [this.#memory, this.#redis[nodeIndex] ?? expect.unreachable()];
     for (const [index, store] of stores.entries()) await store.settle(counters, { claims, lease: leases[index] } as LeasedClaims);
   }
 
   /** Simulates a node that dies with its calls. Its lease has ended. */
-  async kill(on: number): Promise<void> {
-    const { link } = nodes[on] ?? expect.unreachable();
-    this.#redis[on]?.close();
+  async kill(nodeIndex: number): Promise<void> {
+    const { link } = nodes[nodeIndex] ?? expect.unreachable();
+    this.#redis[nodeIndex]?.close();
     await link.run((redis) => redis.hdel('parley:{limits}:leases', `${link.node}.0`));
-    for (const { claims } of this.inProgress.filter((call) => call.node === on)) this.#memory.settle([], { claims, lease: '' });
-    this.inProgress.splice(0, this.inProgress.length, ...this.inProgress.filter((call) => call.node !== on));
+    for (const { claims } of this.inProgress.filter((call) => call.node === nodeIndex))
+      this.#memory.settle([], { claims, lease: '' });
+    this.inProgress.splice(0, this.inProgress.length, ...this.inProgress.filter((call) => call.node !== nodeIndex));
     await this.compare();
-    this.#redis[on] = this.#open(on);
+    this.#redis[nodeIndex] = this.#open(nodeIndex);
   }
 
   /** Compares the used and reserved amounts. */
@@ -150,25 +152,25 @@ class Both {
   }
 }
 
-async function apply(both: Both, step: Step): Promise<void> {
-  if (step.does === 'kill') return both.kill(step.node);
-  if (step.does === 'reserve') return void (await both.reserve(step.node, step.holder, { ...step, exempt: noAmounts }));
-  const call = both.inProgress[step.which % both.inProgress.length];
+async function apply(stores: StorePair, step: Step): Promise<void> {
+  if (step.kind === 'kill') return stores.kill(step.node);
+  if (step.kind === 'reserve') return void (await stores.reserve(step.node, step.holder, { ...step, exempt: noAmounts }));
+  const call = stores.inProgress[step.which % stores.inProgress.length];
   if (call === undefined) return;
-  if (step.does === 'settle') return both.settle(call, step.used);
-  if (step.does === 'giveBack') return both.settle(call, noAmounts);
+  if (step.kind === 'settle') return stores.settle(call, step.used);
+  if (step.kind === 'release') return stores.settle(call, noAmounts);
   const [tokens = 0, cost = 0] = call.claims.map(({ amount }) => amount);
   const exempt = { tokens, requests: 0, cost };
-  await both.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3 }, total: 40, exempt });
+  await stores.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3 }, total: 40, exempt });
 }
 
 describe('reservations', () => {
   it('are equal in memory and in Redis after any sequence of reservations, settlements, inner calls, and kills', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        using both = new Both();
-        for (const step of all) await apply(both, step);
-        await both.compare();
+        using stores = new StorePair();
+        for (const step of all) await apply(stores, step);
+        await stores.compare();
       }),
       { numRuns: 100 },
     );

@@ -10,7 +10,7 @@ import { StoreError } from '#domain/store-error.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
-const waiting = { timeout: 5_000 };
+const waitOptions = { timeout: 5_000 };
 
 let redis: TestRedis;
 let one: RedisNode;
@@ -53,9 +53,9 @@ describe('per-request key of another node', () => {
   });
 
   it('has the user key that started its call chain', async () => {
-    const createdKey = { id: 'key-1', version: 3, deployments: ['app'] };
-    const key = await one.keys.issue(callerWith(undefined, { userKey: createdKey }));
-    expect((await find(other, key)).userKey).toEqual({ ...createdKey, deployments: null });
+    const userKey = { id: 'key-1', version: 3, deployments: ['app'] };
+    const key = await one.keys.issue(callerWith(undefined, { userKey }));
+    expect((await find(other, key)).userKey).toEqual({ ...userKey, deployments: null });
     await one.keys.revoke(key);
   });
 
@@ -204,7 +204,7 @@ describe('usage of calls with a key', () => {
 
   it('is logged as lost if the node has stopped, and ignored if the call has ended', async () => {
     const third = await openNode(redis);
-    const key = await third.keys.issue(callerWith(() => expect.unreachable('the call is over')));
+    const key = await third.keys.issue(callerWith(() => expect.unreachable('the call has ended')));
     const { chain } = await find(other, key);
     await third.keys.revoke(key);
     await chain?.report([usage('m', 1)]);
@@ -213,15 +213,15 @@ describe('usage of calls with a key', () => {
     await vi.waitFor(async () => {
       await chain?.report([usage('m', 1)]);
       expect(other.reportedErrors.join()).toContain('the usage of a call could not be reported to the node that issued its key');
-    }, waiting);
+    }, waitOptions);
   });
 
-  it('is ignored if no node could have sent it', async () => {
+  it('is ignored if the message is invalid', async () => {
     const reports: unknown[] = [];
     const key = await one.keys.issue(callerWith((items) => void reports.push(items)));
     const channel = `parley:usage:${one.link.node}`;
     const [digest = ''] = await one.link.run((connection) => connection.hkeys(`parley:keys:${one.link.node}`));
-    const base = { from: 'nobody', id: 1, digest };
+    const base = { from: 'unknown', id: 1, digest };
     for (const message of [
       '{',
       'null',
@@ -234,8 +234,8 @@ describe('usage of calls with a key', () => {
     for (const items of [null, 'many', [null], [{ model: 1 }], [{ model: 'm', prompt_tokens: -1 }]])
       await other.link.publish(channel, JSON.stringify({ ...base, usage: items }));
     await (await find(other, key)).chain?.report([usage('last', 1)]);
-    const none = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-    expect(reports).toEqual([[], [], [], [], [none], [usage('last', 1)]]);
+    const zeroUsage = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    expect(reports).toEqual([[], [], [], [], [zeroUsage], [usage('last', 1)]]);
     expect(one.reportedErrors).toEqual([]);
     await one.keys.revoke(key);
   });
@@ -244,17 +244,17 @@ describe('usage of calls with a key', () => {
 describe('lifetime of per-request keys', () => {
   it('lasts as long as their call', async () => {
     const lifetimeMs = 2_000;
-    await using node = await openNode({ url: redis.url, lifetimeMs: lifetimeMs });
+    await using node = await openNode({ url: redis.url, lifetimeMs });
     const key = await node.keys.issue(callerWith());
     const fromMs = systemClock.nowMs();
     const getRemainingMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
     while (systemClock.nowMs() < fromMs + 1.5 * lifetimeMs) {
       let minMs = lifetimeMs;
       await vi.waitFor(async () => {
-        const nowMs = await getRemainingMs();
-        minMs = Math.min(minMs, nowMs);
-        expect(nowMs).toBeGreaterThan(minMs);
-      }, waiting);
+        const remainingMs = await getRemainingMs();
+        minMs = Math.min(minMs, remainingMs);
+        expect(remainingMs).toBeGreaterThan(minMs);
+      }, waitOptions);
     }
     expect(await other.keys.find(key)).toBeDefined();
   });
@@ -268,7 +268,7 @@ describe('lifetime of per-request keys', () => {
     expect(await other.keys.find(key)).toMatchObject({ subject: 'key:p', chain: { path: ['app'] } });
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await vi.waitFor(async () => expect(await other.keys.find(key)).toBeUndefined(), waiting);
+    await vi.waitFor(async () => expect(await other.keys.find(key)).toBeUndefined(), waitOptions);
     expect(await other.readRedis()).toEqual({});
   });
 });
@@ -285,8 +285,8 @@ describe('per-request keys while Redis is unavailable', () => {
     await expect(far.keys.find(key)).rejects.toThrow(StoreError);
     expect(await node.keys.find(key)).toBe(caller);
     await store.start();
-    await vi.waitFor(async () => expect(await far.keys.find(key)).toBeDefined(), waiting);
-    expect(Object.keys(await vi.waitFor(() => node.readRedis(), waiting))).toEqual([`parley:keys:${node.link.node}`]);
+    await vi.waitFor(async () => expect(await far.keys.find(key)).toBeDefined(), waitOptions);
+    expect(Object.keys(await vi.waitFor(() => node.readRedis(), waitOptions))).toEqual([`parley:keys:${node.link.node}`]);
   });
 
   it('are restored to a Redis that restarts empty, except keys that were revoked in the meantime', async () => {
@@ -302,12 +302,12 @@ describe('per-request keys while Redis is unavailable', () => {
     await node.keys.revoke(revokedKey);
     expect(node.reportedErrors.join()).toContain('a per-request key could not be revoked');
     await store.start();
-    const { chain } = await vi.waitFor(() => find(far, activeKey), waiting);
+    const { chain } = await vi.waitFor(() => find(far, activeKey), waitOptions);
     expect(await far.keys.find(revokedKey)).toBeUndefined();
     await vi.waitFor(async () => {
       await chain?.report([usage('m', 1)]);
       expect(reports.length).toBeGreaterThan(0);
-    }, waiting);
+    }, waitOptions);
   });
 
   it('are deleted from Redis if they were revoked during the outage', async () => {
@@ -318,7 +318,7 @@ describe('per-request keys while Redis is unavailable', () => {
     interruption.mockRestore();
     expect(await other.keys.find(revokedKey)).toBeDefined();
     expect(await node.keys.find(revokedKey)).toBeUndefined();
-    await vi.waitFor(async () => expect(await other.keys.find(revokedKey)).toBeUndefined(), waiting);
+    await vi.waitFor(async () => expect(await other.keys.find(revokedKey)).toBeUndefined(), waitOptions);
     expect(await other.keys.find(activeKey)).toBeDefined();
   });
 
@@ -327,7 +327,7 @@ describe('per-request keys while Redis is unavailable', () => {
     const key = await node.keys.issue(callerWith());
     await other.link.run((connection) => connection.flushall());
     expect(await other.keys.find(key)).toBeUndefined();
-    await vi.waitFor(async () => expect(await other.keys.find(key)).toBeDefined(), waiting);
+    await vi.waitFor(async () => expect(await other.keys.find(key)).toBeDefined(), waitOptions);
   });
 });
 
@@ -351,7 +351,7 @@ describe('rights of a per-request key', () => {
     await one.keys.revoke(key);
   });
 
-  it('are updated on other nodes, with received permissions', async () => {
+  it('include later grants on other nodes, next to received permissions', async () => {
     const received = [{ receiver: 'app', url: 'files/b/shared/', permissions: ['READ', 'WRITE'] as const }];
     const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
     const key = await one.keys.issue(callerWith(undefined, { chain }));

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Received } from './scripted-upstream.ts';
+import type { ReceivedRequest } from './scripted-upstream.ts';
 
 /** Time after which the test assumes a hang. Every default time limit for a connected upstream is longer. */
 const maxWaitMs = 30_000;
@@ -9,7 +9,7 @@ const maxWaitMs = 30_000;
  * can close the exchange, because the reply is unfinished and no time limit fires so early.
  */
 export async function expectClosedOnDisconnect(
-  received: readonly Received[] | Received,
+  received: readonly ReceivedRequest[] | ReceivedRequest,
   disconnect: () => unknown,
 ): Promise<void> {
   const all = [received].flat();

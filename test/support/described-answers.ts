@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import type { Documented, OpenApiDocument } from './documented.ts';
+import type { DocumentedOperation, OpenApiDocument } from './documented.ts';
 
 /** A response of a test service as its client received it. */
 export interface SeenAnswer {
@@ -97,8 +97,12 @@ export function toValues(type: string, text: string): readonly unknown[] {
 }
 
 /** Finds the operation of a path. If several match, the most literal pattern wins, because IDs may contain slashes. */
-export function findOperation(operations: readonly Documented[], method: string, path: string): Documented | undefined {
-  const literal = ({ path: pattern }: Documented): number => pattern.replaceAll(/\{\w+\}/g, '').length;
+export function findOperation(
+  operations: readonly DocumentedOperation[],
+  method: string,
+  path: string,
+): DocumentedOperation | undefined {
+  const literal = ({ path: pattern }: DocumentedOperation): number => pattern.replaceAll(/\{\w+\}/g, '').length;
   const [best] = operations
     .filter((operation) => toForm(operation.path).test(path))
     .sort((left, right) => literal(right) - literal(left));

@@ -27,7 +27,7 @@ interface DescribedOperation {
 }
 
 /** An operation with its method and path. */
-export interface Documented extends DescribedOperation {
+export interface DocumentedOperation extends DescribedOperation {
   readonly method: string;
   readonly path: string;
 }
@@ -35,13 +35,13 @@ export interface Documented extends DescribedOperation {
 /** A request that is built from an example of the document. */
 export interface ExampleRequest {
   readonly title: string;
-  readonly operation: Documented;
+  readonly operation: DocumentedOperation;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly type: string; readonly value: unknown } | undefined;
 }
 
-export function readOperations({ paths }: OpenApiDocument): readonly Documented[] {
+export function readOperations({ paths }: OpenApiDocument): readonly DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const requestBody = findOriginal(operation, paths)?.requestBody ?? operation.requestBody;
@@ -57,14 +57,14 @@ function findOriginal({ description = '' }: DescribedOperation, paths: OpenApiDo
 }
 
 /** Returns the required parameters and the bodies that have no example. They prevent a request. */
-export function missingExamples({ parameters = [], requestBody }: Documented): readonly string[] {
+export function missingExamples({ parameters = [], requestBody }: DocumentedOperation): readonly string[] {
   const missing = parameters.filter(({ required, example }) => required && example === undefined).map(({ name }) => name);
   const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { examples = {} }]) => Object.keys(examples).length === 0);
   return [...missing, ...bodies.map(([type]) => `a body of ${type}`)];
 }
 
 /** Builds requests from each body example: one with the required parameters, one with all parameters that have an example. */
-export function toRequests(operation: Documented): readonly ExampleRequest[] {
+export function toRequests(operation: DocumentedOperation): readonly ExampleRequest[] {
   const { method, path, parameters = [] } = operation;
   const required = parameters.filter((parameter) => parameter.required);
   const all = parameters.filter(({ example }) => example !== undefined);
@@ -79,7 +79,9 @@ export function toRequests(operation: Documented): readonly ExampleRequest[] {
   );
 }
 
-function listBodies({ requestBody }: Documented): readonly { readonly name: string; readonly body: ExampleRequest['body'] }[] {
+function listBodies({
+  requestBody,
+}: DocumentedOperation): readonly { readonly name: string; readonly body: ExampleRequest['body'] }[] {
   if (requestBody === undefined) return [{ name: '', body: undefined }];
   return Object.entries(requestBody.content).flatMap(([type, { examples = {} }]) =>
     Object.entries(examples).map(([name, { value }]) => ({ name: ` (${name})`, body: { type, value } })),

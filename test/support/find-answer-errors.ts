@@ -1,5 +1,5 @@
 import { areNonconformingUpstreamsAllowed, findOperation, type SeenAnswer, toValues } from './described-answers.ts';
-import { type Documented, type OpenApiDocument, readOperations } from './documented.ts';
+import { type DocumentedOperation, type OpenApiDocument, readOperations } from './documented.ts';
 import { Specification } from './open-responses/specification.ts';
 import { Validators } from './validators.ts';
 
@@ -10,7 +10,7 @@ const relayedTags: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further
 const maxValueChars = 600;
 
 class Description {
-  readonly #operations: readonly Documented[];
+  readonly #operations: readonly DocumentedOperation[];
   readonly #validators: Validators;
 
   constructor(document: OpenApiDocument) {

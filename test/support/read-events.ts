@@ -3,7 +3,7 @@ import type { Chunk, Delta, Usage } from '#contract/chat/chunk.ts';
 import type { ErrorBody } from '#contract/errors/error-body.ts';
 
 /** The content of a complete stream. */
-export interface Streamed {
+export interface StreamContent {
   /** Data of each event as text, without the end mark. */
   readonly data: readonly string[];
   /** Events that are chunks. */
@@ -55,7 +55,7 @@ export class StreamReader {
   }
 
   /** Returns all events, starting with the first, after the stream has ended. Rejects if the connection breaks. */
-  async readRest(): Promise<Streamed> {
+  async readRest(): Promise<StreamContent> {
     while ((await this.next()) !== undefined);
     return toStreamed(this.#data, this.comments);
   }
@@ -95,7 +95,7 @@ async function* readBlocks(response: IncomingMessage): AsyncGenerator<string> {
   if (buffered !== '') throw new Error(`the stream ended inside an event: ${buffered}`);
 }
 
-function toStreamed(all: readonly string[], comments: readonly string[]): Streamed {
+function toStreamed(all: readonly string[], comments: readonly string[]): StreamContent {
   const isDone = all.at(-1) === '[DONE]';
   const data = isDone ? all.slice(0, -1) : [...all];
   const values = data.map((text) => JSON.parse(text) as Chunk & { error?: ErrorBody });

@@ -12,7 +12,7 @@ import { type Authorizer, createAuthorizer } from '#tools/authorization/authoriz
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import { createRestTool } from '#tools/rest/create-rest-tools.ts';
 
-export const never = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
 const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
 
 interface SeenRequest {
@@ -74,5 +74,9 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
     limits: { connectMs: 60_000, timeoutMs: 500, maxReplyBytes: 10_000 },
   };
-  return createRestTool(completeDefinition, options).run(args, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
+  return createRestTool(completeDefinition, options).run(args, {
+    signal: neverAborted,
+    report: () => Promise.resolve(),
+    cite: () => 1,
+  });
 }

@@ -43,7 +43,7 @@ export function tool(
   };
 }
 
-export interface Folded {
+export interface FoldedReply {
   content: string;
   stages: StageDelta[];
   attachments: ResponseAttachment[];
@@ -51,8 +51,8 @@ export interface Folded {
 }
 
 /** Folds chunks to the final content that a client sees. */
-export function fold(chunks: readonly Chunk[]): Folded {
-  const folded: Folded = { content: '', stages: [], attachments: [], finishReasons: [] };
+export function fold(chunks: readonly Chunk[]): FoldedReply {
+  const folded: FoldedReply = { content: '', stages: [], attachments: [], finishReasons: [] };
   for (const { delta, finish_reason } of chunks.flatMap(({ choices }) => choices)) {
     folded.content += delta.content ?? '';
     folded.attachments.push(...(delta.custom_content?.attachments ?? []));

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { waitUntilListening } from './listening.ts';
 
 /** One request that the upstream received. */
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -19,10 +19,10 @@ export interface Received {
 
 /** The reply to one request, sent in pieces. */
 export class Answering {
-  readonly received: Received;
+  readonly received: ReceivedRequest;
   readonly response: ServerResponse;
 
-  constructor(received: Received, response: ServerResponse) {
+  constructor(received: ReceivedRequest, response: ServerResponse) {
     this.received = received;
     this.response = response;
   }
@@ -66,19 +66,19 @@ export interface ScriptedUpstream extends AsyncDisposable {
   readonly url: string;
   /** Base URL of the OpenAI API. */
   readonly endpoint: string;
-  readonly requests: readonly Received[];
+  readonly requests: readonly ReceivedRequest[];
   /** Replies to the next requests in order. The last reply repeats. */
   script(...replies: readonly Reply[]): void;
   /** Resolves with the nth request, starting at 0, when it arrives. */
-  request(index: number): Promise<Received>;
+  request(index: number): Promise<ReceivedRequest>;
   close(): Promise<void>;
 }
 
 /** Starts an HTTP server with scripted replies, for exact bytes and errors. */
 export async function startScriptedUpstream(...replies: readonly Reply[]): Promise<ScriptedUpstream> {
   let script = [...replies];
-  const requests: Received[] = [];
-  const waiting: { index: number; resolve: (received: Received) => void }[] = [];
+  const requests: ReceivedRequest[] = [];
+  const waiting: { index: number; resolve: (received: ReceivedRequest) => void }[] = [];
   const server = createServer(async (request, response) => {
     response.socket?.setNoDelay(true);
     const received = await receive(request, response);
@@ -152,7 +152,7 @@ export function toEvent(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<Received> {
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<ReceivedRequest> {
   const closed = new Promise<{ atMs: number; early: boolean }>((resolve) => {
     response.once('close', () => resolve({ atMs: performance.now(), early: !response.writableFinished }));
   });

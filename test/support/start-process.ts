@@ -20,7 +20,7 @@ interface Output {
   readonly stderr: string;
 }
 
-export interface Ended extends Output {
+export interface ProcessEnd extends Output {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -40,7 +40,7 @@ export interface TestProcess extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
   readonly output: Output;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ProcessEnd>;
   /** Resolves when the output on stdout or stderr matches. */
   untilOutput(pattern: RegExp): Promise<void>;
   sendRequest(options: TestRequest): Promise<TestResponse>;
@@ -52,12 +52,12 @@ export interface TestProcess extends AsyncDisposable {
 }
 
 /** Runs a command of Parley in a separate process until it ends. */
-export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<ProcessEnd> {
   return runProgram([process.execPath, main, ...args], environment);
 }
 
 /** Runs any command in a separate process until it ends. */
-export function runProgram(command: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export function runProgram(command: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<ProcessEnd> {
   return toRunning(command, environment, { timeout: maxCommandMs, killSignal: 'SIGKILL' }).ended;
 }
 
@@ -133,7 +133,7 @@ function toRunning(command: readonly string[], environment: Readonly<Record<stri
     if (pattern.test(output.stdout) || pattern.test(output.stderr)) return Promise.resolve();
     return new Promise((resolve) => waiting.push({ pattern, resolve }));
   };
-  const ended = new Promise<Ended>((resolve) => {
+  const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('close', (code, signal) => resolve({ ...output, code, signal }));
   });
   return { child, output, untilOutput, ended };

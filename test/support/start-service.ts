@@ -168,6 +168,6 @@ function toTestRequest(deployment: string, body: object, headers: Headers = {}):
 
 function toConfiguration(value: object): Configuration {
   const checked = checkConfiguration({ keys: { [callerKey]: { project: 'test' } }, ...value });
-  if ('faults' in checked) throw new Error(checked.faults.map(formatConfigurationError).join('\n'));
+  if ('errors' in checked) throw new Error(checked.errors.map(formatConfigurationError).join('\n'));
   return checked.configuration;
 }

@@ -4,7 +4,7 @@ import type { RawFrame } from '#contract/chat/frame.ts';
 import { type EventReader, type ReplyDialect, sendForReply } from '#upstreams/upstream-reply.ts';
 
 /** The content of a streamed reply. */
-export interface Streamed {
+export interface StreamedReply {
   readonly frames: readonly RawFrame[];
   /** Error of a failed stream. */
   readonly error: unknown;
@@ -16,7 +16,11 @@ export interface Streamed {
  * Returns the frames of a streamed reply. The reader receives the pieces one by one. Then the connection closes unless it stays
  * open.
  */
-export async function readFrames(pieces: readonly string[], reader: EventReader, { staysOpen = false } = {}): Promise<Streamed> {
+export async function readFrames(
+  pieces: readonly string[],
+  reader: EventReader,
+  { staysOpen = false } = {},
+): Promise<StreamedReply> {
   const frames: RawFrame[] = [];
   let failure: unknown;
   const dialect: ReplyDialect = {

@@ -142,9 +142,9 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
 function toReplyHeaders(raw: Dispatcher.DispatchController['rawHeaders']): ReplyHeaders {
   const headers: Record<string, string> = Object.create(null);
   if (!Array.isArray(raw)) return headers;
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = toLatin1(raw[at]).toLowerCase();
-    const value = toLatin1(raw[at + 1]).replace(/^[ \t]+|[ \t]+$/g, '');
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = toLatin1(raw[index]).toLowerCase();
+    const value = toLatin1(raw[index + 1]).replace(/^[ \t]+|[ \t]+$/g, '');
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
   }

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isJsonObject } from '#base/json/json.ts';
-import type { Documented, OpenApiDocument } from './documented.ts';
+import type { DocumentedOperation, OpenApiDocument } from './documented.ts';
 
 /** Returns the errors of a value. */
 type Check = (value: unknown) => readonly string[];
@@ -18,20 +18,20 @@ export class Validators {
     this.#ajv.addSchema(closed(document) as object, 'closed');
   }
 
-  request({ path, method }: Documented, type: string): Check {
+  request({ path, method }: DocumentedOperation, type: string): Check {
     return this.#check('open', ['paths', path, method, 'requestBody', 'content', type, 'schema']);
   }
 
-  parameter({ path, method }: Documented, index: number): Check {
+  parameter({ path, method }: DocumentedOperation, index: number): Check {
     return this.#check('open', ['paths', path, method, 'parameters', String(index), 'schema']);
   }
 
-  answer({ path, method }: Documented, status: number | string, type: string): Check {
+  answer({ path, method }: DocumentedOperation, status: number | string, type: string): Check {
     return this.#check('closed', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
 
   /** Returns the check of a response that may have undocumented fields. */
-  openAnswer({ path, method }: Documented, status: number | string, type: string): Check {
+  openAnswer({ path, method }: DocumentedOperation, status: number | string, type: string): Check {
     return this.#check('open', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
 

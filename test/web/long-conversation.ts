@@ -10,11 +10,11 @@ interface LongConversation {
 /** Stores a chat with the title “Long” in the browser and opens it. */
 export async function openLongConversation({ page, reload }: TestPage, long: LongConversation): Promise<void> {
   const { deployment, messages, getText } = long;
-  const turns = Array.from({ length: messages }, (_, at) => ({
-    ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
-    ...(at % 2 === 0
-      ? { kind: 'question', text: `Question ${at}`, attachments: [] }
-      : { kind: 'reply', deployment, state: 'done', text: getText(at), custom: {}, stageTimes: {} }),
+  const turns = Array.from({ length: messages }, (_, index) => ({
+    ...{ conversation: 'long', id: `t${index}`, parent: index === 0 ? '' : `t${index - 1}`, atMs: index },
+    ...(index % 2 === 0
+      ? { kind: 'question', text: `Question ${index}`, attachments: [] }
+      : { kind: 'reply', deployment, state: 'done', text: getText(index), custom: {}, stageTimes: {} }),
   }));
   const head = { id: 'long', title: 'Long', deployment, updatedAtMs: 0 };
   await write(page, {

@@ -338,7 +338,7 @@ describe('controls', () => {
   });
 
   it('validate a form, keep the question visible, and show values by their field titles', async () => {
-    const moreFields = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`more_${at}`, { type: 'string' }]));
+    const moreFields = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`more_${index}`, { type: 'string' }]));
     const size = { $ref: '#/$defs/Size', title: 'How large' };
     const schema = {
       ...{ type: 'object', required: ['mail', 'size'] },

@@ -8,13 +8,13 @@ import { findViolations, measureOverflow, viewports } from './violations.ts';
 let fixture: ChatsFixture;
 
 const filler = 'Some words of an answer that goes on for a while. '.repeat(20);
-const turns = Array.from({ length: 40 }, (_, at) => ({
-  ...{ id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at + 1 },
-  ...(at % 2 === 0
-    ? { kind: 'question', text: `Question ${at}` }
+const turns = Array.from({ length: 40 }, (_, index) => ({
+  ...{ id: `t${index}`, parent: index === 0 ? '' : `t${index - 1}`, atMs: index + 1 },
+  ...(index % 2 === 0
+    ? { kind: 'question', text: `Question ${index}` }
     : {
         kind: 'reply',
-        text: at === 9 ? `${filler}\n\nA *Needle* in a haystack, a needle.` : filler,
+        text: index === 9 ? `${filler}\n\nA *Needle* in a haystack, a needle.` : filler,
       }),
 }));
 const otherReply = { kind: 'reply', id: 'other', parent: 't0', atMs: 1, text: 'Only here: thimble.' };

@@ -37,8 +37,8 @@ function script(markdown: string): void {
   fixture.upstream.script(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant' }));
-    for (let at = 0; at < markdown.length; at += chars) {
-      await answering.events(text(markdown.slice(at, at + chars)));
+    for (let index = 0; index < markdown.length; index += chars) {
+      await answering.events(text(markdown.slice(index, index + chars)));
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     await answering.events(delta({ custom_content: { attachments } }), finish());

@@ -50,7 +50,10 @@ describe('imported chats', () => {
     const { page, issues } = await fixture.openAt(`/#key=${callerKey}`);
     await page.locator('.starter').first().waitFor();
     await openTransfer(page);
-    await importFile(page, JSON.stringify([...Array.from({ length: 60 }, (_, at) => conversation(at)), { title: 'broken' }]));
+    await importFile(
+      page,
+      JSON.stringify([...Array.from({ length: 60 }, (_, index) => conversation(index)), { title: 'broken' }]),
+    );
     await page.getByText('60 new; 1 that could not be read: not a chat, empty, or too large.').waitFor();
     await expect.poll(countChats, { timeout: 30_000 }).toBe(60);
     await importFile(page, JSON.stringify([conversation(0)]));

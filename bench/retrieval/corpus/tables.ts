@@ -128,12 +128,12 @@ function rotaTable(dice: Dice): Table {
 }
 
 function sensorTable(dice: Dice, count: number): Table {
-  const rows = Array.from({ length: count }, (_, at) => [
+  const rows = Array.from({ length: count }, (_, index) => [
     toCode(dice, 'TS-A###'),
     `hall ${1 + dice.below(8)}`,
     `${15 + dice.below(20)}.${dice.below(10)}`,
     `${30 + dice.below(40)}`,
-    at % 17 === 5 ? 'door left open' : at % 23 === 7 ? 'battery low' : 'normal',
+    index % 17 === 5 ? 'door left open' : index % 23 === 7 ? 'battery low' : 'normal',
   ]);
   return { header: ['Sensor', 'Hall', 'Temperature C', 'Humidity percent', 'Remark'], rows };
 }
@@ -194,9 +194,9 @@ function staffTable(dice: Dice, from: number, to: number): Table {
   ];
   const rows = people
     .slice(from, to)
-    .map((name, at) => [
+    .map((name, index) => [
       name,
-      jobs[at % jobs.length] ?? '',
+      jobs[index % jobs.length] ?? '',
       `room ${1 + dice.below(5)}.${100 + dice.below(80)}`,
       `${4000 + dice.below(900)}`,
       dice.pick(towns),

@@ -39,7 +39,7 @@ interface TrialLoading {
   readonly context: LoadContext;
 }
 
-interface Loading extends TrialLoading {
+interface ToolLoading extends TrialLoading {
   readonly clock: Clock;
 }
 
@@ -47,7 +47,7 @@ interface Loading extends TrialLoading {
 export async function loadTools(
   app: QuickApp,
   { deployments, createSender }: DeploymentTools,
-  loading: Loading,
+  loading: ToolLoading,
 ): Promise<LoadedTools> {
   const deploymentTools = deployments.map((deployment) => createDeploymentTool(deployment, createSender(deployment)));
   const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, loading)));
@@ -66,7 +66,7 @@ export async function loadTrialTools(toolset: QuickAppToolset, loading: TrialLoa
   return tools;
 }
 
-async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<LoadedTools> {
+async function loadToolset(toolset: QuickAppToolset, loading: ToolLoading): Promise<LoadedTools> {
   const { clock, context } = loading;
   const startedMs = clock.nowMs();
   const loaded = await toTools(toolset, loading).catch((error: unknown): LoadedTools => {

@@ -8,9 +8,9 @@ const createMessages = (...contents: string[]): Message[] =>
   contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
 
 function createConversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
-  const nothing = { added: [], waiting: [], answeredQuestion: undefined, state: undefined, controls: [], citations: [] };
+  const emptyRun = { added: [], waiting: [], answeredQuestion: undefined, state: undefined, controls: [], citations: [] };
   const uncleared = { context: undefined, fullResults: [] };
-  return { ...nothing, ...uncleared, messages, offloaded };
+  return { ...emptyRun, ...uncleared, messages, offloaded };
 }
 
 function createTexts(name: string, chars: number, all: readonly string[] | undefined) {

@@ -14,7 +14,7 @@ import type { RunMemory } from '../run-memory.ts';
 import { type AcceptedMedia, isMediaMessage } from '../tool-media.ts';
 import type { RejectedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
-import { type CallerTools, createCallerTools } from './caller-tools.ts';
+import { type ClientTools, createClientTools } from './client-tools.ts';
 import type { Conversation } from './conversation.ts';
 import { fromMark, mapTexts, type OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
@@ -56,11 +56,11 @@ export async function* runQuickApp(input: QuickAppRun): AsyncIterable<Frame> {
 
 function runModel(run: QuickAppRun): AsyncIterable<Frame> {
   const { app, conversation, tools, limits } = run;
-  const callerTools = createCallerTools(app, run.request);
+  const clientTools = createClientTools(app, run.request);
   const citations = new Citations(conversation.citations, conversation.state?.citations);
   return runLoop({
     sendRequest: (request) => sendModelRequest(run, request),
-    request: toModelRequest(run, callerTools),
+    request: toModelRequest(run, clientTools),
     tools: tools.tools,
     missing: conversation.state === undefined ? tools.missing : [],
     model: app.model,
@@ -71,7 +71,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     ...limits,
     added: conversation.added,
     answeredQuestion: conversation.answeredQuestion,
-    handoverMode: callerTools.handoverMode,
+    handoverMode: clientTools.handoverMode,
     acceptedMedia: run.acceptedMedia,
     citations,
     buildState: (memory) => buildState(run, memory, citations),
@@ -120,7 +120,7 @@ async function buildState(run: QuickAppRun, memory: RunMemory, citations: Citati
 async function* handOver(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncIterable<Frame> {
   const reply = new Reply(run);
   const { state } = run.conversation;
-  const { deltas, finishReason } = toHandover(waiting, createCallerTools(run.app, run.request).handoverMode);
+  const { deltas, finishReason } = toHandover(waiting, createClientTools(run.app, run.request).handoverMode);
   yield Frame.ofChunks(
     reply.createChunk({ role: 'assistant' }),
     ...deltas.map((delta) => reply.createChunk(delta)),
@@ -133,7 +133,7 @@ async function* handOver(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncI
  * Builds the request for the model. The app sets the instructions, the temperature, and its own tools. The client sets the
  * rest.
  */
-function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { offeredTools, choice }: CallerTools): ChatRequest {
+function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { offeredTools, choice }: ClientTools): ChatRequest {
   const { functions: _functions, function_call: _call, tools: _tools, tool_choice: _choice, addons: _addons, ...rest } = request;
   const instructionText = appendServerInstructions(app.instructions, tools.instructions ?? []);
   const instructions: Message[] = instructionText === '' ? [] : [{ role: 'system', content: instructionText }];

@@ -8,7 +8,10 @@ import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
 /** The state that a reply of a quick app stores for the next request. */
 export interface RunState extends RunMemory {
-  /** Results from the client for pending calls, by call ID. With function calls, each reply returns one call to the client. */
+  /**
+   * Results from the client for pending calls, by call ID. With legacy function calls, each reply returns one call to the client,
+   * so the results arrive in several requests.
+   */
   readonly results: Readonly<Record<string, string>>;
   /** Citations of the run. Absent if the run has no citations. */
   readonly citations?: readonly Citation[];
@@ -49,7 +52,7 @@ export class RunStates {
   }
 
   /** Writes a state. The input must not contain markers of offloaded texts. */
-  async write({ beside: _before, fullResults, ...input }: RunState, owner: StateOwner): Promise<JsonObject> {
+  async write({ beside: _offloadedTexts, fullResults, ...input }: RunState, owner: StateOwner): Promise<JsonObject> {
     const state = fullResults === undefined ? input : await this.#storeFullResults(input, fullResults, owner);
     const excess = getLength(state) - maxChars;
     const fitting = excess <= 0 ? state : ((await this.#offload(state, owner, excess)) ?? shortenState(state, excess));
@@ -113,9 +116,9 @@ export class RunStates {
  * Shortens a state: first drops the media of tools, then truncates tool results, oldest first. If that is not enough, only the
  * answer of a completed run is remembered.
  */
-function shortenState(state: RunState, tooLong: number): RunState {
+function shortenState(state: RunState, excessChars: number): RunState {
   const texts = state.added.filter((message) => !isMediaMessage(message));
-  let excess = tooLong - (getLength(state.added) - getLength(texts));
+  let excess = excessChars - (getLength(state.added) - getLength(texts));
   const added = texts.map((message) => {
     const { content } = message;
     if (excess <= 0 || message.role !== 'tool' || typeof content !== 'string') return message;

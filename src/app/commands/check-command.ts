@@ -19,9 +19,9 @@ export async function checkCommand(
   if (files.length === 0) return { exitCode: 1, lines: ['parley check: specify at least one file'] };
   const loaded = await loadConfiguration(files, environment, { ...options, isCheck: true });
   const warnings = loaded.warnings.map(formatWarning);
-  if ('faults' in loaded && loaded.faults.length === 0)
+  if ('errors' in loaded && loaded.errors.length === 0)
     return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no errors, apart from missing environment variables`] };
-  if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatConfigurationError), ...warnings] };
+  if ('errors' in loaded) return { exitCode: 1, lines: [...loaded.errors.map(formatConfigurationError), ...warnings] };
   return {
     exitCode: 0,
     lines: [...warnings, `${files.join(', ')}: ${summarize(loaded.configuration)}`],

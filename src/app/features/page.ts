@@ -1,4 +1,4 @@
-import { createSignInWays } from '#identity/sign-in-ways.ts';
+import { createSignInOptions } from '#identity/sign-in-options.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { signInOperations } from '#surfaces/ui/sign-in-openapi.ts';
 import type { Feature } from '../service/feature.ts';
@@ -8,7 +8,7 @@ export const page: Feature = {
   operations: () => signInOperations,
   add({ app, snapshot, ...core }) {
     uiRoutes(app, {
-      listWays: createSignInWays({ ...core, snapshot }),
+      listSignInOptions: createSignInOptions({ ...core, snapshot }),
       settings: () => snapshot().configuration.page,
     });
   },

@@ -60,5 +60,5 @@ function addStoredResponses(core: Core): Pick<ResponsesDeps, 'storage' | 'backgr
   const publishEnd = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
   storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded: publishEnd, starting, hasEnded });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
-  return { storage: storage, background: { runs, responses } };
+  return { storage, background: { runs, responses } };
 }

@@ -47,7 +47,7 @@ export class NodeState {
   #isStarted = false;
   #isStopping: () => boolean = () => false;
   #warnings: readonly ConfigurationError[] = [];
-  #faults: readonly ConfigurationError[] = [];
+  #errors: readonly ConfigurationError[] = [];
   #loadedAtMs = 0;
   #refusedAtMs: number | undefined;
   /** Dangling dependencies by the missing id. */
@@ -74,7 +74,7 @@ export class NodeState {
 
   configurationAccepted(warnings: readonly ConfigurationError[]): void {
     this.#warnings = warnings;
-    this.#faults = [];
+    this.#errors = [];
     this.#loadedAtMs = this.#parts.clock.epochMs();
     this.#refusedAtMs = undefined;
     for (const [id, edge] of this.#dangling) if (!this.#isStillNamed(edge)) this.#dangling.delete(id);
@@ -91,15 +91,15 @@ export class NodeState {
     return added;
   }
 
-  configurationRefused(faults: readonly ConfigurationError[]): void {
-    this.#faults = faults;
+  configurationRefused(errors: readonly ConfigurationError[]): void {
+    this.#errors = errors;
     this.#refusedAtMs = this.#parts.clock.epochMs();
   }
 
   /** Times and errors of the configuration, with complete paths. For administrators only. */
   get configuration(): Omit<ConfigurationReport, 'files'> {
     const refusedAt = this.#refusedAtMs ?? null;
-    return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#faults, warnings: this.#warnings };
+    return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#errors, warnings: this.#warnings };
   }
 
   isUnavailable(name: SharedStore['name']): boolean {
@@ -107,7 +107,7 @@ export class NodeState {
   }
 
   get configurationFaults(): number {
-    return this.#faults.length;
+    return this.#errors.length;
   }
 
   /** States of the upstreams in the current configuration. */
@@ -121,7 +121,7 @@ export class NodeState {
 
   /** Returns the reasons why the node is degraded although it serves calls. */
   readonly listIssues = (): readonly Reason[] => [
-    ...this.#faults.map((error) => ({ code: 'configuration_refused', message: formatPublic(error) })),
+    ...this.#errors.map((error) => ({ code: 'configuration_refused', message: formatPublic(error) })),
     ...this.#warnings
       .filter(({ isNotice }) => isNotice !== true)
       .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),

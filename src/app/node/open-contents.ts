@@ -121,7 +121,7 @@ export function openSweeper({ store, index, leases, isShared, isPlace }: Sweeper
 const foreign =
   'PARLEY_FILES_URL contains file contents of another database, so unused contents are not deleted. Use a different prefix for each database';
 
-interface ContentSweeperDeps extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
+interface ContentSweeperDeps extends Pick<SweepOptions, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
   readonly clock: Clock;
   /**
    * Returns whether this node must sweep. Of the nodes that share a store, only one does. Contents written at or after `beforeMs`
@@ -182,7 +182,7 @@ interface SweptStore extends Pick<BlobStore, 'delete'> {
   writtenBefore(atMs: number): AsyncIterable<string>;
 }
 
-interface Sweeping {
+interface SweepOptions {
   readonly store: SweptStore;
   readonly index: Pick<SqlFileIndex, 'unused'>;
   readonly nowMs: number;
@@ -193,7 +193,7 @@ interface Sweeping {
 }
 
 /** Deletes unused contents, which remain after a crash between two steps. Returns their number. Throws StoreError. */
-export async function sweepContents({ store, index, nowMs, beforeMs, signal }: Sweeping): Promise<number> {
+export async function sweepContents({ store, index, nowMs, beforeMs, signal }: SweepOptions): Promise<number> {
   let count = 0;
   let names: string[] = [];
   const sweep = async (): Promise<void> => {

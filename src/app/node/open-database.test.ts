@@ -25,7 +25,7 @@ it('reports a database without free space in the log and in health until writes 
     reportError: (message, thrown) => messages.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
   });
   const checked = checkConfiguration({});
-  if ('faults' in checked) throw new Error('the configuration has faults');
+  if ('errors' in checked) throw new Error('the configuration has errors');
   const snapshot = toSnapshot(checked.configuration);
   const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
   state.storesOpened({

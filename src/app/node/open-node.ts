@@ -12,7 +12,7 @@ import type { Log } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { Closing } from '../process/drain.ts';
+import type { CloseStages } from '../process/drain.ts';
 import { type Settings, secretsIn } from '../settings.ts';
 import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
@@ -37,7 +37,7 @@ export interface NodeDeps {
   /** Publishes a reloaded configuration to the other nodes. */
   readonly publish: (accepted: ValidConfiguration) => void;
   /** Resources to close after the service has stopped: pending records, stores, and the log. */
-  readonly closing: Closing;
+  readonly closing: CloseStages;
 }
 
 /** Opens the dependencies of a node. Throws SettingError. */
@@ -124,8 +124,8 @@ function shareConfiguration({
       const configurationText = seal.open(text, sealPurpose);
       if (configurationText === JSON.stringify(snapshot.current().configuration)) return;
       const checked = checkConfiguration(parseJson(configurationText));
-      if ('faults' in checked) {
-        for (const error of checked.faults)
+      if ('errors' in checked) {
+        for (const error of checked.errors)
           log.error(`rejected the configuration of another node: ${formatConfigurationError(error)}`, undefined);
         return;
       }

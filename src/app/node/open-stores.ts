@@ -1,11 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import { Seal } from '#base/secrets/seal.ts';
-import { Secret } from '#base/secrets/secret.ts';
 import type { CounterArchive } from '#domain/limits/limit-store.ts';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
-import { type FolderLock, lockFolder } from '#stores/files/folder-lock.ts';
 import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
@@ -23,10 +19,11 @@ import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
 import { getChatTextBytes, getProcessMemory } from '../process/memory-shares.ts';
-import { SettingError, type Settings } from '../settings.ts';
+import type { Settings } from '../settings.ts';
 import { openBlobs, openContents } from './open-contents.ts';
-import { getReason, openDatabase } from './open-database.ts';
-import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
+import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
+import { openDatabase } from './open-database.ts';
+import type { Closeable, DurableStores, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
 /** Stores of a node. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
@@ -45,7 +42,7 @@ const maxUploads = 64;
 export async function openStores(
   settings: Settings,
   baseDeps: Omit<StoreDeps, 'newKey'>,
-): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
+): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   const tools = { ...baseDeps, newKey: () => randomBytes(keyBytes).toString('base64url') };
   const lock = await openDataFolder(settings);
   try {
@@ -60,7 +57,7 @@ export async function openStores(
 async function openAll(
   settings: Settings,
   tools: StoreDeps,
-): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
+): Promise<Closeable<Stores & { readonly shared: readonly SharedStore[] }>> {
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
   const durable = await openDurable(settings, seal, tools);
@@ -88,7 +85,7 @@ interface CounterSource {
   readonly shared: readonly SharedStore[];
 }
 
-async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores & CounterSource>> {
+async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Closeable<DurableStores & CounterSource>> {
   const { database, reached, shared, isWritable, close: closeDatabase } = await openDatabase(settings, tools);
   const opened = await openBlobs(settings).catch(async (error) => {
     await closeDatabase();
@@ -162,7 +159,7 @@ async function openPassing(
   { shared }: Settings,
   tools: StoreDeps,
   { counters, reached, shared: databases }: CounterSource,
-): Promise<Opened<PassingStores>> {
+): Promise<Closeable<PassingStores>> {
   if (shared.redisUrl !== undefined) {
     const { openRedisStores } = await import('./open-redis-stores.ts');
     return openRedisStores(shared.redisUrl, tools);
@@ -172,100 +169,4 @@ async function openPassing(
   const restored = reached.then(() => limits.restore());
   if (!databases.some(({ isUnavailable }) => isUnavailable())) await restored;
   return { perRequestKeys, limits, broadcast: undefined, shared: [], close: () => limits.close() };
-}
-
-/**
- * Locks the data folder, and creates it if it does not exist. Returns undefined if all state is stored elsewhere. Throws
- * SettingError.
- */
-export async function openDataFolder({ dataFolder, secrets, shared }: Settings): Promise<FolderLock | undefined> {
-  if (secrets.length > 0 && shared.databaseUrl !== undefined && shared.files !== undefined) return undefined;
-  const folder = resolve(dataFolder);
-  const lock = await takeFolder(folder).catch((error) => {
-    throw new SettingError(
-      `the data folder ${folder} cannot be used: ${describeError(error)}. Set another one with ${alternatives}`,
-    );
-  });
-  if (lock !== undefined) return lock;
-  throw new SettingError(
-    `the data folder ${folder} is in use by another Parley. Stop that process, or set another folder with ${alternatives}`,
-  );
-}
-
-const alternatives = '--data or PARLEY_DATA';
-
-async function takeFolder(folder: string): Promise<FolderLock | undefined> {
-  await makeFolder(folder);
-  await (await open(join(folder, 'lock'), 'a', 0o600)).close();
-  return lockFolder(folder);
-}
-
-/** Creates a folder step by step. Node's recursive mkdir never ends in system folders in which nothing can be created. */
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { mode: 0o700 });
-  } catch (error) {
-    const code = getCode(error);
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(folder) === folder) throw error;
-    await makeFolder(dirname(folder));
-    await mkdir(folder, { mode: 0o700 });
-  }
-}
-
-function getCode(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-const errorTexts: ReadonlyMap<unknown, string> = new Map([
-  ['EACCES', 'this user has no write permission there'],
-  ['EPERM', 'this user has no write permission there'],
-  ['EROFS', 'it is read-only'],
-  ['ENOSPC', 'there is no space left'],
-  ['EDQUOT', 'there is no space left for this user'],
-  ['ENOTDIR', 'it is not a folder'],
-  ['ENOENT', 'a folder cannot be created there'],
-]);
-
-function describeError(error: unknown): string {
-  return errorTexts.get(getCode(error)) ?? getReason(error);
-}
-
-const secretBytes = 32;
-
-/**
- * Returns the secret of a node without PARLEY_SECRET. Creates it once in the data folder, so that sealed data can be opened after
- * a restart. Throws SettingError.
- */
-export async function openOwnSecret(dataFolder: string): Promise<Secret> {
-  const file = join(dataFolder, 'secret');
-  const text = await (async () => (await readSecret(file)) ?? (await createSecret(file)))().catch((error) => {
-    throw new SettingError(`${file} cannot be used: ${getReason(error)}`);
-  });
-  if (text.trim() !== '') return new Secret(text.trim());
-  throw new SettingError(`${file} is empty. Restore it from a backup, or delete it if no data is stored yet`);
-}
-
-async function readSecret(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-}
-
-/** Creates the secret under a temporary name first, so that a crash never leaves a partial secret. */
-async function createSecret(file: string): Promise<string> {
-  const secret = randomBytes(secretBytes).toString('base64url');
-  const part = `${file}.part`;
-  await rm(part, { force: true });
-  const handle = await open(part, 'wx', 0o600);
-  try {
-    await handle.writeFile(secret);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(part, file);
-  return secret;
 }

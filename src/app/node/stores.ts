@@ -87,4 +87,4 @@ export interface StoreDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-export type Opened<Kind> = Kind & { readonly close: () => Promise<void> };
+export type Closeable<Kind> = Kind & { readonly close: () => Promise<void> };

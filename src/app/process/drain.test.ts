@@ -100,15 +100,15 @@ describe('Drain', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const exits: number[] = [];
-    const never = new Promise<void>(() => {});
+    const neverSettles = new Promise<void>(() => {});
     const drain = new Drain({
       server: { close() {}, closeIdleConnections() {}, closeAllConnections() {} },
       connections: { closeBehindAnswers() {} },
-      calls: { size: 1, close: () => never, abort() {} },
+      calls: { size: 1, close: () => neverSettles, abort() {} },
       clock: systemClock,
       log,
       drainMs: 10,
-      closing: [[{ close: () => never }]],
+      closing: [[{ close: () => neverSettles }]],
       exit: (code) => void exits.push(code),
     });
     drain.signalled();

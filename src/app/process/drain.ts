@@ -38,7 +38,7 @@ interface DrainDeps {
    */
   readonly lameDuckMs?: number;
   /** Other resources to close in stages: listeners, exporters, stores, and the log. */
-  readonly closing: Closing;
+  readonly closing: CloseStages;
   readonly exit: (code: number) => void;
 }
 
@@ -135,13 +135,13 @@ export interface Closable {
 }
 
 /** Stages of resources. Resources of one stage may need those of later stages until they are closed. */
-export type Closing = readonly (readonly Closable[])[];
+export type CloseStages = readonly (readonly Closable[])[];
 
 /**
  * Closes the stages one after the other, and the resources of one stage concurrently. Logs each error and continues. Returns
  * whether everything was closed.
  */
-export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> {
+export async function closeInOrder(stages: CloseStages, log: Log): Promise<boolean> {
   let areClosed = true;
   for (const stage of stages) {
     const outcomes = await Promise.allSettled(stage.map(async (closable) => closable.close()));

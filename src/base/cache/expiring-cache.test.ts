@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest';
 import type { Clock } from '../time/clock.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { type Expiring, ExpiringCache, toExpiringBytes } from './expiring-cache.ts';
+import { ExpiringCache, type ExpiringEntry, toExpiringBytes } from './expiring-cache.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
 
 function openCache(maxBytes: number) {
-  const kept = new BoundedCache<Expiring<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
+  const store = new BoundedCache<ExpiringEntry<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
   const createdKeys: string[] = [];
-  const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
+  const cache = new ExpiringCache({ clock, store: store, failureFreshMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>
     cache.get(key, async () => {
       createdKeys.push(key);
       return { value: key.padEnd(chars), freshMs: 1_000 };
     });
-  return { kept, createdKeys, get };
+  return { kept: store, createdKeys, get };
 }
 
 it('ExpiringCache counts the size of a value as soon as the value is created', async () => {
@@ -39,6 +39,6 @@ it('ExpiringCache stays within `maxBytes` with large values, and creates a value
 it('ExpiringCache creates a value again after a failure', async () => {
   const { kept } = openCache(100_000);
   const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
-  await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  await expect(cache.get('a', () => Promise.reject(new Error('unavailable')))).rejects.toThrow('unavailable');
   expect(await cache.get('a', async () => ({ value: 'there', freshMs: 1 }))).toBe('there');
 });

@@ -10,13 +10,13 @@ export interface ExpiringValue<Value> {
 export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
   /** Cache of the entries. It must count them with `toExpiringBytes`. */
-  readonly store: BoundedCache<Expiring<Value>>;
+  readonly store: BoundedCache<ExpiringEntry<Value>>;
   /** Lifetime of a cached failure in milliseconds. With 0, failures are not cached. */
   readonly failureFreshMs: number;
 }
 
 /** A cached value that is being created, is ready, or has failed. */
-export interface Expiring<Value> {
+export interface ExpiringEntry<Value> {
   readonly promise: Promise<Value>;
   /** Set when the value is ready. */
   value: Value | undefined;
@@ -28,7 +28,7 @@ export interface Expiring<Value> {
 const expiringEntryBytes = 300;
 
 /** Returns a function that counts the bytes of an entry, for a cache whose values have the size that `countBytes` returns. */
-export function toExpiringBytes<Value>(countBytes: (value: Value) => number): (entry: Expiring<Value>) => number {
+export function toExpiringBytes<Value>(countBytes: (value: Value) => number): (entry: ExpiringEntry<Value>) => number {
   return ({ value }) => expiringEntryBytes + (value === undefined ? 0 : countBytes(value));
 }
 
@@ -53,10 +53,10 @@ export class ExpiringCache<Value> {
     if (store.find(key)?.value === value) store.delete(key);
   }
 
-  #start(key: string, make: () => Promise<ExpiringValue<Value>>): Expiring<Value> {
+  #start(key: string, make: () => Promise<ExpiringValue<Value>>): ExpiringEntry<Value> {
     const { clock, failureFreshMs, store } = this.#options;
     const created = make();
-    const entry: Expiring<Value> = {
+    const entry: ExpiringEntry<Value> = {
       promise: created.then(({ value }) => value),
       value: undefined,
       freshUntilMs: Number.POSITIVE_INFINITY,

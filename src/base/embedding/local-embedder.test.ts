@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { BoundedCache } from '../cache/bounded-cache.ts';
 import { EmbedderPool, LocalEmbedder } from './local-embedder.ts';
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const shared = new LocalEmbedder();
 afterAll(() => shared.close());
 
@@ -33,7 +33,7 @@ function dot(left: Float32Array = new Float32Array(), right: Float32Array = new 
 
 describe('LocalEmbedder with the real model', () => {
   it('returns vectors of 384 dimensions and length 1 in the order of the texts', async () => {
-    const vectors = await shared.embed(['a dog', 'a puppy', 'the tax return', 'a dog'], never);
+    const vectors = await shared.embed(['a dog', 'a puppy', 'the tax return', 'a dog'], neverAborted);
     expect(vectors.map((vector) => vector.length)).toEqual([384, 384, 384, 384]);
     for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1, 4);
     const [dog, puppy, tax, again] = vectors;
@@ -42,15 +42,15 @@ describe('LocalEmbedder with the real model', () => {
   });
 
   it('accepts empty texts, no texts, unusual characters, and a megabyte of text', async () => {
-    expect(await shared.embed([], never)).toEqual([]);
-    const vectors = await shared.embed(['', '\u0000\ud800 \u{1f600}', 'x '.repeat(500_000), '猫'.repeat(10_000)], never);
+    expect(await shared.embed([], neverAborted)).toEqual([]);
+    const vectors = await shared.embed(['', '\u0000\ud800 \u{1f600}', 'x '.repeat(500_000), '猫'.repeat(10_000)], neverAborted);
     for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1, 4);
   });
 
   it('answers many concurrent requests', async () => {
     const texts = Array.from({ length: 30 }, (_, index) => `text number ${index}`);
-    const together = await Promise.all(texts.map((text) => shared.embed([text], never)));
-    const inOne = await shared.embed(texts, never);
+    const together = await Promise.all(texts.map((text) => shared.embed([text], neverAborted)));
+    const inOne = await shared.embed(texts, neverAborted);
     expect(together.flat()).toEqual(inOne);
   });
 });
@@ -60,11 +60,11 @@ describe('LocalEmbedder.embed', () => {
     const embedder = new LocalEmbedder({ worker: fakeWorker });
     const caller = new AbortController();
     const dropped = embedder.embed(['slow 1', 'slow 2', 'slow 3'], caller.signal);
-    const next = embedder.embed(['next'], never);
+    const next = embedder.embed(['next'], neverAborted);
     const ends: string[] = [];
     const ended = [dropped.catch(() => ends.push('dropped')), next.then(() => ends.push('next'))];
-    caller.abort(new Error('left'));
-    await expect(dropped).rejects.toThrow('left');
+    caller.abort(new Error('client disconnected'));
+    await expect(dropped).rejects.toThrow('client disconnected');
     expect(await next).toEqual([Float32Array.of(2)]);
     await Promise.all(ended);
     expect(ends).toEqual(['dropped', 'next']);
@@ -72,7 +72,7 @@ describe('LocalEmbedder.embed', () => {
   });
 
   it('rejects if the signal is already aborted', async () => {
-    await expect(shared.embed(['a'], AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
+    await expect(shared.embed(['a'], AbortSignal.abort(new Error('client disconnected')))).rejects.toThrow('client disconnected');
   });
 
   it('answers a short request before a long one ends', async () => {
@@ -81,10 +81,10 @@ describe('LocalEmbedder.embed', () => {
     const long = embedder
       .embed(
         Array.from({ length: 10 }, (_, index) => `slow ${index}`),
-        never,
+        neverAborted,
       )
       .then(() => order.push('long'));
-    const short = embedder.embed(['short'], never).then(() => order.push('short'));
+    const short = embedder.embed(['short'], neverAborted).then(() => order.push('short'));
     await Promise.all([long, short]);
     expect(order).toEqual(['short', 'long']);
     await embedder.close();
@@ -92,13 +92,13 @@ describe('LocalEmbedder.embed', () => {
 
   it('rejects too many texts with the numbers in the message', async () => {
     const embedder = new LocalEmbedder({ worker: fakeWorker, maxWaitingTexts: 3 });
-    const first = embedder.embed(['slow 1', 'slow 2'], never);
-    await expect(embedder.embed(['a', 'b'], never)).rejects.toMatchObject({
+    const first = embedder.embed(['slow 1', 'slow 2'], neverAborted);
+    await expect(embedder.embed(['a', 'b'], neverAborted)).rejects.toMatchObject({
       kind: 'busy',
       message: 'The embedder accepts 3 waiting texts, and 2 are already waiting.',
     });
     await first;
-    expect(await embedder.embed(['a', 'b'], never)).toHaveLength(2);
+    expect(await embedder.embed(['a', 'b'], neverAborted)).toHaveLength(2);
     await embedder.close();
   });
 
@@ -107,9 +107,9 @@ describe('LocalEmbedder.embed', () => {
       worker: fakeWorker,
       recent: new BoundedCache({ maxBytes: 280, countBytes: ({ byteLength }) => byteLength }),
     });
-    expect((await embedder.embed(['a', 'b', 'a'], never)).map(([value]) => value)).toEqual([1, 2, 1]);
-    expect((await embedder.embed(['c'], never)).map(([value]) => value)).toEqual([3]);
-    expect((await embedder.embed(['a', 'b'], never)).map(([value]) => value)).toEqual([1, 4]);
+    expect((await embedder.embed(['a', 'b', 'a'], neverAborted)).map(([value]) => value)).toEqual([1, 2, 1]);
+    expect((await embedder.embed(['c'], neverAborted)).map(([value]) => value)).toEqual([3]);
+    expect((await embedder.embed(['a', 'b'], neverAborted)).map(([value]) => value)).toEqual([1, 4]);
     await embedder.close();
   });
 });
@@ -119,7 +119,7 @@ describe('EmbedderPool', () => {
 
   it('returns the vectors of a long request in the order of its texts', async () => {
     const pool = new EmbedderPool(2);
-    const [left, right] = await Promise.all([pool.embed(many, never), shared.embed(many, never)]);
+    const [left, right] = await Promise.all([pool.embed(many, neverAborted), shared.embed(many, neverAborted)]);
     expect(left).toEqual(right);
     await pool.close();
   });
@@ -128,11 +128,11 @@ describe('EmbedderPool', () => {
     const pool = new EmbedderPool(2, { worker: fakeWorker });
     const slow = many.map((text) => `slow ${text}`);
     const order: string[] = [];
-    const long = pool.embed(slow, never).then((vectors) => {
+    const long = pool.embed(slow, neverAborted).then((vectors) => {
       order.push('long');
       return vectors.flatMap(([value]) => value);
     });
-    const short = pool.embed(['short'], never).then(() => order.push('short'));
+    const short = pool.embed(['short'], neverAborted).then(() => order.push('short'));
     const counts = await long;
     await short;
     // Each thread counts from 1.
@@ -144,8 +144,8 @@ describe('EmbedderPool', () => {
 
   it('fails the request if one thread exits, and works afterwards', async () => {
     const pool = new EmbedderPool(2, { worker: fakeWorker });
-    await expect(pool.embed([...many, 'crash'], never)).rejects.toMatchObject({ kind: 'crashed' });
-    expect(await pool.embed(many, never)).toHaveLength(many.length);
+    await expect(pool.embed([...many, 'crash'], neverAborted)).rejects.toMatchObject({ kind: 'crashed' });
+    expect(await pool.embed(many, neverAborted)).toHaveLength(many.length);
     await pool.close();
   });
 });
@@ -153,36 +153,39 @@ describe('EmbedderPool', () => {
 describe('The thread of LocalEmbedder', () => {
   it.each(['crash', 'leave'])('fails the waiting requests if it exits (%s), and restarts with the next request', async (end) => {
     const embedder = new LocalEmbedder({ worker: fakeWorker });
-    const [left, right] = await Promise.allSettled([embedder.embed([end], never), embedder.embed(['waiting'], never)]);
+    const [left, right] = await Promise.allSettled([
+      embedder.embed([end], neverAborted),
+      embedder.embed(['waiting'], neverAborted),
+    ]);
     expect(left).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
     expect(right).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
-    expect(await embedder.embed(['again'], never)).toEqual([Float32Array.of(1)]);
+    expect(await embedder.embed(['again'], neverAborted)).toEqual([Float32Array.of(1)]);
     await embedder.close();
   });
 
   it('is stopped by close, which fails waiting and later requests', async () => {
     const embedder = new LocalEmbedder({ worker: fakeWorker });
-    const waiting = embedder.embed(['slow'], never);
+    const waiting = embedder.embed(['slow'], neverAborted);
     const outcome = expect(waiting).rejects.toMatchObject({ kind: 'closed' });
     await embedder.close();
     await outcome;
-    await expect(embedder.embed(['late'], never)).rejects.toMatchObject({ kind: 'closed' });
+    await expect(embedder.embed(['late'], neverAborted)).rejects.toMatchObject({ kind: 'closed' });
     await embedder.close();
   });
 
   it('is stopped when it was idle for a while, and restarts with the next request', async () => {
     const embedder = new LocalEmbedder({ worker: fakeWorker, idleMs: 1 });
-    expect(await embedder.embed(['slow 1'], never)).toEqual([Float32Array.of(1)]);
+    expect(await embedder.embed(['slow 1'], neverAborted)).toEqual([Float32Array.of(1)]);
     await vi.waitFor(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(await embedder.embed([`another ${performance.now()}`], never)).toEqual([Float32Array.of(1)]);
+      expect(await embedder.embed([`another ${performance.now()}`], neverAborted)).toEqual([Float32Array.of(1)]);
     });
     await embedder.close();
   });
 
   it('is not stopped during work, regardless of its duration', async () => {
     const embedder = new LocalEmbedder({ worker: fakeWorker, idleMs: 1 });
-    const vectors = await embedder.embed(['slow 1', 'slow 2', 'slow 3'], never);
+    const vectors = await embedder.embed(['slow 1', 'slow 2', 'slow 3'], neverAborted);
     expect(vectors).toEqual([Float32Array.of(1), Float32Array.of(2), Float32Array.of(3)]);
     await embedder.close();
   });

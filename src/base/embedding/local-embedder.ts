@@ -149,8 +149,8 @@ export class LocalEmbedder {
     if (this.#current === undefined) return;
     const { job, texts } = this.#current;
     this.#current = undefined;
-    for (const [at, vector] of vectors.entries()) {
-      this.#recent.set(texts[at] ?? '', vector);
+    for (const [index, vector] of vectors.entries()) {
+      this.#recent.set(texts[index] ?? '', vector);
       job.vectors.push(vector);
     }
     if (this.#takeCached(job) === undefined) {
@@ -246,7 +246,7 @@ export class EmbedderPool {
       for (let from = next; from < texts.length; from = next) {
         next += textsPerEmbedder;
         const batch = await embedder.embed(texts.slice(from, from + textsPerEmbedder), signal);
-        for (const [at, vector] of batch.entries()) vectors[from + at] = vector;
+        for (const [index, vector] of batch.entries()) vectors[from + index] = vector;
       }
     };
     try {

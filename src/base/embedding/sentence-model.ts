@@ -112,7 +112,7 @@ export class SentenceModel {
     for (const layer of this.#layers) this.#run(layer, count);
     const rows = new Float32Array(this.#memory.buffer, x, count * width);
     const mean = new Float32Array(width);
-    for (let at = 0; at < rows.length; at += 1) mean[at % width] = (mean[at % width] ?? 0) + (rows[at] ?? 0);
+    for (let index = 0; index < rows.length; index += 1) mean[index % width] = (mean[index % width] ?? 0) + (rows[index] ?? 0);
     const length = Math.hypot(...mean);
     return mean.map((value) => value / length);
   }
@@ -123,8 +123,9 @@ export class SentenceModel {
     const rows = new Float32Array(this.#memory.buffer, x, (ids.length + 1) * width);
     for (const [position, id] of ids.entries()) {
       const word = this.#toNumbers(this.#wordEmbeddings.subarray(id * width, (id + 1) * width));
-      for (let at = 0; at < width; at += 1)
-        rows[position * width + at] = (word[at] ?? 0) + (this.#positions[position * width + at] ?? 0) + (this.#kind[at] ?? 0);
+      for (let index = 0; index < width; index += 1)
+        rows[position * width + index] =
+          (word[index] ?? 0) + (this.#positions[position * width + index] ?? 0) + (this.#kind[index] ?? 0);
     }
     new Float32Array(this.#memory.buffer, out, (ids.length + 1) * width).fill(0);
     this.#kernels.addNormalize(x, out, this.#inputNorm.weight, this.#inputNorm.bias, ids.length, width);
@@ -192,7 +193,7 @@ export class SentenceModel {
 
   #toNumbers(halves: Uint16Array): Float32Array {
     const numbers = new Float32Array(halves.length);
-    for (let at = 0; at < halves.length; at += 1) numbers[at] = this.#halfFloats[halves[at] ?? 0] ?? 0;
+    for (let index = 0; index < halves.length; index += 1) numbers[index] = this.#halfFloats[halves[index] ?? 0] ?? 0;
     return numbers;
   }
 
@@ -217,9 +218,9 @@ function quantizeRow(row: Float32Array, to: Int16Array): { readonly scale: numbe
   for (const value of row) greatest = Math.max(greatest, Math.abs(value));
   const scale = greatest / weightLimit;
   let sum = 0;
-  for (let at = 0; at < row.length; at += 1) {
-    const integer = Math.round((row[at] ?? 0) / scale);
-    to[at] = integer;
+  for (let index = 0; index < row.length; index += 1) {
+    const integer = Math.round((row[index] ?? 0) / scale);
+    to[index] = integer;
     sum += Math.abs(integer);
   }
   return { scale, sum };

@@ -3,7 +3,7 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { ReplyParser } from './reply-parser.ts';
 
-interface Read {
+interface ReadResult {
   status: number;
   content: string;
   error: string | null;
@@ -12,7 +12,7 @@ interface Read {
   keepAliveMs: number;
 }
 
-function read(pieces: readonly string[], ends = false): Read {
+function read(pieces: readonly string[], ends = false): ReadResult {
   const parser = new ReplyParser();
   let content = '';
   for (const piece of pieces) {
@@ -181,7 +181,8 @@ describe('ReplyParser with split input', () => {
     'reads reply %i the same, regardless of the split',
     (_nth, reply) => {
       const expected = read([reply], true);
-      for (let at = 0; at <= reply.length; at++) expect(read([reply.slice(0, at), reply.slice(at)], true)).toEqual(expected);
+      for (let index = 0; index <= reply.length; index++)
+        expect(read([reply.slice(0, index), reply.slice(index)], true)).toEqual(expected);
       expect(read([...reply], true)).toEqual(expected);
       const positions = fc.array(fc.nat(reply.length), { maxLength: 8 });
       fc.assert(

@@ -7,7 +7,7 @@ import { type HttpReply, openReply } from './read-reply.ts';
 const methods: ReadonlySet<string> = new Set<HttpRequest['method']>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 const maxJoinedChars = 12 * 1024;
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 export interface FetchBounds {
   readonly timeouts: HttpTimeouts;
@@ -28,7 +28,7 @@ export function toFetch(http: HttpClient, { timeouts, maxBytes, maxEventBytes = 
     const body = await toBody(init.body);
     const headers = Object.fromEntries([...new Headers(init.headers)].filter(([name]) => !ownFields.has(name)));
     const request = { method, url: new URL(url), headers, body, timeouts };
-    const reply = await openReply(http, request, init.signal ?? never);
+    const reply = await openReply(http, request, init.signal ?? neverAborted);
     const response = toResponse(reply);
     return limitBytes(response, isEventStream(response) ? maxEventBytes : maxBytes, () => undefined);
   };

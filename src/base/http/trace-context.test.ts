@@ -66,9 +66,9 @@ describe('normalizeTracestate', () => {
 describe('TraceIds', () => {
   test('returns unique hexadecimal ids of the correct length', () => {
     const ids = new TraceIds((bytes) => void randomFillSync(bytes));
-    const made = Array.from({ length: 2_000 }, () => ids.createRoot().traceId);
-    expect(made.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
-    expect(new Set(made).size).toBe(2_000);
+    const traceIds = Array.from({ length: 2_000 }, () => ids.createRoot().traceId);
+    expect(traceIds.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
+    expect(new Set(traceIds).size).toBe(2_000);
     expect(ids.createSpanId()).toMatch(/^[0-9a-f]{16}$/);
   });
 

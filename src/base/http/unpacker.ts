@@ -9,7 +9,7 @@ import {
 import { HttpError, type ReplyHeaders, type ReplyListener } from './client.ts';
 
 /** Control over reading from the socket. */
-interface Reading {
+interface SocketReader {
   pauseReading(): void;
   resumeReading(): void;
   cancel(): void;
@@ -29,7 +29,7 @@ export function isCompressed(headers: ReplyHeaders): boolean {
  */
 export class Unpacker implements ReplyListener {
   readonly #next: ReplyListener;
-  readonly #reading: Reading;
+  readonly #reading: SocketReader;
   #encoding = '';
   #stream: Decompressor | undefined;
   /** Failure of the connection, reported after the content that arrived before it. */
@@ -39,7 +39,7 @@ export class Unpacker implements ReplyListener {
   #isPaused = false;
   #hasEnded = false;
 
-  constructor(next: ReplyListener, reading: Reading) {
+  constructor(next: ReplyListener, reading: SocketReader) {
     this.#next = next;
     this.#reading = reading;
   }

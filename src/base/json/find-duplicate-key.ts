@@ -16,8 +16,8 @@ interface OpenContainer {
  */
 export function findDuplicateKey(text: string): readonly (string | number)[] | undefined {
   const open: OpenContainer[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
     if (char < chars.quote) continue;
     switch (char) {
       case chars.opening:
@@ -34,10 +34,10 @@ export function findDuplicateKey(text: string): readonly (string | number)[] | u
         advance(open.at(-1));
         break;
       case chars.quote: {
-        const end = findStringEnd(text, at + 1);
+        const end = findStringEnd(text, index + 1);
         const inner = open.at(-1);
-        if (inner?.expectsKey && !addKey(inner, text.slice(at, end + 1))) return open.map((container) => container.at);
-        at = end;
+        if (inner?.expectsKey && !addKey(inner, text.slice(index, end + 1))) return open.map((container) => container.at);
+        index = end;
       }
     }
   }

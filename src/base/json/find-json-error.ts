@@ -18,13 +18,13 @@ export function findJsonError(text: string): { readonly line: number; readonly c
   return { line, column: errorIndex - start + 1 };
 }
 
-type Expected = 'value' | 'value or ]' | 'key or }' | 'key' | 'colon' | 'comma or end' | 'nothing';
+type ExpectedToken = 'value' | 'value or ]' | 'key or }' | 'key' | 'colon' | 'comma or end' | 'nothing';
 
 class Reader {
   readonly #text: string;
   /** Closing characters of the open objects and arrays. */
   readonly #openEnds: ('}' | ']')[] = [];
-  #expected: Expected = 'value';
+  #expected: ExpectedToken = 'value';
   #at = 0;
 
   constructor(text: string) {
@@ -76,11 +76,11 @@ class Reader {
     return this.#advance(1, this.#afterValue());
   }
 
-  #afterValue(): Expected {
+  #afterValue(): ExpectedToken {
     return this.#openEnds.length === 0 ? 'nothing' : 'comma or end';
   }
 
-  #advance(length: number, expected: Expected): true {
+  #advance(length: number, expected: ExpectedToken): true {
     this.#at += length;
     this.#expected = expected;
     return true;

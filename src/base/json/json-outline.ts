@@ -90,7 +90,7 @@ export class JsonOutline {
   restore(parent: object): number {
     if (Array.isArray(parent)) {
       let keys = 0;
-      for (let at = 0; at < parent.length; at += 1) keys += this.#restoreAt(parent, at);
+      for (let index = 0; index < parent.length; index += 1) keys += this.#restoreAt(parent, index);
       return keys;
     }
     let keys = 0;

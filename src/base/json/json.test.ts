@@ -8,7 +8,7 @@ describe('parseJson', () => {
   it.each([
     ['lists in a list', `[${'[],'.repeat(20)}[]]`],
     ['numbers', `[${'1,'.repeat(20)}1]`],
-    ['keys', `{${Array.from({ length: 15 }, (_, at) => `"${at}":1`).join(',')}}`],
+    ['keys', `{${Array.from({ length: 15 }, (_, index) => `"${index}":1`).join(',')}}`],
     ['text that is not JSON at its end', `[${'[],'.repeat(20)}`],
   ])('rejects a text with too many nodes before parsing it: %s', (_what, text) => {
     expect(() => parseJson(text, bounds)).toThrow(`more than ${bounds.maxNodes} keys and items`);

@@ -158,18 +158,18 @@ function checkBounds(text: string, bounds: JsonBounds): void {
   let depth = 0;
   // Index of the next backslash, so that strings without one do not search for it again.
   let backslashAt = -1;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
     if (char < chars.quote) continue;
     switch (char) {
       case chars.quote: {
-        const end = findStringEnd(text, at + 1);
+        const end = findStringEnd(text, index + 1);
         if (text.length > manyChars) {
-          if (backslashAt <= at) backslashAt = findBackslash(text, at + 1);
+          if (backslashAt <= index) backslashAt = findBackslash(text, index + 1);
           if (backslashAt < end) cost += escapeChars * countEscapes(text, backslashAt, end);
         }
         nodes += textNodes;
-        at = end;
+        index = end;
         break;
       }
       case chars.opening:

@@ -109,7 +109,9 @@ describe('parseJsonBytes and toJsonPieces', () => {
     if (kind < 2) return toText();
     if (kind === 2) return pick([0, -1, 1.5, 1e21, 1e-7, true, false, null]);
     const values = Array.from({ length: below(6) }, () => toValue(depth + 1));
-    return kind < 5 ? values : Object.fromEntries(values.map((value, at) => [below(9) === 0 ? toText() : `key${at}`, value]));
+    return kind < 5
+      ? values
+      : Object.fromEntries(values.map((value, index) => [below(9) === 0 ? toText() : `key${index}`, value]));
   };
   const damage = (text: string): string => {
     const [at, count] = [below(text.length), below(3) + 1];

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { never, startServer } from '#test/rest-tools.ts';
+import { neverAborted, startServer } from '#test/rest-tools.ts';
 import { UndiciClient } from '#test/undici-client.ts';
 import type { HttpClient, HttpClientOptions } from '../http/client.ts';
 import { LeanClient } from '../http/lean-client.ts';
@@ -24,7 +24,7 @@ describe.each(clients)('guardClient over %s', (_name, make) => {
     const client = guardClient(guard, (lookup) => make({ lookup }));
     onTestFinished(() => client.close());
     const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
-    const reply = await openReply(client, { method: 'GET', url: new URL(url), headers: {}, body: null, timeouts }, never);
+    const reply = await openReply(client, { method: 'GET', url: new URL(url), headers: {}, body: null, timeouts }, neverAborted);
     return { text: await readText(reply, 1000), lookedUpHosts };
   };
 

@@ -1,7 +1,7 @@
 /** Maximum number of items in one write. */
 const maxBatchItems = 100;
 
-interface Waiting<Item, Result> {
+interface PendingItem<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
@@ -13,7 +13,7 @@ interface Waiting<Item, Result> {
  */
 export class Batches<Item, Result> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Result[]>;
-  #waiting: Waiting<Item, Result>[] = [];
+  #waiting: PendingItem<Item, Result>[] = [];
   #isWriting = false;
 
   /** `write` must return one result per item, in the order of the items. */

@@ -32,7 +32,7 @@ describe('EventSplitter', () => {
   it('takes time in proportion to the bytes for a large event in small reads', () => {
     const splitter = new EventSplitter();
     const piece = 'x'.repeat(256);
-    for (let at = 0; at < 60_000; at += 1) splitter.push(piece);
+    for (let index = 0; index < 60_000; index += 1) splitter.push(piece);
     expect(splitter.push('\n\n')).toHaveLength(60_000 * 256 + 2);
   });
 

@@ -13,7 +13,7 @@ export function hasControls(bytes: Buffer): boolean {
     }
     if (borrows !== 0) return true;
   }
-  for (let at = 0; at < skipped; at += 1) if ((bytes[at] as number) < 0x20) return true;
+  for (let index = 0; index < skipped; index += 1) if ((bytes[index] as number) < 0x20) return true;
   for (let at = skipped + words.length * 4; at < bytes.length; at += 1) if ((bytes[at] as number) < 0x20) return true;
   return false;
 }

@@ -4,7 +4,7 @@ import { randomFillSync } from 'node:crypto';
 export const letterId = /^[a-p]{8}(-[a-p]{4}){3}-[a-p]{12}$/;
 const idBytes = 16;
 /** Number of ids that are made from one read of random bytes. */
-const idsAtOnce = 128;
+const idsPerPool = 128;
 /** Byte indexes after which a dash follows, as in a UUID. */
 const dashAfter: ReadonlySet<number> = new Set([3, 5, 7, 9]);
 const firstLetter = 97;
@@ -18,7 +18,7 @@ const letters = Array.from({ length: 256 }, (_, byte) =>
  * texts for numbers such as 429 and would mistake digits of an id for a status.
  */
 export function createLetterIds(): () => string {
-  const pool = Buffer.alloc(idBytes * idsAtOnce);
+  const pool = Buffer.alloc(idBytes * idsPerPool);
   let at = pool.length;
   return () => {
     if (at === pool.length) {

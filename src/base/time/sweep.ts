@@ -1,5 +1,5 @@
 /** An item of `Slots`. It stores its own index, which is -1 while it is in no set. */
-export interface Slotted {
+export interface SlotItem {
   slot: number;
 }
 
@@ -8,7 +8,7 @@ export interface Slotted {
  * table after every few hundred additions and deletions. A discarded table in the old generation keeps its entries, and with them
  * complete calls, alive until the next full garbage collection.
  */
-export class Slots<Item extends Slotted> {
+export class Slots<Item extends SlotItem> {
   /** Number of items. Only `add` and `delete` change it. */
   size = 0;
   /** The items. Free slots are undefined. Items may be added and removed during iteration. */
@@ -35,7 +35,7 @@ export class Slots<Item extends Slotted> {
 const TICK_MS = 50;
 
 /** An object with a time limit. */
-export interface Swept extends Slotted {
+export interface Swept extends SlotItem {
   /**
    * Called about every 50 ms while the object is watched. `elapsedMs` is bounded, so that a stalled event loop does not expire
    * objects whose input is still unread.

@@ -23,7 +23,7 @@ export class CallArguments {
 
   add(piece: string): void {
     this.#text += piece;
-    for (let at = 0; at < piece.length && !this.#isBroken; at += 1) this.#consume(piece.charCodeAt(at));
+    for (let index = 0; index < piece.length && !this.#isBroken; index += 1) this.#consume(piece.charCodeAt(index));
   }
 
   get isEmpty(): boolean {

@@ -25,7 +25,7 @@ const aChoice = 'must be "none", "auto" or an object';
 const aBias = 'must be null or an object';
 const aName = 'must match ^[a-zA-Z0-9_-]{1,64}$';
 
-const faults: [field: string, value: unknown, param: string, claim: string][] = [
+const invalidCases: [field: string, value: unknown, param: string, claim: string][] = [
   ['model', 5, 'model', aString],
   ['messages', 'Hello', 'messages', anArray],
   ['messages', null, 'messages', anArray],
@@ -94,7 +94,7 @@ const faults: [field: string, value: unknown, param: string, claim: string][] = 
 ];
 
 describe('parseChatRequest with an invalid field', () => {
-  test.each(faults)('reports the path of %s: %j', (field, value, param, claim) => {
+  test.each(invalidCases)('reports the path of %s: %j', (field, value, param, claim) => {
     expect(() => parse({ [field]: value })).toThrow(refusal(param, `${param} ${claim}.`));
   });
 
@@ -112,7 +112,7 @@ describe('parseChatRequest with an invalid field', () => {
     );
   });
 
-  test('reports the first fault in the order of the fields', () => {
+  test('reports the first error in the order of the fields', () => {
     const messages = [hello, { role: 'user' }, { role: 'nobody' }];
     expect(() => parse({ temperature: 3, messages })).toThrow(expect.objectContaining({ param: 'messages[1].content' }));
     expect(() => parse({ user: 5, n: 0 })).toThrow(expect.objectContaining({ param: 'n' }));
@@ -211,7 +211,7 @@ describe('parseChatRequest with functions and tools', () => {
 });
 
 describe('parseChatRequest with any JSON', () => {
-  const fields = faults.map(([field]) => field);
+  const fields = invalidCases.map(([field]) => field);
   const body = fc.oneof(
     fc.jsonValue(),
     fc.dictionary(fc.constantFrom(...fields), fc.jsonValue()),

@@ -96,7 +96,7 @@ const nullable = {
 
 /**
  * Validates the known fields of a chat request (docs/wire.md, Chat request) and keeps the others. Throws `invalid_request` for
- * the first fault: first in the messages, then in the other fields in the order of `ChatRequest`.
+ * the first error: first in the messages, then in the other fields in the order of `ChatRequest`.
  */
 export function parseChatRequest(value: unknown): ChatRequest {
   let request = value;

@@ -56,8 +56,8 @@ describe('checkCompletedControl with a control of the last reply', () => {
     [{ label: 'Book', value: { seats: '2' } }, 'value/seats must be integer'],
     [{ label: 'Book', value: { seats: 0 } }, 'value/seats must be >= 1'],
     [{ label: 'Book', value: { seats: 1, day: '2026-02-30' } }, 'value/day must match format "date"'],
-  ])('rejects %j', (completed, fault) => {
-    expect(check(completed)).toThrow(refusal('value', says(`does not follow the schema of the control: ${fault}`)));
+  ])('rejects %j', (completed, error) => {
+    expect(check(completed)).toThrow(refusal('value', says(`does not follow the schema of the control: ${error}`)));
   });
 });
 

@@ -31,13 +31,13 @@ describe('toPlainMessages with a message', () => {
     const plain = { role: 'user' as const, content: 'Hello' };
     const request = { model: 'm', messages: [plain, { ...user({ state: {} }), name: 'a', x: 1 }], stream: true };
     const before = JSON.stringify(request);
-    const made = toPlainMessages(request);
-    expect(made).toStrictEqual({
+    const plainRequest = toPlainMessages(request);
+    expect(plainRequest).toStrictEqual({
       model: 'm',
       messages: [plain, { role: 'user', content: 'Look.', name: 'a', x: 1 }],
       stream: true,
     });
-    expect(made.messages[0]).toBe(plain);
+    expect(plainRequest.messages[0]).toBe(plain);
     expect(JSON.stringify(request)).toBe(before);
   });
 
@@ -151,9 +151,9 @@ describe('toPlainMessages with any attachments', () => {
         fc.array(attachment, { minLength: 1 }),
         fc.constantFrom('user', 'assistant', 'function'),
         (attachments, role) => {
-          const made = toPlain({ role, content: 'a', custom_content: { attachments } });
-          expect(made).not.toHaveProperty('custom_content');
-          const content = made?.content ?? [];
+          const plainMessage = toPlain({ role, content: 'a', custom_content: { attachments } });
+          expect(plainMessage).not.toHaveProperty('custom_content');
+          const content = plainMessage?.content ?? [];
           if (typeof content !== 'string') expect(content.every(({ type }) => type.length > 0)).toBe(true);
         },
       ),

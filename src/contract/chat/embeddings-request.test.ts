@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ParleyError } from '../errors/errors.ts';
 import { parseEmbeddingsRequest } from './embeddings-request.ts';
 
-const faults: [body: object, param: string, claim: string][] = [
+const invalidCases: [body: object, param: string, claim: string][] = [
   [{}, 'input', 'is required'],
   [{ input: null }, 'input', 'must be a string or an array'],
   [{ input: 5 }, 'input', 'must be a string or an array'],
@@ -31,7 +31,7 @@ const faults: [body: object, param: string, claim: string][] = [
 ];
 
 describe('parseEmbeddingsRequest with an invalid body', () => {
-  test.each(faults)('reports the path of fault %#', (body, param, claim) => {
+  test.each(invalidCases)('reports the path of an invalid field: %#', (body, param, claim) => {
     const message = `${param} ${claim}.`;
     expect(() => parseEmbeddingsRequest(body)).toThrow(expect.objectContaining({ code: 'invalid_request', param, message }));
   });

@@ -41,7 +41,7 @@ const tokenListsShape = ofInput(TokenLists);
 const optionsShape = Compile(Type.Object(options));
 
 /**
- * Validates an embeddings request and omits optional fields that are null. Throws `invalid_request` for the first fault, starting
+ * Validates an embeddings request and omits optional fields that are null. Throws `invalid_request` for the first error, starting
  * with `input`.
  */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {

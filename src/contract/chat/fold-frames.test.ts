@@ -40,8 +40,8 @@ describe('foldFrames', () => {
         hasStopped = true;
       }
     }
-    const fault = { code: 'upstream_failed', message: tooLarge };
-    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, claim: tooLarge })).rejects.toMatchObject(fault);
+    const error = { code: 'upstream_failed', message: tooLarge };
+    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, claim: tooLarge })).rejects.toMatchObject(error);
     expect(hasStopped).toBe(true);
   });
 });
@@ -90,11 +90,11 @@ describe('Accumulator', () => {
       created: 1,
       choices: [{ index: 0, delta: { content: 'word ' }, finish_reason: null }],
     };
-    const heldMs = await measureEventLoopBlock(() => {
+    const blockedMs = await measureEventLoopBlock(() => {
       for (let count = 0; count < 100_000; count += 1) accumulator.add(chunk as Chunk);
     });
     expect(accumulator.completion().choices[0]?.message.content).toHaveLength(500_000);
-    expect(heldMs).toBeLessThan(2000);
+    expect(blockedMs).toBeLessThan(2000);
   });
 });
 

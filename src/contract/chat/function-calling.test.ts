@@ -9,7 +9,7 @@ import { FunctionCallReply, toToolsRequest, usesFunctions } from './function-cal
 const question = { role: 'user' as const, content: 'How is the weather?' };
 const offer = { name: 'weather', parameters: { type: 'object' } };
 
-const begun = { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } };
+const startedCall = { index: 0, id: 'c1', type: 'function', function: { name: 'weather', arguments: '' } };
 
 function asks(name: string, args = '{}') {
   return { role: 'assistant' as const, function_call: { name, arguments: args } };
@@ -185,7 +185,7 @@ function told(...chunks: Chunk[]): unknown[] {
 function folded(chunks: readonly Chunk[]): object | undefined {
   const reply = new FunctionCallReply();
   const accumulator = new Accumulator();
-  for (const given of chunks) accumulator.add(reply.toFunctionCall(given) as unknown as Chunk);
+  for (const chunk of chunks) accumulator.add(reply.toFunctionCall(chunk) as unknown as Chunk);
   return accumulator.completion().choices[0];
 }
 
@@ -204,7 +204,7 @@ describe('FunctionCallReply with a tool call', () => {
   test('converts each fragment to a function call', () => {
     expect(
       told(
-        calls(begun),
+        calls(startedCall),
         calls({ index: 0, function: { arguments: '{"a"' } }),
         calls({ index: 0, function: { arguments: ':1}' } }),
       ),
@@ -216,7 +216,7 @@ describe('FunctionCallReply with a tool call', () => {
   });
 
   test('keeps other fields of the delta', () => {
-    expect(told(chunk({ role: 'assistant', content: null, tool_calls: [begun as ToolCallDelta] }))).toStrictEqual([
+    expect(told(chunk({ role: 'assistant', content: null, tool_calls: [startedCall as ToolCallDelta] }))).toStrictEqual([
       { role: 'assistant', content: null, function_call: { name: 'weather', arguments: '' } },
     ]);
   });
@@ -228,10 +228,10 @@ describe('FunctionCallReply with a tool call', () => {
   });
 
   test('does not modify the chunk', () => {
-    const given = calls(begun);
-    const before = JSON.stringify(given);
-    new FunctionCallReply().toFunctionCall(given);
-    expect(JSON.stringify(given)).toBe(before);
+    const original = calls(startedCall);
+    const before = JSON.stringify(original);
+    new FunctionCallReply().toFunctionCall(original);
+    expect(JSON.stringify(original)).toBe(before);
   });
 });
 
@@ -239,7 +239,7 @@ describe('FunctionCallReply with several tool calls', () => {
   const second = { index: 1, id: 'c2', function: { name: 'time', arguments: '{}' } };
 
   test('keeps only the first call if they arrive in sequence', () => {
-    expect(told(calls(begun), calls(second), calls({ index: 0, function: { arguments: '{}' } }))).toStrictEqual([
+    expect(told(calls(startedCall), calls(second), calls({ index: 0, function: { arguments: '{}' } }))).toStrictEqual([
       { function_call: { name: 'weather', arguments: '' } },
       {},
       { function_call: { arguments: '{}' } },
@@ -247,15 +247,15 @@ describe('FunctionCallReply with several tool calls', () => {
   });
 
   test('keeps only the first call if they arrive together in any order', () => {
-    expect(told(calls(second, begun))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
+    expect(told(calls(second, startedCall))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
   });
 
   test('keeps all parts of the first call in one event', () => {
     const [start, end] = [{ function: { arguments: '{"city":' } }, { function: { arguments: '"Oslo"}' } }];
-    expect(told(calls(begun, second, { index: 0, ...start }, { index: 0, ...end }))).toStrictEqual([
+    expect(told(calls(startedCall, second, { index: 0, ...start }, { index: 0, ...end }))).toStrictEqual([
       { function_call: { name: 'weather', arguments: '{"city":"Oslo"}' } },
     ]);
-    expect(told(calls(begun), calls({ index: 0, ...start }, { index: 0, ...end }, { index: 0 }))[1]).toStrictEqual({
+    expect(told(calls(startedCall), calls({ index: 0, ...start }, { index: 0, ...end }, { index: 0 }))[1]).toStrictEqual({
       function_call: { arguments: '{"city":"Oslo"}' },
     });
   });
@@ -263,7 +263,7 @@ describe('FunctionCallReply with several tool calls', () => {
   test('keeps the first call of each choice', () => {
     const reply = new FunctionCallReply();
     const toDelta = (given: Chunk) => reply.toFunctionCall(given).choices[0]?.delta;
-    toDelta(calls(begun));
+    toDelta(calls(startedCall));
     const other = chunk({ tool_calls: [{ ...second, type: 'function' }] }, null, 1);
     expect(toDelta(other)).toStrictEqual({ function_call: { name: 'time', arguments: '{}' } });
     expect(toDelta(calls({ index: 1, function: { arguments: 'x' } }))).toStrictEqual({});

@@ -22,7 +22,7 @@ const contentNeeded =
   'is required, except in an assistant message with a function or tool call and in a user message with a completed control';
 const aContent = 'must be a string, null or an array';
 
-const faults: [name: string, message: unknown, path: string, claim: string][] = [
+const invalidCases: [name: string, message: unknown, path: string, claim: string][] = [
   ['text for a message', 'Hello', '', 'must be an object'],
   ['a list for a message', [], '', 'must be an object'],
   ['no role', { content: 'Hello' }, '.role', 'is required'],
@@ -201,7 +201,7 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
 ];
 
 describe('parseMessage with an invalid message', () => {
-  test.each(faults)('rejects %s', (_name, message, path, claim) => {
+  test.each(invalidCases)('rejects %s', (_name, message, path, claim) => {
     const param = at + path;
     expect(() => parseMessage(message, at)).toThrow(
       expect.objectContaining({ code: 'invalid_request', param, message: `${param} ${claim}.` }),

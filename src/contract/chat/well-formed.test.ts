@@ -52,16 +52,16 @@ describe('toWellFormedCompletion', () => {
     [{ function_call: { name: 'f' } }, { function_call: { name: 'f' } }],
   ])('adds an empty content unless the message has calls: %j', (said, told) => {
     const message = { role: 'assistant', ...said };
-    const given = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
-    expect(toWellFormedCompletion(given as unknown as Completion, own).choices[0]?.message).toEqual({
+    const completion = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    expect(toWellFormedCompletion(completion as unknown as Completion, own).choices[0]?.message).toEqual({
       role: 'assistant',
       ...told,
     });
   });
 
   it('adds missing fields and joins text parts', () => {
-    const given = { choices: [{ message: { content: parts } }, {}] } as unknown as Completion;
-    expect(toWellFormedCompletion(given, own)).toEqual({
+    const completion = { choices: [{ message: { content: parts } }, {}] } as unknown as Completion;
+    expect(toWellFormedCompletion(completion, own)).toEqual({
       ...{ id: 'own', object: 'chat.completion', created: 7, model: 'm' },
       choices: [
         { index: 0, message: { role: 'assistant', content: 'ab', reasoning_content: 'hm' }, finish_reason: 'stop' },
@@ -78,7 +78,7 @@ describe('toWellFormedCompletion with indexed lists in custom content', () => {
   };
 
   it('keeps the indexes and returns the same object', () => {
-    const given = replyWith({ stages: [{ index: 4, name: 'Looks' }] }) as unknown as Completion;
-    expect(toWellFormedCompletion(given, own)).toBe(given);
+    const completion = replyWith({ stages: [{ index: 4, name: 'Looks' }] }) as unknown as Completion;
+    expect(toWellFormedCompletion(completion, own)).toBe(completion);
   });
 });

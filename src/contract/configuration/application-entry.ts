@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { restoreSecrets } from '../quick-app/secrets.ts';
-import { applicationFaults } from './deployment-rules.ts';
+import { findApplicationIssues } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import { formatPath, type Issue } from './issue.ts';
@@ -19,11 +19,11 @@ export interface EntryContext {
   readonly storedProperties: JsonObject | undefined;
 }
 
-/** Application entry of a client, with its faults. */
+/** Application entry of a client, with its errors. */
 export interface ReadEntry {
-  /** The entry with its secrets. Use it only if there are no faults. */
+  /** The entry with its secrets. Use it only if there are no errors. */
   readonly entry: ApplicationEntry;
-  readonly faults: readonly Issue[];
+  readonly errors: readonly Issue[];
 }
 
 /** Converts known keys of an entry from snake_case to the names of the schema. */
@@ -34,32 +34,32 @@ export function withEntryNames(input: unknown): unknown {
 /** Validates an entry of `applications`. Accepts any value. */
 export function readApplicationEntry(input: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
   const value = withoutAbsent(input);
-  const faults = findFaults(value, ids);
+  const errors = findErrors(value, ids);
   const entry = value as ApplicationEntry;
-  if (faults.length > 0 || entry.applicationProperties === undefined) return { entry, faults };
+  if (errors.length > 0 || entry.applicationProperties === undefined) return { entry, errors };
   const merged = restoreSecrets(entry.applicationProperties, storedProperties);
-  const inProperties = merged.faults.map((issue) => ({ ...issue, path: ['applicationProperties', ...issue.path] }));
-  return { entry: { ...entry, applicationProperties: merged.properties }, faults: inProperties };
+  const inProperties = merged.errors.map((issue) => ({ ...issue, path: ['applicationProperties', ...issue.path] }));
+  return { entry: { ...entry, applicationProperties: merged.properties }, errors: inProperties };
 }
 
 /** A stored entry with the result of its validation. */
 interface StoredEntry {
   /** Entry with all defaults of the schema. An invalid entry has only the defaults, and no role may use it. */
   readonly entry: ApplicationEntry;
-  /** Path and message of the first fault. Undefined if the entry is valid. */
+  /** Path and message of the first error. Undefined if the entry is valid. */
   readonly issue: string | undefined;
 }
 
 /** Validates a stored entry by the rules for saving one, except whether its model exists. */
 export function readStoredEntry(stored: unknown): StoredEntry {
-  const [first] = findFaults(stored, undefined);
+  const [first] = findErrors(stored, undefined);
   const entry = complete(ApplicationEntry, first === undefined ? stored : { userRoles: [] }) as ApplicationEntry;
   return { entry, issue: first && `${formatPath(first.path).slice(0, maxPathChars) || 'the entry'} ${first.message}` };
 }
 
-function findFaults(value: unknown, ids: ReadonlySet<string> | undefined): readonly Issue[] {
+function findErrors(value: unknown, ids: ReadonlySet<string> | undefined): readonly Issue[] {
   const completed = complete(ApplicationEntry, value);
-  const rules = isJsonObject(completed) ? [...applicationFaults(completed, ids)] : [];
+  const rules = isJsonObject(completed) ? [...findApplicationIssues(completed, ids)] : [];
   return shape.Check(completed) ? rules : [...explain(ApplicationEntry, completed), ...rules];
 }
 

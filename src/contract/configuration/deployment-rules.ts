@@ -20,28 +20,28 @@ import { isHeaderName } from './values.ts';
 /** Requests pass this field on unchanged. A default must have a valid value. */
 const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
-/** Yields faults of models and applications that the schema cannot express. */
-export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
+/** Yields errors of models and applications that the schema cannot express. */
+export function* findDeploymentIssues(configuration: unknown): Iterable<Issue> {
   const models = listEntries(configuration, 'models');
   const applications = listEntries(configuration, 'applications');
   for (const [id, model] of models) {
-    yield* idFaults('models', id);
+    yield* findIdIssues('models', id);
     yield* findModelIssues(id, model);
     for (const issue of findDefaultIssues(model)) yield { ...issue, path: ['models', id, ...issue.path] };
-    for (const issue of featureFaults(model)) yield { ...issue, path: ['models', id, ...issue.path] };
+    for (const issue of findFeatureIssues(model)) yield { ...issue, path: ['models', id, ...issue.path] };
   }
   const modelIds = new Set(models.map(([id]) => id));
   for (const [id, application] of applications) {
-    yield* idFaults('applications', id);
+    yield* findIdIssues('applications', id);
     if (modelIds.has(id)) {
       yield { path: ['applications', id], message: 'is also the ID of a model, but models and applications share one namespace' };
     }
     const ids = new Set([...modelIds, ...applications.map(([applicationId]) => applicationId)]);
-    for (const issue of applicationFaults(application, ids)) yield { ...issue, path: ['applications', id, ...issue.path] };
+    for (const issue of findApplicationIssues(application, ids)) yield { ...issue, path: ['applications', id, ...issue.path] };
   }
 }
 
-function* idFaults(section: string, id: string): Iterable<Issue> {
+function* findIdIssues(section: string, id: string): Iterable<Issue> {
   const path = [section, id];
   if (!isDeploymentId(id)) {
     yield {
@@ -100,14 +100,14 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 
 function* findModelIssues(id: string, model: JsonObject): Iterable<Issue> {
-  yield* adapterFaults(id, model);
+  yield* findAdapterIssues(id, model);
   for (const [index, upstream] of listObjects(model.upstreams)) {
     const path = ['models', id, 'upstreams', index];
     const protocol = upstream.protocol ?? model.protocol ?? defaultProtocol;
     if (getTraits(protocol).needsEndpoint && upstream.endpoint === undefined) {
       yield { path: [...path, 'endpoint'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
     }
-    for (const issue of apiFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
+    for (const issue of findApiIssues(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const issue of findKeyIssues(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'is not a valid header field name' };
@@ -117,14 +117,14 @@ function* findModelIssues(id: string, model: JsonObject): Iterable<Issue> {
   }
 }
 
-function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Issue> {
+function* findApiIssues(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Issue> {
   if (api === 'chat' || getTraits(protocol).hasSeveralApis) return;
   const supportedProtocols = modelProtocols.filter((name) => protocols[name].hasSeveralApis).join(' and ');
   yield { path: ['api'], message: `is only for the protocols ${supportedProtocols}, because ${protocol} has one API` };
 }
 
-/** Yields faults of the adapter that serves a model. */
-function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Issue> {
+/** Yields errors of the adapter that serves a model. */
+function* findAdapterIssues(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Issue> {
   const path = ['models', id, 'endpoint'];
   const isCalled = listObjects(upstreams).some(([, upstream]) => getTraits(upstream.protocol ?? protocol).isCalledByModel);
   if (isCalled && endpoint === undefined)
@@ -136,7 +136,7 @@ function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObjec
     };
 }
 
-/** Yields faults of the credentials and the region of an upstream. */
+/** Yields errors of the credentials and the region of an upstream. */
 function* findKeyIssues(protocol: unknown, { key, region }: JsonObject): Iterable<Issue> {
   if (key === undefined && getTraits(protocol).needsKey)
     yield { path: ['key'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
@@ -156,7 +156,7 @@ function* findKeyIssues(protocol: unknown, { key, region }: JsonObject): Iterabl
 const ownFeatures = Object.keys(getChild(readSchema(ModelEntry), 'features').properties ?? {});
 
 /** Yields likely misspellings. Unknown features are allowed, but a misspelled feature would be ignored without an error. */
-function* featureFaults({ features }: JsonObject): Iterable<Issue> {
+function* findFeatureIssues({ features }: JsonObject): Iterable<Issue> {
   for (const key of Object.keys(isJsonObject(features) ? features : {})) {
     const suggestion = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
     if (suggestion.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...suggestion };
@@ -182,12 +182,12 @@ function isWithoutOne(feature: string, key: string): boolean {
 }
 
 /**
- * Yields faults of one application that its schema cannot express. Paths start at its entry. `ids` are the IDs of all
+ * Yields errors of one application that its schema cannot express. Paths start at its entry. `ids` are the IDs of all
  * deployments. If `ids` is undefined, the model can be any ID.
  */
-export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
+export function* findApplicationIssues(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
-  yield* featureFaults(application);
+  yield* findFeatureIssues(application);
   yield* findDefaultIssues(application);
   if (endpoint !== undefined && (schemaId !== undefined || properties === undefined)) return;
   if (schemaId !== undefined) {
@@ -199,7 +199,7 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
     }
     if (properties === undefined)
       yield { path: ['applicationProperties'], message: 'is missing, but applicationTypeSchemaId requires it' };
-    else if (typeof schemaId === 'string' && isQuickAppSchemaId(schemaId)) yield* propertyFaults(properties, ids);
+    else if (typeof schemaId === 'string' && isQuickAppSchemaId(schemaId)) yield* findPropertyIssues(properties, ids);
   } else if (properties !== undefined) {
     yield { path: ['applicationTypeSchemaId'], message: 'is missing, but applicationProperties requires it' };
   } else {
@@ -214,10 +214,10 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
  * Checks that the model of a quick app exists. Deployments in its tools are resolved on each call instead. The schema rejects
  * values that are not objects.
  */
-function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
+function* findPropertyIssues(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   if (!isJsonObject(properties)) return;
-  const faults = findQuickAppIssues(properties);
-  for (const issue of faults) yield { ...issue, path: ['applicationProperties', ...issue.path] };
+  const errors = findQuickAppIssues(properties);
+  for (const issue of errors) yield { ...issue, path: ['applicationProperties', ...issue.path] };
   const { model } = properties;
   if (ids === undefined || typeof model !== 'string' || model === '') return;
   if (ids.has(model) || model.startsWith('applications/')) return;

@@ -7,23 +7,23 @@ import { formatPath, type Issue, type Path } from './issue.ts';
 import { didYouMean } from './nearest.ts';
 import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
 
-/** Returns all faults of a value by its schema, one for each path. The result is empty only if the value is valid. */
+/** Returns all errors of a value by its schema, one for each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
-  const faults = new Map<string, Issue>();
+  const issues = new Map<string, Issue>();
   const errors = allErrors(schema, value);
   for (const error of errors) {
-    // Errors of the forms of a union are skipped here. `toFormFaults` reports the errors of the form that matches best.
+    // Errors of the forms of a union are skipped here. `toFormIssues` reports the errors of the form that matches best.
     if (error.schemaPath.includes('/anyOf/')) continue;
-    for (const issue of toFaults(error, schema, value)) {
+    for (const issue of toIssues(error, schema, value)) {
       const path = formatPath(issue.path);
-      if (!faults.has(path)) faults.set(path, issue);
+      if (!issues.has(path)) issues.set(path, issue);
     }
   }
   const [first] = errors;
   // The list of errors has a limit. Errors of union forms can fill it before the error of the union itself appears.
-  if (faults.size === 0 && first !== undefined)
+  if (issues.size === 0 && first !== undefined)
     return [{ path: located(first.instancePath, value).path, message: 'is invalid, or an item after it is' }];
-  return [...faults.values()];
+  return [...issues.values()];
 }
 
 /** Raises the limit of eight errors in the global settings of TypeBox, and restores the settings afterward. */
@@ -37,7 +37,7 @@ function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidati
   }
 }
 
-function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unknown): readonly Issue[] {
+function toIssues(error: TLocalizedValidationError, schema: TSchema, value: unknown): readonly Issue[] {
   const node = pointed(schema, error.schemaPath) as SchemaNode;
   const { path, actual } = located(error.instancePath, value);
   const at = (key: string) => [...path, key];
@@ -50,7 +50,7 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
     case 'boolean':
       return [];
     case 'anyOf':
-      return toFormFaults(node.anyOf ?? [], { path, actual });
+      return toFormIssues(node.anyOf ?? [], { path, actual });
     case 'enum':
       return [notAmong(path, error.params.allowedValues, actual)];
     default:
@@ -75,10 +75,10 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
 }
 
 /**
- * Explains a value that matches no form of a union. If only one form is a candidate, returns the faults of this form. Otherwise,
- * returns a fault with the allowed values of the discriminator, or with the allowed kinds of value.
+ * Explains a value that matches no form of a union. If only one form is a candidate, returns the errors of this form. Otherwise,
+ * returns an error with the allowed values of the discriminator, or with the allowed kinds of value.
  */
-function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly Issue[] {
+function toFormIssues(forms: readonly SchemaNode[], location: LocatedValue): readonly Issue[] {
   const { path, actual } = location;
   const [form, ...rest] = formsFor(forms, actual);
   if (form !== undefined && rest.length === 0) {
@@ -144,13 +144,13 @@ function describeKind(kind: string): string {
   return kindNames.get(kind) ?? 'a value that JSON does not support';
 }
 
-interface Located {
+interface LocatedValue {
   readonly path: Path;
   readonly actual: unknown;
 }
 
 /** Returns the path for a JSON pointer, and the value there. */
-function located(pointer: string, value: unknown): Located {
+function located(pointer: string, value: unknown): LocatedValue {
   const path: (string | number)[] = [];
   let actual = value;
   for (const segment of parsePointer(pointer)) {

@@ -6,7 +6,7 @@ import { formatPath } from './issue.ts';
 
 function listWarnings(value: object): string[] {
   const checked = checkConfiguration(value);
-  if ('faults' in checked) throw new Error('the configuration has faults');
+  if ('errors' in checked) throw new Error('the configuration has errors');
   return [...findConfigurationWarnings(checked.configuration, Date.now())].map(({ path, message, hint }) =>
     formatConfigurationError({ file: '', path: formatPath(path), message, ...(hint !== undefined && { hint }) }),
   );

@@ -296,7 +296,7 @@ function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
 }
 
-interface Known {
+interface WarningContext {
   readonly nowMs: number;
   readonly ids: ReadonlySet<string>;
   /** Returns whether a deployment is configured, or can be created through the API. */
@@ -304,7 +304,7 @@ interface Known {
 }
 
 /** Yields a warning for each expired key, and for each unknown deployment that a key is bound to. */
-function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: Known): Iterable<Issue> {
+function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: WarningContext): Iterable<Issue> {
   for (const [name, { expiresAt, deployments = [] }] of Object.entries(keys)) {
     if (expiresAt !== undefined && (parseTime(expiresAt) ?? nowMs) <= nowMs) {
       yield {

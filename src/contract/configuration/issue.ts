@@ -1,7 +1,7 @@
 /** Path of a value: keys of objects and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
-/** A fault or warning at one path. */
+/** An error or warning at one path. */
 export interface Issue {
   readonly path: Path;
   /**

@@ -1,7 +1,7 @@
 import type { Vocabulary } from '#base/text/tokens.ts';
 
 /** The model of an upstream, and its endpoint. */
-interface Served {
+interface ServedModel {
   readonly model: string;
   readonly endpoint: URL | undefined;
 }
@@ -20,7 +20,7 @@ export interface ProtocolTraits {
   /** Form of key that is accepted in addition to a header field token: a signing key, or the JSON of a service account. */
   readonly otherKey: 'signing' | 'account' | undefined;
   /** Whether Parley calls the model in the Messages dialect. */
-  readonly speaksMessages: (target: Served) => boolean;
+  readonly speaksMessages: (target: ServedModel) => boolean;
   /** Whether upstreams accept marks for prompt caching. Upstreams of the Messages dialect accept them in any case. */
   readonly acceptsCacheMarks: boolean;
   /** Whether upstreams accept `top_k` and thinking in the form of the Messages dialect. */
@@ -31,7 +31,7 @@ export interface ProtocolTraits {
    */
   readonly hasJsonMode: boolean;
   /** Whether a request can combine a response schema with tools. */
-  readonly acceptsFormatWithTools: (target: Served) => boolean;
+  readonly acceptsFormatWithTools: (target: ServedModel) => boolean;
   /** Whether replies record their controls in their state. */
   readonly storesControls: boolean;
   /** Vendor whose signed thoughts the models accept. If undefined, only thoughts of the same protocol are accepted. */
@@ -39,7 +39,7 @@ export interface ProtocolTraits {
   /** Whether upstreams use the chat dialect of OpenAI. */
   readonly speaksChat: boolean;
   /** Whether upstreams accept `reasoning_content` in assistant messages, unless the configuration overrides it. */
-  readonly acceptsReasoning: (target: Served) => boolean;
+  readonly acceptsReasoning: (target: ServedModel) => boolean;
   /** Whether an upstream can select one of several APIs. */
   readonly hasSeveralApis: boolean;
   /**
@@ -188,10 +188,10 @@ export function getTraits(protocol: unknown): ProtocolTraits {
 /** Hosts of vendors that never produce `reasoning_content` and reject a request that has it. */
 const strictHosts = /(?:^|\.)(?:openai\.com|openai\.azure\.com|groq\.com|cerebras\.ai|mistral\.ai)$/;
 
-function isLenient({ endpoint }: Served): boolean {
+function isLenient({ endpoint }: ServedModel): boolean {
   return endpoint === undefined || !strictHosts.test(endpoint.hostname);
 }
 
-function isClaude({ model, endpoint }: Served): boolean {
+function isClaude({ model, endpoint }: ServedModel): boolean {
   return /^claude-/i.test(model) || (endpoint?.pathname.includes('/publishers/anthropic') ?? false);
 }

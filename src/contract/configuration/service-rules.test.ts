@@ -5,9 +5,9 @@ import { formatConfigurationError } from '#configuration/configuration-error.ts'
 const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
 const good = { issuer: 'https://id.example', audience: 'api' };
 
-function faultsOf(identityProviders: object): readonly string[] {
+function findErrors(identityProviders: object): readonly string[] {
   const checked = checkConfiguration({ identityProviders });
-  return 'faults' in checked ? checked.faults.map(formatConfigurationError) : [];
+  return 'errors' in checked ? checked.errors.map(formatConfigurationError) : [];
 }
 
 it.each([
@@ -33,8 +33,8 @@ it.each([
     },
   ],
   ['dotted paths', { ...good, userIdClaim: 'profile.id', rolesClaim: 'realm_access.roles' }],
-])('identityProviderFaults accepts %s', (_what, entry) => {
-  expect(faultsOf({ p: entry })).toEqual([]);
+])('findIdentityProviderIssues accepts %s', (_what, entry) => {
+  expect(findErrors({ p: entry })).toEqual([]);
 });
 
 const insecure = 'must be an https:// address without user name and password, or an http:// address of this machine';
@@ -83,8 +83,8 @@ it.each([
     ['identityProviders.p.signIn.scopes: must contain openid, because the provider issues no id_token without it'],
   ],
   ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
-])('identityProviderFaults rejects %s', (_what, entry, faults) => {
-  expect(faultsOf({ p: entry })).toEqual(faults);
+])('findIdentityProviderIssues rejects %s', (_what, entry, errors) => {
+  expect(findErrors({ p: entry })).toEqual(errors);
 });
 
 it('findConfigurationWarnings reports an id_token for another audience', () => {
@@ -99,21 +99,21 @@ it('findConfigurationWarnings reports an id_token for another audience', () => {
   expect([warningsOf('page', 'id_token'), warningsOf('api', 'access_token')]).toEqual([[], []]);
 });
 
-it('identityProviderFaults rejects a repeated issuer', () => {
-  expect(faultsOf({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
+it('findIdentityProviderIssues rejects a repeated issuer', () => {
+  expect(findErrors({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
     'identityProviders.r.issuer: is also the issuer of another entry',
   ]);
 });
 
-it('identityProviderFaults rejects a name that consists of digits', () => {
-  expect(faultsOf({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
+it('findIdentityProviderIssues rejects a name that consists of digits', () => {
+  expect(findErrors({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
     expect.stringContaining('is not a valid name: a name of digits only would be sorted before all other entries'),
   ]);
 });
 
 function told(page: object): readonly string[] {
   const checked = checkConfiguration({ models: demo, keys: { 'a-key': { project: 'p' } }, page });
-  return [...('faults' in checked ? checked.faults : []), ...checked.warnings].map(({ path, message }) => `${path} ${message}`);
+  return [...('errors' in checked ? checked.errors : []), ...checked.warnings].map(({ path, message }) => `${path} ${message}`);
 }
 
 it('checkConfiguration rejects multi-line names, invalid pictures, and named colors', () => {

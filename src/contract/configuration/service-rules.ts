@@ -6,7 +6,7 @@ import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
-/** Yields faults of keys that the schema cannot express. */
+/** Yields errors of keys that the schema cannot express. */
 export function* findKeyIssues(configuration: unknown): Iterable<Issue> {
   const seen = new Set<string>();
   for (const [name, entry] of listEntries(configuration, 'keys')) {
@@ -15,7 +15,7 @@ export function* findKeyIssues(configuration: unknown): Iterable<Issue> {
     if (entry.key !== undefined && entry.sha256 !== undefined)
       yield { path: ['keys', name, 'sha256'], message: 'cannot be combined with key' };
     const { digest, path } = digestOfEntry(name, entry);
-    if (path.length === 2 || path[2] === 'key') yield* spellingFaults(entry.key ?? name, path);
+    if (path.length === 2 || path[2] === 'key') yield* findSpellingIssues(entry.key ?? name, path);
     if (seen.has(digest)) yield { path, message: 'is also the key of another entry' };
     seen.add(digest);
   }
@@ -28,7 +28,7 @@ function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly di
   return { digest: hash('sha256', name, 'hex'), path: ['keys', name] };
 }
 
-function* spellingFaults(key: unknown, path: Path): Iterable<Issue> {
+function* findSpellingIssues(key: unknown, path: Path): Iterable<Issue> {
   if (typeof key !== 'string') return;
   if (key === '' && path.length === 2) yield { path, message: 'is not a valid key: it must not be empty' };
   else if (!isHeaderValue(key) || key !== key.trim()) {
@@ -41,10 +41,10 @@ function* spellingFaults(key: unknown, path: Path): Iterable<Issue> {
 }
 
 /**
- * Yields faults of identity providers that the schema cannot express. Each issuer must be unique, and the order of the entries
+ * Yields errors of identity providers that the schema cannot express. Each issuer must be unique, and the order of the entries
  * must not depend on their names.
  */
-export function* identityProviderFaults(configuration: unknown): Iterable<Issue> {
+export function* findIdentityProviderIssues(configuration: unknown): Iterable<Issue> {
   const seen = new Set<unknown>();
   for (const [name, { issuer, signIn }] of listEntries(configuration, 'identityProviders')) {
     if (/^\d+$/.test(name))
@@ -54,7 +54,7 @@ export function* identityProviderFaults(configuration: unknown): Iterable<Issue>
       };
     if (seen.has(issuer)) yield { path: ['identityProviders', name, 'issuer'], message: 'is also the issuer of another entry' };
     if (issuer !== undefined) seen.add(issuer);
-    if (isJsonObject(signIn)) yield* signInFaults(['identityProviders', name, 'signIn'], signIn);
+    if (isJsonObject(signIn)) yield* findSignInIssues(['identityProviders', name, 'signIn'], signIn);
   }
 }
 
@@ -73,7 +73,7 @@ const ownParameters: ReadonlySet<string> = new Set([
   'request_uri',
 ]);
 
-function* signInFaults(path: Issue['path'], { parameters, scopes, token }: JsonObject): Iterable<Issue> {
+function* findSignInIssues(path: Issue['path'], { parameters, scopes, token }: JsonObject): Iterable<Issue> {
   for (const name of Object.keys(isJsonObject(parameters) ? parameters : {})) {
     if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page' };
   }
@@ -96,8 +96,8 @@ const reservedPrefixes: ReadonlySet<string> = new Set([
 ]);
 const surfaces = ['compat', 'msgapi'] as const;
 
-/** Yields faults of aliases that the schema cannot express. */
-export function* aliasFaults(configuration: unknown): Iterable<Issue> {
+/** Yields errors of aliases that the schema cannot express. */
+export function* findAliasIssues(configuration: unknown): Iterable<Issue> {
   const aliases = getSection(configuration, 'aliases');
   const seen = new Set<string>();
   for (const surface of surfaces) {
@@ -110,8 +110,8 @@ export function* aliasFaults(configuration: unknown): Iterable<Issue> {
   }
 }
 
-/** Yields faults of the add-in gateway that the schema cannot express. The gateway receives every request below its prefix. */
-export function* addinFaults(configuration: unknown): Iterable<Issue> {
+/** Yields errors of the add-in gateway that the schema cannot express. The gateway receives every request below its prefix. */
+export function* findAddinIssues(configuration: unknown): Iterable<Issue> {
   const { prefix } = getSection(configuration, 'addin');
   if (typeof prefix !== 'string') return;
   const [, first = ''] = prefix.split('/');
@@ -121,7 +121,7 @@ export function* addinFaults(configuration: unknown): Iterable<Issue> {
 }
 
 /** The model for conversation titles must exist and be a chat model. */
-export function* pageFaults(configuration: unknown): Iterable<Issue> {
+export function* findPageIssues(configuration: unknown): Iterable<Issue> {
   const titleModel = getSection(configuration, 'page').titleModel;
   if (typeof titleModel !== 'string') return;
   const path = ['page', 'titleModel'];
@@ -133,7 +133,7 @@ export function* pageFaults(configuration: unknown): Iterable<Issue> {
 }
 
 /** The model for document embeddings must exist and be an embedding model. */
-export function* retrievalFaults(configuration: unknown): Iterable<Issue> {
+export function* findRetrievalIssues(configuration: unknown): Iterable<Issue> {
   const embeddingModel = getSection(configuration, 'retrieval').embeddingModel;
   if (typeof embeddingModel !== 'string' || embeddingModel === '') return;
   const path = ['retrieval', 'embeddingModel'];

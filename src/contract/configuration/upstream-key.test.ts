@@ -51,9 +51,9 @@ describe('readUpstreamKey', () => {
     [JSON.stringify({ ...account, project_id: '' }), /without project_id/],
     [JSON.stringify({ ...account, client_email: 7 }), /without client_email/],
     [JSON.stringify({ ...account, private_key: 'x' }), /not PEM/],
-  ])('reports the fault of %s without quoting the key', (key, fault) => {
+  ])('reports the error of %s without quoting the key', (key, error) => {
     const found = readUpstreamKey('vertex', key);
-    expect(found).toHaveProperty('error', expect.stringMatching(fault));
+    expect(found).toHaveProperty('error', expect.stringMatching(error));
     expect(JSON.stringify(found)).not.toMatch(/BEGIN|a@b/);
   });
 });

@@ -132,7 +132,7 @@ export function toParleyError(error: unknown): ParleyError {
   return new ParleyError('internal_error', 'The server had an error while processing the request.', { cause: error });
 }
 
-/** Returns `{"error": …}` for the compat surface. */
+/** Returns `{"error": …}` for the chat completions API. */
 export function toErrorBody(error: ParleyError): { error: ErrorBody } {
   const { type, message, param, publicCode: code, displayMessage, members } = error;
   return {

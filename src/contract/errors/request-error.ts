@@ -29,7 +29,7 @@ export function createRequestError(param: string, claim: string): ParleyError {
 }
 
 /**
- * Returns the value if it has the shape. Throws `invalid_request` for the first fault in schema order. `at` is the path of the
+ * Returns the value if it has the shape. Throws `invalid_request` for the first error in schema order. `at` is the path of the
  * value, or '' for the body.
  */
 export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {

@@ -118,7 +118,7 @@ export interface ToolChoice extends Further {
   disable_parallel_tool_use?: boolean;
 }
 
-interface Thinking extends Further {
+interface ThinkingConfig extends Further {
   type: 'enabled' | 'disabled' | 'adaptive' | (string & {});
   /** For the type `enabled`: at least 1024 and below `max_tokens`. */
   budget_tokens?: number;
@@ -137,7 +137,7 @@ export interface MessagesRequest extends Further {
   stop_sequences?: string[];
   tools?: ToolOffer[];
   tool_choice?: ToolChoice;
-  thinking?: Thinking;
+  thinking?: ThinkingConfig;
   output_config?: { effort?: string | null; format?: { type: 'json_schema'; schema: Further } | null; [key: string]: unknown };
   metadata?: { user_id?: string | null; [key: string]: unknown };
 }

@@ -86,12 +86,12 @@ const messagesShape = toShape(MessagesBody);
 const countShape = toShape(CountBody);
 const knownInMessage: ReadonlySet<string> = new Set(Object.keys(message.properties));
 
-/** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first fault. */
+/** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first error. */
 export function parseMessagesRequest(value: unknown): MessagesRequest {
   return parse(messagesShape, value) as MessagesRequest;
 }
 
-/** Validates a request for counting tokens, which does not require `max_tokens`. Throws `invalid_request` for the first fault. */
+/** Validates a request for counting tokens, which does not require `max_tokens`. Throws `invalid_request` for the first error. */
 export function parseCountRequest(value: unknown): CountRequest {
   return parse(countShape, value) as CountRequest;
 }
@@ -160,7 +160,7 @@ const onlyIn: ReadonlyMap<string, string> = new Map([
   ['tool_result', 'user'],
 ]);
 
-interface Typed {
+interface TypedBlock {
   readonly type: string;
   readonly [key: string]: unknown;
 }
@@ -175,11 +175,11 @@ interface Place {
 /** Validates the blocks of a message. Unknown types are accepted. Throws `invalid_request`. */
 function parseBlocks(blocks: readonly { type: string }[], { role, at }: Place): void {
   blocks.forEach((block, index) => {
-    parseBlock(block as Typed, { role, at: `${at}[${index}]` });
+    parseBlock(block as TypedBlock, { role, at: `${at}[${index}]` });
   });
 }
 
-function parseBlock(block: Typed, { role, at }: Place): void {
+function parseBlock(block: TypedBlock, { role, at }: Place): void {
   const shape = blockShapes.get(block.type);
   if (shape === undefined) return;
   requireShape(shape, block, at);
@@ -188,7 +188,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
     throw createRequestError(`${at}.type`, `must not be ${block.type} in a message with the role ${role}`);
   if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
-  const from = block.source as Typed;
+  const from = block.source as TypedBlock;
   const sourceShape = sourceShapes.get(from.type);
   if (sourceShape === undefined) return;
   requireShape(sourceShape, from, `${at}.source`);
@@ -197,7 +197,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
 }
 
 function parseInner(content: unknown, context: Place): void {
-  if (Array.isArray(content)) parseBlocks(content as Typed[], context);
+  if (Array.isArray(content)) parseBlocks(content as TypedBlock[], context);
 }
 
 function toShapes(schemas: Readonly<Record<string, TObject>>) {

@@ -57,7 +57,7 @@ function luminance(color: string): number {
 
 function mix(first: string, second: string, share: number): string {
   const ends = toParts(second);
-  const parts = toParts(first).map((part, at) => Math.round(part + ((ends[at] ?? 0) - part) * share));
+  const parts = toParts(first).map((part, index) => Math.round(part + ((ends[index] ?? 0) - part) * share));
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 

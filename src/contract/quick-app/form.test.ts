@@ -24,14 +24,14 @@ const client = (change: object) => ({ client_toolset: [{ name: 'f', description:
 const conditions = (...all: object[]) => ({ applications_as_tools: [{ conditions: all }] });
 const equal = { condition_type: 'eq', property_name: 'id', const: 'x' };
 
-/** Returns the faults of the settings. Paths start at the settings. */
-function faultsOf(properties: unknown): string[] {
+/** Returns the errors of the settings. Paths start at the settings. */
+function findErrors(properties: unknown): string[] {
   const entry = { applicationTypeSchemaId: 'x/custom_application_schemas/quickapps', applicationProperties: properties };
   const models = { m: { upstreams: [{ protocol: 'demo' }] } };
   const checked = checkConfiguration({ models, applications: { a: entry }, keys: {} });
-  if (!('faults' in checked)) return [];
+  if (!('errors' in checked)) return [];
   const at = 'applications.a.applicationProperties';
-  return checked.faults.map(
+  return checked.errors.map(
     ({ path, message, hint }) =>
       `${path.replace(at, '').replace(/^\./, '')}: ${message}${hint === undefined ? '' : ` (${hint})`}`,
   );
@@ -62,7 +62,7 @@ describe('QuickAppForm', () => {
     ['one document', { document_relative_url: 'files/bucket/a%20b.pdf' }],
     ['several documents', { document_relative_url: ['files/bucket/a.txt', 'files/bucket/b.txt'] }],
   ])('accepts %s', (_what, change) => {
-    expect(faultsOf({ ...settings, ...change })).toEqual([]);
+    expect(findErrors({ ...settings, ...change })).toEqual([]);
   });
 
   it.each<[string, unknown, string[]]>([
@@ -194,17 +194,17 @@ describe('QuickAppForm', () => {
       { ...settings, document_relative_url: ['files/b/a.txt', 'files/b/'] },
       ['document_relative_url[1]: must be the reference of a stored file, such as files/<bucket>/<path>'],
     ],
-  ])('rejects %s', (_what, properties, faults) => {
-    expect(faultsOf(properties)).toEqual(faults);
+  ])('rejects %s', (_what, properties, errors) => {
+    expect(findErrors(properties)).toEqual(errors);
   });
 
-  it('reports faults without secrets', () => {
+  it('reports errors without secrets', () => {
     const properties = {
       ...settings,
       ...rest(restTool, { authorization: { type: 'bearer', token: 'canary\n', nonsense: 'canary' } }),
     };
-    const faults = faultsOf(properties);
-    expect(faults).toHaveLength(2);
-    expect(faults.join()).not.toContain('canary');
+    const errors = findErrors(properties);
+    expect(errors).toHaveLength(2);
+    expect(errors.join()).not.toContain('canary');
   });
 });

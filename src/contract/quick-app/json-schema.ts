@@ -3,8 +3,8 @@ import { QuickAppForm } from './form.ts';
 import { quickAppSuffix } from './schema-id.ts';
 
 /**
- * Returns the JSON Schema of the settings of a quick app. It contains titles, descriptions, order, and secrets, so that clients
- * can display a form.
+ * Returns the JSON Schema of a quick app's settings. It contains titles, descriptions, and positions, and marks secret fields, so
+ * that clients can display a form.
  */
 export function quickAppJsonSchema(base: string): JsonObject {
   return {

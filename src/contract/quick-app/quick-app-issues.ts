@@ -12,14 +12,14 @@ const schema = Compile(QuickAppForm);
 /** Number of path segments before the toolset, as in `mcp_toolset[0]`. */
 const depth = 2;
 
-/** Returns all faults of the settings of a quick app. */
+/** Returns all errors of the settings of a quick app. */
 export function findQuickAppIssues(properties: unknown): readonly Issue[] {
   const completed = complete(QuickAppForm, properties);
-  return schema.Check(completed) ? conditionFaults(completed) : explain(QuickAppForm, completed);
+  return schema.Check(completed) ? findConditionIssues(completed) : explain(QuickAppForm, completed);
 }
 
 /** Counts and compiles the conditions of all entries within one time limit. */
-function conditionFaults({ applications_as_tools: entries = [] }: QuickAppForm): readonly Issue[] {
+function findConditionIssues({ applications_as_tools: entries = [] }: QuickAppForm): readonly Issue[] {
   const path: (string | number)[] = ['applications_as_tools'];
   const conditions = entries.flatMap((entry) => (typeof entry === 'string' ? [] : entry.conditions));
   if (conditions.length > conditionBounds.maxConditions)
@@ -50,10 +50,10 @@ export function completeQuickApp(properties: unknown): QuickAppForm {
 
 /** Result of parsing a single toolset. */
 interface ReadToolset {
-  /** Settings that contain only the toolset and its secrets. Use them only if there are no faults. */
+  /** Settings that contain only the toolset and its secrets. Use them only if there are no errors. */
   readonly form: QuickAppForm;
-  /** Faults with paths that start at the toolset. */
-  readonly faults: readonly Issue[];
+  /** Errors with paths that start at the toolset. */
+  readonly errors: readonly Issue[];
 }
 
 /**
@@ -66,12 +66,12 @@ export function readToolset(input: unknown, stored: JsonObject | undefined): Rea
   const list = isMcp ? 'mcp_toolset' : 'web_api_toolset';
   const around = { instructions: '', model: 'none', temperature: 0, [list]: [input] };
   const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
-  const faults = findQuickAppIssues(properties);
+  const errors = findQuickAppIssues(properties);
   const merged =
-    faults.length > 0 ? { properties, faults } : restoreSecrets(properties, stored && { [list]: storedIn(stored, isMcp) });
+    errors.length > 0 ? { properties, errors } : restoreSecrets(properties, stored && { [list]: storedIn(stored, isMcp) });
   return {
     form: completeQuickApp(merged.properties),
-    faults: merged.faults.map((issue) => ({ ...issue, path: issue.path.slice(depth) })),
+    errors: merged.errors.map((issue) => ({ ...issue, path: issue.path.slice(depth) })),
   };
 }
 
@@ -81,7 +81,7 @@ function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
   const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
   const isNone = [properties.document_relative_url ?? []].flat().length === 0;
   const missingFile = { path: ['document_relative_url'], message: 'must name a stored file' };
-  return { form: completeQuickApp(properties), faults: [...findQuickAppIssues(properties), ...(isNone ? [missingFile] : [])] };
+  return { form: completeQuickApp(properties), errors: [...findQuickAppIssues(properties), ...(isNone ? [missingFile] : [])] };
 }
 
 /** Returns the stored toolsets of the same kind. Web APIs can be in two lists. */

@@ -58,7 +58,7 @@ describe('secrets of a quick app', () => {
 
   it('restores hidden secrets', () => {
     const stored = app(server('a', 'one'), server('b', 'two'));
-    expect(restoreSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, faults: [] });
+    expect(restoreSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, errors: [] });
   });
 
   it('replaces secrets by new ones', () => {
@@ -76,7 +76,7 @@ describe('secrets of a quick app', () => {
       ...server('a', '***'),
       mcp_server_info: { ...server('a', '***').mcp_server_info, url: 'https://mcp.test/v2' },
     });
-    expect(restoreSecrets(moved, app(server('a', 'one'))).faults).toEqual([]);
+    expect(restoreSecrets(moved, app(server('a', 'one'))).errors).toEqual([]);
   });
 
   it.each<[string, object, object]>([
@@ -89,8 +89,8 @@ describe('secrets of a quick app', () => {
     ['the token address', rest(client('***', 'https://evil.test/')), rest(client('canary', 'https://t.test/'))],
     ['an obsolete web API', obsolete('***', 'https://evil.test/'), obsolete('canary', 'https://api.test/')],
   ])('does not send secrets of %s to another origin', (_what, written, stored) => {
-    const { faults, properties } = restoreSecrets(written as JsonObject, stored as JsonObject);
-    expect(faults).toEqual([
+    const { errors, properties } = restoreSecrets(written as JsonObject, stored as JsonObject);
+    expect(errors).toEqual([
       { path: expect.any(Array), message: 'must be entered again: https://evil.test was not in the toolset when it was saved' },
     ]);
     expect(JSON.stringify(properties)).not.toContain('canary');
@@ -101,7 +101,7 @@ describe('secrets of a quick app', () => {
     ['the toolset has another name', app(server('other', 'one'))],
     ['another kind of credentials is stored', { ...app(), mcp_toolset: [{ ...server('a', 'x'), mcp_server_info: {} }] }],
   ])('rejects hidden secrets if %s', (_name, stored) => {
-    const { faults } = restoreSecrets(app(server('a', '***')), stored);
-    expect(faults.map(({ path }) => path)).toEqual([['mcp_toolset', 0, 'mcp_server_info', 'authorization', 'token']]);
+    const { errors } = restoreSecrets(app(server('a', '***')), stored);
+    expect(errors.map(({ path }) => path)).toEqual([['mcp_toolset', 0, 'mcp_server_info', 'authorization', 'token']]);
   });
 });

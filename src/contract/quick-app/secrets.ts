@@ -29,22 +29,22 @@ export function listSecrets(properties: JsonObject): readonly string[] {
 
 /**
  * Replaces hidden secrets by the stored secrets of the toolset with the same name. If no secret is stored, or if the toolset now
- * calls another server, that is a fault. Otherwise, users who may change the settings could read the secrets.
+ * calls another server, that is an error. Otherwise, users who may change the settings could read the secrets.
  */
 export function restoreSecrets(
   properties: JsonObject,
   stored: JsonObject | undefined,
-): { properties: JsonObject; faults: readonly Issue[] } {
-  const faults: Issue[] = [];
+): { properties: JsonObject; errors: readonly Issue[] } {
+  const errors: Issue[] = [];
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== hidden) return secret;
     const before = storedAt(path, properties, stored);
     const why = typeof before === 'string' ? whyMoved(path, properties, stored) : `${hidden} does not refer to a stored secret`;
     if (why === undefined) return before;
-    faults.push({ path, message: `must be entered again: ${why}` });
+    errors.push({ path, message: `must be entered again: ${why}` });
     return secret;
   });
-  return { properties: merged as JsonObject, faults };
+  return { properties: merged as JsonObject, errors };
 }
 
 /** Returns the stored value at a path. List items with a name are matched by name. */

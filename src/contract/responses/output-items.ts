@@ -42,16 +42,16 @@ export const OutputMessage = Type.Object({
 });
 export type OutputMessage = Static<typeof OutputMessage>;
 
-const called = { id: text, call_id: text, name: text, namespace: Type.Optional(text), status };
+const callFields = { id: text, call_id: text, name: text, namespace: Type.Optional(text), status };
 
 export const FunctionCallItem = Type.Object({
   type: Type.Literal('function_call'),
-  ...called,
+  ...callFields,
   arguments: Type.String({ description: 'JSON text.' }),
 });
 export type FunctionCallItem = Static<typeof FunctionCallItem>;
 
-export const CustomCallItem = Type.Object({ type: Type.Literal('custom_tool_call'), ...called, input: text });
+export const CustomCallItem = Type.Object({ type: Type.Literal('custom_tool_call'), ...callFields, input: text });
 export type CustomCallItem = Static<typeof CustomCallItem>;
 
 export const ReasoningItem = Type.Object({

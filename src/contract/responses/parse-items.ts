@@ -77,7 +77,7 @@ export function isOwnItem(item: AnyItem): item is InputItem {
 
 /**
  * Validates the items of an input, adds their types, and omits fields that are null. Throws `invalid_request` with the path of
- * the first fault.
+ * the first error.
  */
 export function parseItems(items: readonly unknown[], at: string): AnyItem[] {
   return items.map((item, index) => parseItem(item, `${at}[${index}]`));

@@ -130,7 +130,7 @@ const nullableInText = new Set(['format', 'verbosity']);
 const nullableInFormat = new Set(['description', 'strict', 'schema', 'name']);
 const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Validates a request (docs/responses.md). Throws `invalid_request` with the path of the first fault. */
+/** Validates a request (docs/responses.md). Throws `invalid_request` with the path of the first error. */
 export function parseResponsesRequest(value: unknown): ResponsesRequest {
   if (isJsonObject(value)) rejectOtherCase(value, knownFields);
   const { input: rawInput = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);

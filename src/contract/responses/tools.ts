@@ -89,7 +89,7 @@ export function isMcpTool(tool: ResponsesTool): tool is McpTool {
 
 /**
  * Validates tools and omits fields that are null. `at` is their path, such as `tools`. Throws `invalid_request` with the path of
- * the first fault.
+ * the first error.
  */
 export function parseTools(tools: readonly unknown[], at: string): ResponsesTool[] {
   const parsed = tools.map((tool, index) => parseTool(tool, `${at}[${index}]`));

@@ -176,10 +176,10 @@ function toVersionOnly(query: string): string {
 /** Returns the fields by lower-case name. Joins the values of repeated fields (RFC 9110, 5.3). */
 function toFields(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
     const existing = fields.get(name);
-    const value = rawHeaders[at + 1] as string;
+    const value = rawHeaders[index + 1] as string;
     fields.set(name, existing === undefined ? value : `${existing}, ${value}`);
   }
   return fields;

@@ -12,7 +12,7 @@ import { hashKey } from './user-key-form.ts';
 /** A key of a configuration file, ready for requests. */
 export interface RingEntry {
   readonly caller: Caller;
-  readonly isAllowed: IsAllowed;
+  readonly isAllowed: AddressMatcher;
   /** Whether the key expires, or is bound to addresses or deployments. */
   readonly hasBounds: boolean;
 }
@@ -47,7 +47,7 @@ export class KeyRing {
     if (configuredKey?.expiresAtMs != null) this.#hasExpiringKeys = true;
     this.#entries.set(digest, {
       caller: configuredKey === undefined ? caller : { ...caller, configuredKey },
-      isAllowed: toIsAllowed(allowedIps),
+      isAllowed: createAddressMatcher(allowedIps),
       hasBounds: configuredKey !== undefined || allowedIps !== undefined,
     });
   }
@@ -64,16 +64,16 @@ function toConfiguredKey(name: string, entry: KeyEntry, digest: string): Configu
 }
 
 /** Returns whether a key accepts an address. If undefined, the key accepts every address. */
-export type IsAllowed = ((address: string) => boolean) | undefined;
+export type AddressMatcher = ((address: string) => boolean) | undefined;
 
-/** Prepares `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined accepts every address. */
-export function toIsAllowed(allowedIps: readonly string[] | null | undefined): IsAllowed {
+/** Creates the matcher for `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined allows any. */
+export function createAddressMatcher(allowedIps: readonly string[] | null | undefined): AddressMatcher {
   return allowedIps == null ? undefined : createNetworkMatcher(allowedIps);
 }
 
 /** Throws `address_not_allowed` if a request comes from an address that its key does not accept. */
 export function requireAllowedAddress(
-  isAllowed: IsAllowed,
+  isAllowed: AddressMatcher,
   { socket, headers }: RequestOrigin,
   { security }: Pick<Configuration, 'security'>,
 ): void {
@@ -82,6 +82,6 @@ export function requireAllowedAddress(
   if (isAllowed(realIp)) return;
   throw new ParleyError(
     'address_not_allowed',
-    `The key may not be used from ${realIp}, because it is bound to other addresses. Send it from one of these, or use another key.`,
+    `The key may not be used from ${realIp}, because it is bound to other addresses. Send the request from an allowed address, or use another key.`,
   );
 }

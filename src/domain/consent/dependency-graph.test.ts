@@ -5,17 +5,17 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { isNothingRequired, toConsentForm } from './consent.ts';
 import { type DependencySource, walkDependencies } from './dependency-graph.ts';
 
-interface Declared {
+interface DeclaredDeployment {
   readonly id: string;
   readonly dependencies: readonly string[];
   readonly consentRequired?: unknown;
 }
 
-function toDeployment({ id, dependencies, consentRequired }: Declared): Deployment {
+function toDeployment({ id, dependencies, consentRequired }: DeclaredDeployment): Deployment {
   return { id, dependencies, features: { consentRequired } } as Partial<Deployment> as Deployment;
 }
 
-function createSource(declared: readonly Declared[]): DependencySource & { lookups: string[] } {
+function createSource(declared: readonly DeclaredDeployment[]): DependencySource & { lookups: string[] } {
   const deployments = new Map(declared.map((each) => [each.id, toDeployment(each)]));
   const lookups: string[] = [];
   return {
@@ -33,11 +33,11 @@ async function walk(root: string, source: DependencySource) {
 }
 
 /** Returns a chain in which `n0` depends on `n1`, `n1` depends on `n2`, and so on. */
-const createChain = (length: number): Declared[] =>
+const createChain = (length: number): DeclaredDeployment[] =>
   Array.from({ length }, (_, index) => ({ id: `n${index}`, dependencies: index + 1 < length ? [`n${index + 1}`] : [] }));
 
 /** Returns a root that depends on all other deployments. */
-const createFan = (others: number): Declared[] => {
+const createFan = (others: number): DeclaredDeployment[] => {
   const ids = Array.from({ length: others }, (_, index) => `n${index}`);
   return [{ id: 'root', dependencies: ids }, ...ids.map((id) => ({ id, dependencies: ['root'] }))];
 };

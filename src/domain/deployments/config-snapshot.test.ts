@@ -4,7 +4,7 @@ import { toSnapshot } from './config-snapshot.ts';
 
 function getUpstreamIds(...upstreams: readonly object[]): readonly string[] {
   const checked = checkConfiguration({ models: { m: { upstreams } }, keys: { 'a-key': { project: 'p' } } });
-  if ('faults' in checked) throw new Error('the configuration has faults');
+  if ('errors' in checked) throw new Error('the configuration has errors');
   return (
     toSnapshot(checked.configuration)
       .deployments.get('m')

@@ -66,7 +66,7 @@ export function toApplication(id: string, entry: ApplicationEntry, ownership: Ow
     forwardsToken: entry.forwardAuthToken === true && ownership === null,
     quickApp: isQuickApp ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
     applicationType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
-    ownership: ownership,
+    ownership,
   };
 }
 
@@ -104,7 +104,7 @@ function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
   });
 }
 
-type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
+type ResolvedUpstreamEntry = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
 
 /** Returns the endpoint and headers of a model adapter. The headers describe the upstream, and only the adapter receives them. */
 function toAdapterFields(
@@ -128,7 +128,7 @@ function toAsciiJson(value: unknown): string {
   return JSON.stringify(value).replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revision'> {
+function toUpstream(model: string, entry: ResolvedUpstreamEntry): Omit<Upstream, 'revision'> {
   const parts = [entry.protocol, entry.endpoint, entry.region, entry.model];
   return {
     id: createUpstreamId(model, entry.extraData === undefined ? parts : [...parts, JSON.stringify(entry.extraData)]),

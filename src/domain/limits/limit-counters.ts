@@ -93,9 +93,9 @@ export class LimitCounters {
   async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
     const counters = this.#counters(account, amounts);
     const { used, reserved, lease } = await this.#store.reserve(counters, claims);
-    const statuses = counters.map(({ window, total, endsAtMs }, at): LimitStatus => {
+    const statuses = counters.map(({ window, total, endsAtMs }, index): LimitStatus => {
       const claim = claims.findIndex(({ kind }) => kind === window.kind);
-      return { window, total, used: used[at] ?? 0, reserved: reserved[claim] ?? 0, resetsAtMs: endsAtMs };
+      return { window, total, used: used[index] ?? 0, reserved: reserved[claim] ?? 0, resetsAtMs: endsAtMs };
     });
     return { statuses, claims: { claims, lease } };
   }

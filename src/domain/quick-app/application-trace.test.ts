@@ -6,17 +6,17 @@ import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { canTrace, computeUsd } from './application-trace.ts';
 
-const made = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as Deployment;
+const userApplication = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as Deployment;
 const configured = { ownership: null } as Deployment;
 const chain = { path: ['app'], rights: new HeldRights(), report: () => undefined };
 
 describe('canTrace', () => {
   it.each<[string, Partial<Caller>, Deployment, boolean]>([
-    ['the owner of a saved application', { subject: 'ada' }, made, true],
-    ['an administrator on a saved application', { subject: 'bob', roles: ['admin'] }, made, false],
+    ['the owner of a saved application', { subject: 'ada' }, userApplication, true],
+    ['an administrator on a saved application', { subject: 'bob', roles: ['admin'] }, userApplication, false],
     ['an administrator on a configured application', { roles: ['staff', 'admin'] }, configured, true],
     ['another user on a configured application', { roles: ['Admin', 'administrator'] }, configured, false],
-    ['an application on behalf of its owner', { subject: 'ada', chain }, made, false],
+    ['an application on behalf of its owner', { subject: 'ada', chain }, userApplication, false],
     ['an application on behalf of an administrator', { roles: ['admin'], chain }, configured, false],
   ])('returns the right of %s', (_who, fields, deployment, may) => {
     expect(canTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);

@@ -5,8 +5,8 @@ import type { McpToolset } from '#contract/quick-app/mcp-toolset.ts';
 import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
 import {
   jsonType,
+  type RestLocation,
   type RestMethod,
-  type RestPlace,
   type RestStyle,
   type RestTarget,
   type RestToolDefinition,
@@ -70,7 +70,7 @@ export function toMcpToolset({
 }
 
 interface ParameterInfo {
-  readonly type: RestPlace | 'url';
+  readonly type: RestLocation | 'url';
   readonly key?: string;
   readonly style?: RestStyle;
   readonly explode?: boolean;
@@ -102,7 +102,7 @@ export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool 
   };
 }
 
-interface Request {
+interface MethodAndUrl {
   readonly url: string;
   readonly method: RestMethod;
 }
@@ -111,18 +111,18 @@ interface Request {
  * Returns where a value belongs in the request. Without explicit information, a value fills the placeholder of its name in the
  * URL. Any other value belongs in the query for GET and DELETE, or else in the body.
  */
-function findTarget(property: string, schema: Property, { url, method }: Request): RestTarget {
+function findTarget(property: string, schema: Property, { url, method }: MethodAndUrl): RestTarget {
   const { parameter_info: info } = schema;
   const isFile = isFileSchema(schema) || isFileSchema(schema.items);
   if (info !== undefined) {
     const { type, key = property, style, explode } = info;
-    const place = type === 'url' ? 'path' : type;
+    const location = type === 'url' ? 'path' : type;
     const serialization = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
-    return { place, key, ...serialization, ...(isFile && { isFile }) };
+    return { location, key, ...serialization, ...(isFile && { isFile }) };
   }
-  if (url.includes(`{${property}}`)) return { place: 'path', key: property };
-  if (method === 'GET' || method === 'DELETE') return { place: 'query', key: property };
-  return { place: 'body', key: property, ...(isFile && { isFile }) };
+  if (url.includes(`{${property}}`)) return { location: 'path', key: property };
+  if (method === 'GET' || method === 'DELETE') return { location: 'query', key: property };
+  return { location: 'body', key: property, ...(isFile && { isFile }) };
 }
 
 /** Returns whether a schema describes a file in the format of OpenAPI 3.0. */
@@ -144,8 +144,8 @@ function toVisibleParameters(
   return { ...rest, type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 
-/** Default name of the field for the key. */
-const keyName = 'api_key';
+/** Name of the header or query parameter with the key in the obsolete form. */
+const obsoleteKeyName = 'api_key';
 
 /** Converts the obsolete form of a web API to the recommended one. */
 function toRestToolset({ tool_endpoints, auth_info }: ObsoleteWebToolset): RestToolset {
@@ -155,7 +155,7 @@ function toRestToolset({ tool_endpoints, auth_info }: ObsoleteWebToolset): RestT
     authorization: auth_info && {
       type: 'api_key',
       key: auth_info.api_key,
-      name: keyName,
+      name: obsoleteKeyName,
       location: auth_info.url_param === true ? 'query' : 'header',
     },
     tools: tool_endpoints.map(toRestTool),
@@ -164,7 +164,7 @@ function toRestToolset({ tool_endpoints, auth_info }: ObsoleteWebToolset): RestT
 
 function toRestTool({ name, description, method_url, method_type, parameters }: ObsoleteEndpoint): RestTool {
   const properties = parameters.map((parameter) => [parameter.name, toProperty(parameter, method_url)]);
-  const required = parameters.filter(({ constant_value }) => isGivenByModel(constant_value)).map((parameter) => parameter.name);
+  const required = parameters.filter(({ constant_value }) => hasNoConstant(constant_value)).map((parameter) => parameter.name);
   return {
     rest_api_method_info: { method_url, method_type },
     open_ai_tool: {
@@ -174,7 +174,7 @@ function toRestTool({ name, description, method_url, method_type, parameters }: 
   };
 }
 
-function isGivenByModel(constant: unknown): boolean {
+function hasNoConstant(constant: unknown): boolean {
   return constant === undefined || constant === null;
 }
 
@@ -184,12 +184,12 @@ function toProperty(parameter: ObsoleteEndpoint['parameters'][number], url: stri
     ...(item_parameter_type && { type: item_parameter_type }),
     ...(item_descriptor && { description: item_descriptor }),
   };
-  const place = url.includes(`{${name}}`) ? 'path' : url_param === true ? 'query' : 'body';
+  const location = url.includes(`{${name}}`) ? 'path' : url_param === true ? 'query' : 'body';
   return {
     type: parameter_type,
     description,
     ...(parameter_type === 'array' && { items }),
-    ...(!isGivenByModel(constant_value) && { const: constant_value }),
-    parameter_info: { type: place, key: name },
+    ...(!hasNoConstant(constant_value) && { const: constant_value }),
+    parameter_info: { type: location, key: name },
   };
 }

@@ -6,14 +6,14 @@ export const jsonType = 'application/json';
 export type RestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Location of a value in a request. `path` fills `{key}` of the URL. `whole_body` is the complete body and ignores the key. */
-export type RestPlace = 'path' | 'query' | 'header' | 'body' | 'whole_body';
+export type RestLocation = 'path' | 'query' | 'header' | 'body' | 'whole_body';
 
 /** Serialization of a list or an object in a query or a form (OpenAPI 3.1, `style` of a parameter object). */
 export type RestStyle = 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
 /** Location and serialization of a value in a request. */
 export interface RestTarget {
-  readonly place: RestPlace;
+  readonly location: RestLocation;
   /** Key as the server expects it. */
   readonly key: string;
   /** Serialization of a value in a query or a form. If undefined, lists repeat the key, and objects are JSON. */

@@ -5,11 +5,11 @@ import { type Upstream, UpstreamError } from './upstream.ts';
 const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
 
 function upstream(id: string, facts: Partial<Upstream> = {}): Upstream {
-  const nothing = { endpoint: undefined, apiVersion: undefined, region: undefined, key: undefined };
-  return { ...nothing, id, revision: id, protocol: 'openai', model: id, headers: {}, weight: 1, tier: 0, timeouts, ...facts };
+  const unsetFields = { endpoint: undefined, apiVersion: undefined, region: undefined, key: undefined };
+  return { ...unsetFields, id, revision: id, protocol: 'openai', model: id, headers: {}, weight: 1, tier: 0, timeouts, ...facts };
 }
 
-const none: ReadonlySet<string> = new Set();
+const noIds: ReadonlySet<string> = new Set();
 /** Returns a failure that cannot be caused by a client's request. */
 const at = (nowMs: number) => ({ nowMs, caller: undefined });
 const limited = (retryAfterSeconds?: number) =>
@@ -19,22 +19,22 @@ describe('LoadBalancer', () => {
   it('distributes calls smoothly by weight', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a', { weight: 5 }), upstream('b'), upstream('c')];
-    const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { triedIds: none, nowMs: 0 })?.id).join('');
+    const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { triedIds: noIds, nowMs: 0 })?.id).join('');
     expect(picked).toBe('aabacaa');
   });
 
   it('never selects an upstream of weight 0', () => {
     const loadBalancer = new LoadBalancer();
-    expect(loadBalancer.pick([upstream('a', { weight: 0 })], { triedIds: none, nowMs: 0 })).toBeUndefined();
+    expect(loadBalancer.pick([upstream('a', { weight: 0 })], { triedIds: noIds, nowMs: 0 })).toBeUndefined();
   });
 
   it('selects a higher tier only if the lower ones are paused', () => {
     const loadBalancer = new LoadBalancer();
     const [low, high] = [upstream('low', { tier: 1 }), upstream('high', { tier: 2 })];
-    expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 0 })?.id).toBe('low');
+    expect(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 0 })?.id).toBe('low');
     loadBalancer.recordRateLimit(low, limited(10), 0);
-    expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 9_999 })?.id).toBe('high');
-    expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 10_000 })?.id).toBe('low');
+    expect(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 9_999 })?.id).toBe('high');
+    expect(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 10_000 })?.id).toBe('low');
   });
 
   it('prefers upstreams that the call has not tried', () => {
@@ -48,10 +48,10 @@ describe('LoadBalancer', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.recordRateLimit(only, limited(), 0);
-    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 29_999 })).toBeUndefined();
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 29_999 })).toBeUndefined();
     expect(loadBalancer.areAllRateLimited([only], 29_999)).toBe(true);
     expect(loadBalancer.retryAfterSeconds([only], 500)).toBe(30);
-    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 30_000 })).toBe(only);
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 30_000 })).toBe(only);
   });
 
   it('doubles the pause from 1 s after the second failed call up to 5 min', () => {
@@ -62,9 +62,7 @@ describe('LoadBalancer', () => {
     for (let call = 0; call < 12; call += 1) {
       loadBalancer.recordFailure(only, at(nowMs));
       backOffs.push(
-        loadBalancer.pick([only], { triedIds: none, nowMs: nowMs }) === undefined
-          ? loadBalancer.retryAfterSeconds([only], nowMs)
-          : 0,
+        loadBalancer.pick([only], { triedIds: noIds, nowMs }) === undefined ? loadBalancer.retryAfterSeconds([only], nowMs) : 0,
       );
       nowMs += 1_000_000;
     }
@@ -74,35 +72,41 @@ describe('LoadBalancer', () => {
   it("keeps the last upstream open for other callers if only one caller's calls fail", () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare] = [upstream('a'), upstream('b')];
-    const asked = (nowMs: number) => loadBalancer.pick([one, spare], { triedIds: none, nowMs })?.id;
+    const pickId = (nowMs: number) => loadBalancer.pick([one, spare], { triedIds: noIds, nowMs })?.id;
     for (let call = 0; call < 4; call += 1) loadBalancer.recordFailure(one, { nowMs: 1_000 * call, caller: 'ada' });
-    expect([asked(3_500), asked(3_500), loadBalancer.getState(one, 3_500).off]).toEqual(['b', 'b', true]);
-    expect(loadBalancer.pick([one], { triedIds: none, nowMs: 3_500 })).toBe(one);
+    expect([pickId(3_500), pickId(3_500), loadBalancer.getState(one, 3_500).off]).toEqual(['b', 'b', true]);
+    expect(loadBalancer.pick([one], { triedIds: noIds, nowMs: 3_500 })).toBe(one);
     loadBalancer.recordRateLimit(spare, limited(10), 3_500);
-    expect(asked(3_500)).toBe('a');
+    expect(pickId(3_500)).toBe('a');
     loadBalancer.recordFailure(one, { nowMs: 3_500, caller: 'bob' });
-    expect(asked(3_500)).toBeUndefined();
+    expect(pickId(3_500)).toBeUndefined();
   });
 
   it('allows one probe per second if requests of several callers caused the failures, but no probe if the upstream was unreachable', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
-    const asked = (nowMs: number, asking = other) => loadBalancer.pick([spare, one], { triedIds: none, nowMs, call: asking })?.id;
+    const pickId = (nowMs: number, asking = other) =>
+      loadBalancer.pick([spare, one], { triedIds: noIds, nowMs, call: asking })?.id;
     for (const each of [one, spare])
       for (const nowMs of [0, 1_000]) loadBalancer.recordFailure(each, { nowMs, caller: `${nowMs}` });
     loadBalancer.recordFailure(spare, { nowMs: 1_000, caller: undefined });
     for (const nowMs of [2_000, 4_000]) loadBalancer.recordFailure(one, { nowMs, caller: 'eve' });
     loadBalancer.recordRateLimit(spare, limited(60), 4_000);
-    expect([asked(4_999, call), asked(5_000, call), asked(5_000), asked(7_000)]).toEqual([undefined, 'a', undefined, undefined]);
+    expect([pickId(4_999, call), pickId(5_000, call), pickId(5_000), pickId(7_000)]).toEqual([
+      undefined,
+      'a',
+      undefined,
+      undefined,
+    ]);
     loadBalancer.recordDisconnect(one, other);
-    expect(asked(7_000)).toBeUndefined();
+    expect(pickId(7_000)).toBeUndefined();
     loadBalancer.recordDisconnect(one, call);
-    expect([asked(7_000), asked(7_000)]).toEqual(['a', undefined]);
+    expect([pickId(7_000), pickId(7_000)]).toEqual(['a', undefined]);
     loadBalancer.recordSuccess(one, 7_000);
-    expect([asked(7_000), asked(7_000)]).toEqual(['a', 'a']);
+    expect([pickId(7_000), pickId(7_000)]).toEqual(['a', 'a']);
     const unreached = upstream('c');
     for (const caller of ['ada', undefined, 'bob']) loadBalancer.recordFailure(unreached, { nowMs: 0, caller });
-    expect(loadBalancer.pick([unreached], { triedIds: none, nowMs: 10, call })).toBeUndefined();
+    expect(loadBalancer.pick([unreached], { triedIds: noIds, nowMs: 10, call })).toBeUndefined();
   });
 
   it('keeps a rate limit if an earlier call succeeds after it', () => {
@@ -119,15 +123,15 @@ describe('LoadBalancer', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.recordRateLimit(only, limited(43_054), 0);
-    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 59_999 })).toBeUndefined();
-    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 60_000 })).toBe(only);
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 59_999 })).toBeUndefined();
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 60_000 })).toBe(only);
   });
 
   it('resets the state if the configuration of an upstream changes', () => {
     const loadBalancer = new LoadBalancer();
     loadBalancer.recordRateLimit(upstream('a'), limited(), 0);
     const changed = upstream('a', { revision: 'a, changed' });
-    expect(loadBalancer.pick([changed], { triedIds: none, nowMs: 1 })).toBe(changed);
+    expect(loadBalancer.pick([changed], { triedIds: noIds, nowMs: 1 })).toBe(changed);
   });
 
   it('counts calls that fail together as one failure', () => {
@@ -135,7 +139,7 @@ describe('LoadBalancer', () => {
     const only = upstream('a');
     for (let call = 0; call < 32; call += 1) loadBalancer.recordFailure(only, at(call));
     expect(loadBalancer.retryAfterSeconds([only], 32)).toBe(1);
-    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 1_002 })).toBe(only);
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 1_002 })).toBe(only);
   });
 
   it('resets failures after a success', () => {
@@ -144,7 +148,7 @@ describe('LoadBalancer', () => {
     loadBalancer.recordFailure(only, at(0));
     loadBalancer.recordSuccess(only, 0);
     loadBalancer.recordFailure(only, at(0));
-    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 0 })).toBe(only);
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 0 })).toBe(only);
     expect(loadBalancer.getState(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
   });
 
@@ -167,7 +171,7 @@ describe('LoadBalancer', () => {
     const [a, b] = [upstream('a'), upstream('b')];
     for (const nowMs of [0, 3_000_000]) loadBalancer.recordFailure(a, at(nowMs));
     loadBalancer.recordFailure(b, at(0));
-    loadBalancer.pick([a, b], { triedIds: none, nowMs: 3_500_000 });
+    loadBalancer.pick([a, b], { triedIds: noIds, nowMs: 3_500_000 });
     loadBalancer.recordFailure(upstream('c'), at(3_600_000));
     expect([a, b].map((each) => loadBalancer.getBackOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
   });
@@ -177,12 +181,12 @@ describe('affinity', () => {
   const loadBalancer = new LoadBalancer();
   const [a, b, heavy] = [upstream('a'), upstream('b'), upstream('heavy', { weight: 3 })];
   const affinities = Array.from({ length: 500 }, (_, n) => `conversation ${n}`);
-  const homes = (upstreams: readonly Upstream[], tried = none): (string | undefined)[] =>
+  const homes = (upstreams: readonly Upstream[], tried = noIds): (string | undefined)[] =>
     affinities.map((affinity) => loadBalancer.pick(upstreams, { triedIds: tried, nowMs: 0, affinity })?.id);
 
   it('always selects the same upstream, regardless of order and of calls in between', () => {
     const before = homes([a, b, heavy]);
-    loadBalancer.pick([a, b, heavy], { triedIds: none, nowMs: 0 });
+    loadBalancer.pick([a, b, heavy], { triedIds: noIds, nowMs: 0 });
     expect(homes([heavy, b, a])).toEqual(before);
   });
 
@@ -195,7 +199,7 @@ describe('affinity', () => {
   it('selects another upstream only while the original one is missing', () => {
     const before = homes([a, b, heavy]);
     const without = homes([a, heavy]);
-    expect(without.filter((id, at) => id !== before[at]).length).toBe(before.filter((id) => id === 'b').length);
+    expect(without.filter((id, index) => id !== before[index]).length).toBe(before.filter((id) => id === 'b').length);
     expect(homes([a, b, heavy])).toEqual(before);
   });
 

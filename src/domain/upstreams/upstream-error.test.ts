@@ -12,7 +12,7 @@ const upstream: Upstream = {
 };
 
 const createRefusal = (status: number, message: string): UpstreamError => new UpstreamError('refused', message, { status });
-const toClientMessage = (fault: UpstreamError): string => toCallerError(fault, 'm', upstream).message;
+const toClientMessage = (error: UpstreamError): string => toCallerError(error, 'm', upstream).message;
 
 describe('toCallerError', () => {
   it.each([
@@ -40,17 +40,17 @@ describe('errors that repeat a secret from the request', () => {
     'do not contain %s',
     (secret) => {
       const details = { status: 400, param: `p ${secret}`, code: `c ${secret}`, retryAfterSeconds: 3, cause: new Error(secret) };
-      const fault = withoutSecrets(new UpstreamError('refused', `key ${secret} of ${secret}`, details), upstream, [
+      const error = withoutSecrets(new UpstreamError('refused', `key ${secret} of ${secret}`, details), upstream, [
         'per-request-key',
       ]);
-      expect(fault).toMatchObject({ kind: 'refused', status: 400, retryAfterSeconds: 3, cause: undefined });
-      expect([fault.message, fault.param, fault.code]).toEqual(['key *** of ***', 'p ***', 'c ***']);
+      expect(error).toMatchObject({ kind: 'refused', status: 400, retryAfterSeconds: 3, cause: undefined });
+      expect([error.message, error.param, error.code]).toEqual(['key *** of ***', 'p ***', 'c ***']);
     },
   );
 
   it('are not copied if they contain no secret', () => {
-    const fault = createRefusal(400, 'abc is too short to be masked');
-    expect([withoutSecrets(fault, upstream), maskSecrets(fault, ['secret', ''])]).toEqual([fault, fault]);
-    expect(withoutSecrets(fault, upstream)).toBe(fault);
+    const error = createRefusal(400, 'abc is too short to be masked');
+    expect([withoutSecrets(error, upstream), maskSecrets(error, ['secret', ''])]).toEqual([error, error]);
+    expect(withoutSecrets(error, upstream)).toBe(error);
   });
 });

@@ -41,7 +41,7 @@ export interface Upstream {
   readonly isGuarded?: boolean;
 }
 
-/** A request in a dialect other than the compat wire, as the client sent it. */
+/** A request in a dialect other than chat completions, as the client sent it. */
 export interface NativeRequest {
   readonly dialect: Native['dialect'];
   /** Validated body. An upstream that supports the dialect receives it unchanged, except for the name of the model. */
@@ -69,12 +69,12 @@ export interface Attempt<Request = ChatRequest> {
   readonly maxCompletionTokens?: number | undefined;
   /**
    * The request in the client's dialect. A protocol that supports it sends this instead of `request`, and returns frames with
-   * `native`. All other protocols send `request` on the compat wire.
+   * `native`. All other protocols send `request` in the format of chat completions.
    */
   readonly native?: NativeRequest;
   /** Whether Parley translated the messages of the request from the client's dialect. */
   readonly isTranslated?: boolean | undefined;
-  /** Called before the reply with fields of the request that the upstream does not receive, or receives changed. */
+  /** Called before the reply with the names of request fields that Parley drops or changes for the upstream. */
   readonly onIgnored?: (fields: readonly string[]) => void;
 }
 
@@ -120,7 +120,7 @@ export interface PassThroughFrame {
   readonly chars: number;
 }
 
-/** Receives the reply of an upstream: untrusted frames of the compat wire, up to the upstream's end marker. */
+/** Receives the reply of an upstream: untrusted frames of chat completions, up to the upstream's end marker. */
 export type UpstreamSink = Sink<RawFrame>;
 
 /** Client for one kind of upstream. All errors are `UpstreamError`, also after the first frame. */

@@ -33,8 +33,8 @@ const costs = [0, perLetter, perLetter, perDigit, perLineBreak, perSpace, perSig
 export function estimateHigh(text: string): number {
   let tokens = 0;
   let previousKind = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
     const kind = code < 128 ? (kinds[code] ?? 0) : 0;
     tokens += kind > 0 ? (costs[kind] ?? 0) : code < 0x800 ? perAccented : perOther;
     // A capital followed by a small letter is the usual start of a word, so it does not count as a change.

@@ -73,8 +73,8 @@ describe('ReplySizes', () => {
     const reply = (id: string) =>
       sizes.estimate({ ...deployment, id }, { promptTokens: 10, maxTokens: undefined }).completion_tokens;
     expect([reply('m'), reply('n')]).toEqual([7, 4086]);
-    for (let at = 0; at < 10_000; at += 1)
-      sizes.learn({ ...deployment, id: `d${at}` }, { promptTokens: 1, maxTokens: 1 }, counts(1, 1));
+    for (let index = 0; index < 10_000; index += 1)
+      sizes.learn({ ...deployment, id: `d${index}` }, { promptTokens: 1, maxTokens: 1 }, counts(1, 1));
     expect([reply('m'), reply('d0'), reply('d9999')]).toEqual([4086, 1, 1]);
   });
 });

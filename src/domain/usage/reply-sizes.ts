@@ -1,8 +1,8 @@
 import type { Deployment } from '../deployments/deployment.ts';
-import { maxTokens, type TokenCounts } from './usage.ts';
+import { maxTokensPerCall, type TokenCounts } from './usage.ts';
 
-/** Minimum estimate for a call without further information. */
-const unknownTokens = 4_096;
+/** Minimum estimate for a deployment without a completed call. */
+const minUnlearnedTokens = 4_096;
 /** Weight of one reply in the mean and in the deviation. */
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
@@ -16,18 +16,18 @@ export interface CallSize {
   readonly maxTokens: number | undefined;
 }
 
-type Sized = Pick<Deployment, 'id' | 'limits' | 'pricing'>;
+type SizedDeployment = Pick<Deployment, 'id' | 'limits' | 'pricing'>;
 
 /** Moving mean with its deviation. */
-interface Expected {
+interface MovingMean {
   mean: number;
   deviation: number;
 }
 
 interface LearnedSizes {
   /** Prompt tokens beyond the estimate, for images, tools, and instructions of an application. */
-  readonly promptExcess: Expected;
-  readonly completion: Expected;
+  readonly promptExcess: MovingMean;
+  readonly completion: MovingMean;
   /** Whether replies respect the maximum of a request. Applications and some upstreams do not. */
   keepsToMaximum: boolean;
 }
@@ -37,18 +37,18 @@ export class ReplySizes {
   readonly #learned = new Map<string, LearnedSizes>();
 
   /**
-   * Returns the estimated usage of a call: the usual usage of the deployment, or else the requested maximum, but at least 4,096
-   * tokens.
+   * Returns the estimated usage of a call from the completed calls of the deployment. Before the first one, the estimate is the
+   * prompt plus the requested maximum, but at least 4,096 tokens.
    */
-  estimate({ id, limits, pricing }: Sized, { promptTokens, maxTokens }: CallSize): TokenCounts {
+  estimate({ id, limits, pricing }: SizedDeployment, { promptTokens, maxTokens }: CallSize): TokenCounts {
     const learned = this.#learned.get(id);
     if (learned === undefined) {
       const maxTotal = limits?.maxTotalTokens ?? Number.POSITIVE_INFINITY;
       const requested = promptTokens + (maxTokens ?? limits?.maxCompletionTokens ?? 0);
-      const tokens = Math.min(Math.max(requested, unknownTokens), maxTotal);
+      const tokens = Math.min(Math.max(requested, minUnlearnedTokens), maxTotal);
       // The kind of these tokens is unknown, so they count as the more expensive kind.
-      const isPromptDearer = (pricing?.prompt ?? 0) > (pricing?.completion ?? 0);
-      return isPromptDearer ? toCounts(tokens, 0) : toCounts(promptTokens, tokens - promptTokens);
+      const isPromptMoreExpensive = (pricing?.prompt ?? 0) > (pricing?.completion ?? 0);
+      return isPromptMoreExpensive ? toCounts(tokens, 0) : toCounts(promptTokens, tokens - promptTokens);
     }
     const { promptExcess, completion, keepsToMaximum } = learned;
     const bound = keepsToMaximum && maxTokens !== undefined ? maxTokens : Number.POSITIVE_INFINITY;
@@ -56,7 +56,7 @@ export class ReplySizes {
   }
 
   /** Learns from the usage of a complete reply. */
-  learn({ id }: Sized, { promptTokens, maxTokens }: CallSize, used: Readonly<TokenCounts>): void {
+  learn({ id }: SizedDeployment, { promptTokens, maxTokens }: CallSize, used: Readonly<TokenCounts>): void {
     const excess = used.prompt_tokens - promptTokens;
     const exceeds = maxTokens !== undefined && used.completion_tokens > maxTokens;
     const learned = this.#learned.get(id);
@@ -73,13 +73,13 @@ export class ReplySizes {
   }
 }
 
-function update(expected: Expected, observed: number): void {
+function update(expected: MovingMean, observed: number): void {
   const difference = observed - expected.mean;
   expected.mean += difference * meanWeight;
   expected.deviation += (Math.abs(difference) - expected.deviation) * deviationWeight;
 }
 
-function toUpperBound({ mean, deviation }: Expected): number {
+function toUpperBound({ mean, deviation }: MovingMean): number {
   return mean + deviation;
 }
 
@@ -90,5 +90,5 @@ function toCounts(prompt: number, completion: number): TokenCounts {
 }
 
 function toTokenCount(tokens: number): number {
-  return Math.min(maxTokens, Math.max(0, Math.ceil(tokens)));
+  return Math.min(maxTokensPerCall, Math.max(0, Math.ceil(tokens)));
 }

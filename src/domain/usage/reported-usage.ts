@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
-import { maxTokens, toCount } from './usage.ts';
+import { maxTokensPerCall, toCount } from './usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -135,5 +135,5 @@ function findCount(fields: Fields, names: readonly string[]): number | undefined
 }
 
 function isPossible(count: number | undefined): boolean {
-  return count === undefined || (count >= 0 && count <= maxTokens);
+  return count === undefined || (count >= 0 && count <= maxTokensPerCall);
 }

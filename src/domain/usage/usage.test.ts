@@ -8,9 +8,9 @@ it('toCount() returns 0 for invalid counts', () => {
 });
 
 it('toModelUsage() and toModelUsages() return names, counts, and sums per model', () => {
-  const none = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-  expect(toModelUsage('m')).toEqual(none);
-  expect(toModelUsage('m', { prompt_tokens: 3 })).toEqual({ ...none, prompt_tokens: 3, total_tokens: 3 });
+  const zeroUsage = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  expect(toModelUsage('m')).toEqual(zeroUsage);
+  expect(toModelUsage('m', { prompt_tokens: 3 })).toEqual({ ...zeroUsage, prompt_tokens: 3, total_tokens: 3 });
   const [first, second] = toModelUsages([toModelUsage('a', { completion_tokens: 1 }), toModelUsage('b'), toModelUsage('a')]);
   expect([first?.index, first?.completion_tokens, second?.index]).toEqual([0, 1, 1]);
 });

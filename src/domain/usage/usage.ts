@@ -7,7 +7,7 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
 
 /** Maximum number of tokens in one call. A higher count is an error of the upstream. */
-export const maxTokens = 1_000_000_000;
+export const maxTokensPerCall = 1_000_000_000;
 
 export interface TokenCounts {
   prompt_tokens: number;
@@ -55,12 +55,12 @@ export function sumCounts(items: readonly TokenCounts[]): TokenCounts {
 }
 
 function addCounts(left: number, right: number): number {
-  return Math.min(maxTokens, left + right);
+  return Math.min(maxTokensPerCall, left + right);
 }
 
 /** Returns a reported count as an integer, or 0 if it is invalid. */
 export function toCount(value: unknown): number {
-  return typeof value === 'number' && value > 0 && value <= maxTokens ? Math.round(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= maxTokensPerCall ? Math.round(value) : 0;
 }
 
 /** Sums the tokens of related calls: the calls of a run, or the inner calls of an application. */

@@ -129,7 +129,7 @@ function limitTrace(items: readonly JsonObject[]): readonly JsonObject[] {
 
 type JudgedCheck = Extract<EvaluationCheck, { readonly type: 'judged' }>;
 
-interface Judging {
+interface JudgeRequest {
   readonly check: JudgedCheck;
   readonly caller: Caller;
   readonly input: EvaluationCase['input'];
@@ -151,7 +151,7 @@ const rules =
 const maxReasonChars = 2000;
 
 /** Asks a deployment to judge an answer. A judge without a verdict counts as a failed check. Throws the signal's reason. */
-async function judgeReply(deps: CaseDeps, { check, caller, input, answer, signal }: Judging): Promise<Verdict> {
+async function judgeReply(deps: CaseDeps, { check, caller, input, answer, signal }: JudgeRequest): Promise<Verdict> {
   const { deployment, rubric } = check;
   const material = { conversation: input, answer, rubric };
   const request = {

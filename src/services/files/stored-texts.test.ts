@@ -64,7 +64,7 @@ describe('StoredTexts', () => {
     await texts.store(owner, texts.newName(), 'old');
     advance(40 * 86_400_000);
     const { list } = index;
-    index.list = () => Promise.reject(createStoreError('away'));
+    index.list = () => Promise.reject(createStoreError('unavailable'));
     expect(await texts.store(owner, texts.newName(), 'new')).toBe(true);
     await expect.poll(() => errors).toContain('could not delete old texts of conversations');
     index.list = list;

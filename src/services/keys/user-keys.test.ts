@@ -11,8 +11,8 @@ const stored: StoredKey = {
   ...{ version: 1, former: null, deployments: null, allowedIps: null },
   ...{ createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null },
 };
-const from = { socket: {}, headers: {} };
-const keyHolder = { userKey: { id: 'one', version: 1, deployments: null } };
+const origin = { socket: {}, headers: {} };
+const keyCaller = { userKey: { id: 'one', version: 1, deployments: null } };
 
 /** Returns the keys of a node whose store can be made to fail. */
 function openKeys() {
@@ -21,7 +21,7 @@ function openKeys() {
     changes: async (since: number) => {
       if (storeState.failing > 0) {
         storeState.failing -= 1;
-        throw new Error('away');
+        throw new Error('unavailable');
       }
       const isNew = since !== storeState.revision;
       return {
@@ -47,19 +47,19 @@ function openKeys() {
 
 it('UserKeys rejects a deleted key as soon as the store can be read again', async () => {
   const { keys, storeState } = openKeys();
-  expect(await keys.find(key, from)).toMatchObject({ subject: 'ada' });
+  expect(await keys.find(key, origin)).toMatchObject({ subject: 'ada' });
   storeState.failing = 1;
   await keys.write(async () => {
     Object.assign(storeState, { keys: [], revision: 2 });
   });
-  await vi.waitFor(() => expect(keys.find(key, from)).rejects.toMatchObject({ code: 'invalid_api_key' }), { timeout: 5_000 });
+  await vi.waitFor(() => expect(keys.find(key, origin)).rejects.toMatchObject({ code: 'invalid_api_key' }), { timeout: 5_000 });
   await keys.close();
 });
 
-it('UserKeys ends calls of a key if no role allows keys, even on a node that has read none', async () => {
+it('UserKeys ends calls of a key if no role allows keys, even on a node that has not read any keys', async () => {
   const { keys, current } = openKeys();
-  expect([keys.hasEnded({}), keys.hasEnded(keyHolder)]).toEqual([false, false]);
+  expect([keys.hasEnded({}), keys.hasEnded(keyCaller)]).toEqual([false, false]);
   current.configuration = { ...current.configuration, roles: {} };
-  expect([keys.hasEnded({}), keys.hasEnded(keyHolder)]).toEqual([false, true]);
+  expect([keys.hasEnded({}), keys.hasEnded(keyCaller)]).toEqual([false, true]);
   await keys.close();
 });

@@ -6,7 +6,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller, UserKey } from '#domain/callers/caller.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
-import { type IsAllowed, requireAllowedAddress, toIsAllowed } from '#domain/callers/key-ring.ts';
+import { type AddressMatcher, createAddressMatcher, requireAllowedAddress } from '#domain/callers/key-ring.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/self-service.ts';
 import { hashKey } from '#domain/callers/user-key-form.ts';
@@ -178,7 +178,7 @@ function toInvalidKeyError(): ParleyError {
 /** A key that is prepared for lookups. */
 interface CachedKey {
   readonly key: StoredKey;
-  readonly isAllowed: IsAllowed;
+  readonly isAllowed: AddressMatcher;
 }
 
 interface KeyMatch {
@@ -206,7 +206,7 @@ class KeyCache {
   put(key: StoredKey, nowMs: number): void {
     this.delete(key.id);
     for (const id of this.#ofOwner.get(key.owner) ?? []) if (this.#hasExpired(id, nowMs)) this.delete(id);
-    const cached = { key, isAllowed: toIsAllowed(key.allowedIps) };
+    const cached = { key, isAllowed: createAddressMatcher(key.allowedIps) };
     this.#byId.set(key.id, cached);
     this.#byDigest.set(key.digest, { cached, caller: toCaller(key, key.version) });
     if (key.former !== null) this.#byDigest.set(key.former.digest, { cached, caller: toCaller(key, key.version - 1) });

@@ -1,8 +1,8 @@
-import { Slots, type Slotted } from '#base/time/sweep.ts';
+import { type SlotItem, Slots } from '#base/time/sweep.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 
 /** A call that a shutdown can end. */
-interface InFlightCall extends Slotted {
+interface InFlightCall extends SlotItem {
   /** Undefined until the caller is known. */
   readonly caller: Caller | undefined;
   cancel(reason: unknown): void;

@@ -60,7 +60,7 @@ interface BackgroundRequest {
 }
 
 /** A response that waits in the queue. */
-interface Queued {
+interface QueuedResponse {
   readonly response: ResponseObject;
   /** Names of fields that the translation omitted. */
   readonly ignored: readonly string[];
@@ -98,10 +98,10 @@ export class BackgroundRuns {
    * Resolves with the queued response after its limits admit it and it is stored. The response then continues in the
    * background. Throws the error if the response is rejected.
    */
-  async create({ target, request, value }: BackgroundRequest): Promise<Queued> {
+  async create({ target, request, value }: BackgroundRequest): Promise<QueuedResponse> {
     const { storage } = this.#deps;
     const opening = await storage.open(target, request);
-    const queued = Promise.withResolvers<Queued>();
+    const queued = Promise.withResolvers<QueuedResponse>();
     const storeQueued = async ({ run, ignored }: PreparedResponse): Promise<void> => {
       const response = { ...run.response };
       await opening.queue(response, toQueued(target, value));

@@ -5,7 +5,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
 
 /** Data that another node needs to answer a request. */
-interface Queued {
+interface QueuedRun {
   /** Body as received. */
   readonly value: unknown;
   readonly caller: Caller;
@@ -19,7 +19,7 @@ export function toQueued({ call }: Target, value: unknown): JsonObject {
   return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment };
 }
 
-export function fromQueued({ value, caller, deployment }: JsonObject): Queued {
+export function fromQueued({ value, caller, deployment }: JsonObject): QueuedRun {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
   const {
     subject,

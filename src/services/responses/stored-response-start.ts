@@ -201,7 +201,7 @@ export class StoredResponseStart implements OpenedResponse {
     const createdAtMs = response.created_at * 1000;
     const { output } = response;
     const isOutputComplete =
-      result.items.length === output.length && result.items.every((item, at) => item === output[at] && isStoredForm(item));
+      result.items.length === output.length && result.items.every((item, index) => item === output[index] && isStoredForm(item));
     this.#input ??= this.input.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
     return {
       ...{ id: response.id, subject: target.call.caller.subject, status: response.status, isBackground: response.background },

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { ResponseRef, ResponseStore } from '#domain/responses/response-store.ts';
 
-interface Unconfirmed extends ResponseRef {
+interface UnconfirmedWrite extends ResponseRef {
   readonly atMs: number;
 }
 
@@ -17,7 +17,7 @@ const maxTries = 300;
  */
 export class UnconfirmedWrites {
   readonly #clock: Pick<Clock, 'nowMs'>;
-  readonly #noted = new Map<string, Unconfirmed>();
+  readonly #noted = new Map<string, UnconfirmedWrite>();
 
   constructor(clock: Pick<Clock, 'nowMs'>) {
     this.#clock = clock;

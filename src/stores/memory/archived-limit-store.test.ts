@@ -33,7 +33,7 @@ describe('ArchivedLimitStore', () => {
     let attempts = 0;
     const load = async (): Promise<StoredCounter[]> => {
       attempts += 1;
-      if (attempts < 3) throw new StoreError('away');
+      if (attempts < 3) throw new StoreError('unavailable');
       return [stored(900, 900)];
     };
     const { store } = start({ load });
@@ -65,7 +65,7 @@ describe('ArchivedLimitStore', () => {
     let isUnavailable = true;
     const saved: number[] = [];
     const save = async (counters: readonly CounterState[]): Promise<void> => {
-      if (isUnavailable) throw new StoreError('away');
+      if (isUnavailable) throw new StoreError('unavailable');
       saved.push(...counters.map(({ used }) => used));
     };
     const { store, reportedErrors } = start({ save });

@@ -41,12 +41,12 @@ export class MemoryLimitStore implements LimitStore {
     const memoryCounters = counters.map((counter) => this.#getCounter(counter));
     const used = memoryCounters.map((counted) => counted.used);
     const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
-    const isWithinLimits = counters.every(({ window, total }, at) => {
+    const isWithinLimits = counters.every(({ window, total }, index) => {
       const claim = claims.findIndex(({ kind }) => kind === window.kind);
-      return (used[at] ?? 0) + (reserved[claim] ?? 0) < total;
+      return (used[index] ?? 0) + (reserved[claim] ?? 0) < total;
     });
     if (isWithinLimits) {
-      for (const [at, { amount }] of counters.entries()) this.#add(memoryCounters[at], amount);
+      for (const [index, { amount }] of counters.entries()) this.#add(memoryCounters[index], amount);
       for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#getClaimed(claim) + claim.amount);
     }
     return { used, reserved, lease: '' };

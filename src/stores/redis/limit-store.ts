@@ -41,7 +41,7 @@ export class RedisLimitStore implements LimitStore {
     link.define('parleyRenew', renewScript);
     const renew = (id: string): Promise<unknown> => link.run((redis) => redis.parleyRenew(1, leasesKey, id, leaseMs));
     const end = (ids: readonly string[]): Promise<unknown> => link.run((redis) => redis.hdel(leasesKey, ...ids));
-    this.#lease = new LimitLease({ node: link.node, clock, leaseMs: leaseMs, renew, end });
+    this.#lease = new LimitLease({ node: link.node, clock, leaseMs, renew, end });
     // If this fails, the next connection tries again.
     link.onReady(() => void this.#lease.end().catch(() => undefined));
   }

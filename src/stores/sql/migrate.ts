@@ -14,6 +14,15 @@ export interface MigrationDeps {
   readonly lock: (transaction: Kysely<Schema>) => Promise<void>;
 }
 
+/** Throws `NewerDatabaseError` if this program does not support the schema version. */
+export function requireSupportedSchema(version: number): void {
+  if (version <= migrations.length) return;
+  throw new NewerDatabaseError(
+    `the database has schema version ${version}, but this program supports versions up to ${migrations.length}. ` +
+      'Start the version of Parley that created it or a later one, or use another database',
+  );
+}
+
 /** Migrates the tables to the version of this program in one transaction. Throws `NewerDatabaseError`. */
 export async function migrate(kysely: Kysely<Schema>, { types, lock }: MigrationDeps): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
@@ -30,7 +39,7 @@ export async function migrate(kysely: Kysely<Schema>, { types, lock }: Migration
       .select(({ fn }) => fn.max('version').as('version'))
       .executeTakeFirst();
     const done = latest?.version ?? 0;
-    if (done > migrations.length) throw toNewer(done);
+    requireSupportedSchema(done);
     for (const [index, statements] of migrations.entries()) {
       if (index < done) continue;
       for (const statement of statements(types)) await sql.raw(statement).execute(transaction);
@@ -40,11 +49,4 @@ export async function migrate(kysely: Kysely<Schema>, { types, lock }: Migration
         .execute();
     }
   });
-}
-
-function toNewer(version: number): NewerDatabaseError {
-  return new NewerDatabaseError(
-    `the database has schema version ${version}, but this program supports versions up to ${migrations.length}. ` +
-      'Start the version of Parley that created it or a later one, or use another database',
-  );
 }

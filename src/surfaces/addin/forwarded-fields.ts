@@ -13,8 +13,10 @@ const withheld = new Set(['authorization', 'api-key', 'x-api-key', 'cookie', 'co
 const bearer = /^bearer +(\S.*)$/i;
 
 /** Returns the client's key: `x-api-key`, otherwise a bearer token (used by the current SDK), otherwise `Api-Key`. */
-export function callerKey(headers: IncomingHttpHeaders): string | undefined {
-  return filled(headers['x-api-key']) ?? bearer.exec(headers.authorization?.trim() ?? '')?.[1] ?? filled(headers['api-key']);
+export function findClientKey(headers: IncomingHttpHeaders): string | undefined {
+  return (
+    getNonEmpty(headers['x-api-key']) ?? bearer.exec(headers.authorization?.trim() ?? '')?.[1] ?? getNonEmpty(headers['api-key'])
+  );
 }
 
 /** Returns whether a request header is not forwarded to the service. The name must be in lowercase. */
@@ -26,7 +28,7 @@ export function isWithheld(name: string): boolean {
  * Returns the headers that the gateway sets, except `Host` (docs/wire.md, Add-in), as alternating names and values. `x-api-key`
  * is sent empty.
  */
-export function ownUpstreamFields(key: string | undefined, address: ClientAddress): string[] {
+export function getGatewayFields(key: string | undefined, address: ClientAddress): string[] {
   const fields = ['x-api-key', '', 'X-Real-IP', address.realIp, 'X-Forwarded-For', address.forwardedFor];
   fields.push('X-Forwarded-Proto', address.proto);
   if (key !== undefined) fields.push('Api-Key', key);
@@ -38,17 +40,17 @@ export function ownUpstreamFields(key: string | undefined, address: ClientAddres
  * the client's headers in the same form.
  */
 export function toUpstreamFields(raw: readonly string[], headers: IncomingHttpHeaders, address: ClientAddress): string[] {
-  const fields = ownUpstreamFields(callerKey(headers), address);
+  const fields = getGatewayFields(findClientKey(headers), address);
   const hops = getHopByHopFields(headers.connection);
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = [raw[index], raw[index + 1]];
     const lower = name.toLowerCase();
     if (!isWithheld(lower) && !framing.has(lower) && !hops.has(lower)) fields.push(name, value);
   }
   return fields;
 }
 
-function filled(field: string | string[] | undefined): string | undefined {
+function getNonEmpty(field: string | string[] | undefined): string | undefined {
   const value = Array.isArray(field) ? field[0] : field;
   return value === '' ? undefined : value;
 }
@@ -57,7 +59,7 @@ function filled(field: string | string[] | undefined): string | undefined {
  * Returns whether a response header of the service is forwarded unchanged. CORS headers and cookies are not. The name must be in
  * lowercase.
  */
-export function isPassedDown(name: string): boolean {
+export function isForwardedToClient(name: string): boolean {
   return !name.startsWith('access-control-') && name !== 'vary' && name !== 'set-cookie' && name !== 'set-cookie2';
 }
 
@@ -70,9 +72,9 @@ export function toGatewayVary(vary: string | undefined): string {
 }
 
 /** Returns the headers of the response to the client, as alternating names and values. */
-export function toCallerFields(headers: ReplyHeaders, cors: readonly string[]): string[] {
+export function toClientFields(headers: ReplyHeaders, cors: readonly string[]): string[] {
   const fields = [...cors, 'Vary', toGatewayVary(headers.vary)];
   const hops = getHopByHopFields(headers.connection);
-  for (const name in headers) if (isPassedDown(name) && !hops.has(name)) fields.push(name, headers[name] ?? '');
+  for (const name in headers) if (isForwardedToClient(name) && !hops.has(name)) fields.push(name, headers[name] ?? '');
   return fields;
 }

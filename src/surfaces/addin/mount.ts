@@ -5,12 +5,12 @@ import { stripUrlPrefix } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { setFields } from '../http/replies/header-fields.ts';
-import { callerKey, isPassedDown, isWithheld, ownUpstreamFields, toGatewayVary } from './forwarded-fields.ts';
+import { findClientKey, getGatewayFields, isForwardedToClient, isWithheld, toGatewayVary } from './forwarded-fields.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
 import { type AddinRules, corsFields, judge, toRules, type Verdict } from './rules.ts';
 
 /** Settings of the mounted gateway. */
-interface Mounted {
+interface MountOptions {
   /** Path prefix before `/msgapi/v1/…`, such as `/addin`. */
   readonly prefix: string;
   readonly rules: AddinRules;
@@ -28,11 +28,11 @@ interface Entry {
  * headers. This way, all gateway rules (docs/wire.md, Add-in) apply without a second connection.
  */
 export class AddinMount {
-  readonly #mounted: () => Mounted | undefined;
+  readonly #mounted: () => MountOptions | undefined;
   readonly #entries = new WeakMap<IncomingMessage, Entry>();
 
   /** `mounted` returns undefined while the gateway is disabled. */
-  constructor(mounted: () => Mounted | undefined) {
+  constructor(mounted: () => MountOptions | undefined) {
     this.#mounted = mounted;
   }
 
@@ -71,7 +71,7 @@ export class AddinMount {
   }
 
   /** Returns the gateway for a URL, together with the URL without the prefix. Undefined if the URL is not below the prefix. */
-  #mountedAt(url: string): (Mounted & { readonly target: string }) | undefined {
+  #mountedAt(url: string): (MountOptions & { readonly target: string }) | undefined {
     const mounted = this.#mounted();
     const target = mounted && stripUrlPrefix(mounted.prefix, url);
     return mounted === undefined || target === undefined ? undefined : { ...mounted, target };
@@ -81,9 +81,10 @@ export class AddinMount {
 /** Replaces the request headers by those that a standalone gateway would send. */
 function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
   const { headers, socket } = request;
-  const ownFields = ownUpstreamFields(callerKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
+  const ownFields = getGatewayFields(findClientKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
   for (const name in headers) if (isWithheld(name)) delete headers[name];
-  for (let at = 0; at + 1 < ownFields.length; at += 2) headers[(ownFields[at] ?? '').toLowerCase()] = ownFields[at + 1] ?? '';
+  for (let index = 0; index + 1 < ownFields.length; index += 2)
+    headers[(ownFields[index] ?? '').toLowerCase()] = ownFields[index + 1] ?? '';
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
@@ -93,8 +94,8 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
   response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
     setFields(response, rest.at(-1));
     const vary = response.getHeader('vary');
-    for (const name of response.getHeaderNames()) if (!isPassedDown(name)) response.removeHeader(name);
-    for (let at = 0; at + 1 < cors.length; at += 2) response.setHeader(cors[at] ?? '', cors[at + 1] ?? '');
+    for (const name of response.getHeaderNames()) if (!isForwardedToClient(name)) response.removeHeader(name);
+    for (let index = 0; index + 1 < cors.length; index += 2) response.setHeader(cors[index] ?? '', cors[index + 1] ?? '');
     response.setHeader('Vary', toGatewayVary(vary?.toString()));
     return writeHead.call(response, status);
   };
@@ -104,9 +105,9 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
  * Returns a function that returns the settings of the mounted gateway. Recomputes them when the configuration changes. Undefined
  * while the gateway is disabled.
  */
-export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {
+export function mountedAddin(snapshot: () => ConfigSnapshot): () => MountOptions | undefined {
   let lastConfiguration: Configuration | undefined;
-  let mounted: Mounted | undefined;
+  let mounted: MountOptions | undefined;
   return () => {
     const { configuration } = snapshot();
     if (configuration !== lastConfiguration) {
@@ -117,7 +118,7 @@ export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | un
   };
 }
 
-function toMounted({ addin, security }: Configuration): Mounted {
+function toMounted({ addin, security }: Configuration): MountOptions {
   return {
     prefix: addin.prefix,
     rules: toRules(addin.models, addin.allowedOrigins),

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { HttpError, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import { stalledMs } from '../http/replies/event-stream.ts';
-import { toCallerFields } from './forwarded-fields.ts';
+import { toClientFields } from './forwarded-fields.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 
 const timeouts: ReadonlySet<string> = new Set(['connect_timeout', 'first_byte_timeout', 'idle_timeout']);
@@ -41,7 +41,7 @@ export class Relay implements ReplyListener {
 
   head(status: number, headers: ReplyHeaders): void {
     const response = this.#response;
-    const fields = toCallerFields(headers, this.#cors);
+    const fields = toClientFields(headers, this.#cors);
     const needsFrame = headers['content-length'] === undefined && status !== 204 && status !== 304;
     // HTTP/1.0 does not support chunks. The end of the connection marks the end of the body.
     this.#endsByClose = needsFrame && !response.useChunkedEncodingByDefault;

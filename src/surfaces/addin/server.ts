@@ -62,6 +62,6 @@ function toText({ status, body = '', fields = [] }: OwnAnswer): string {
   const all = [...corsConstants, 'Vary', 'Origin', ...fields, 'Connection', 'close', 'Content-Type', 'application/json'];
   all.push('Content-Length', String(body.length));
   let head = `HTTP/1.1 ${status} ${reasons[status]}\r\n`;
-  for (let at = 0; at + 1 < all.length; at += 2) head += `${all[at]}: ${all[at + 1]}\r\n`;
+  for (let index = 0; index + 1 < all.length; index += 2) head += `${all[index]}: ${all[index + 1]}\r\n`;
   return `${head}\r\n${body}`;
 }

@@ -40,7 +40,8 @@ export class Upload implements Handle {
       setHost: false,
     };
     const outgoing = isSecure ? httpsRequest(options) : httpRequest(options);
-    for (let at = 0; at + 1 < fields.length; at += 2) outgoing.appendHeader(fields[at] ?? '', fields[at + 1] ?? '');
+    for (let index = 0; index + 1 < fields.length; index += 2)
+      outgoing.appendHeader(fields[index] ?? '', fields[index + 1] ?? '');
     outgoing.removeHeader('Connection');
     outgoing.setNoDelay(true);
     outgoing.once('socket', (socket) => {

@@ -73,7 +73,7 @@ export class Upstream {
 
   #toHead({ method, target, fields }: UpstreamRequest, body: Buffer | null): string {
     let head = `${method} ${this.#basePath}${target} HTTP/1.1\r\nHost: ${this.#url.host}\r\n`;
-    for (let at = 0; at + 1 < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
+    for (let index = 0; index + 1 < fields.length; index += 2) head += `${fields[index]}: ${fields[index + 1]}\r\n`;
     if (body !== null) return `${head}Content-Length: ${body.length}\r\n\r\n`;
     return method === 'POST' ? `${head}Content-Length: 0\r\n\r\n` : `${head}\r\n`;
   }

@@ -51,9 +51,9 @@ const inUser = inPath(
 );
 const errors = [...keyErrors, 'access_denied'] as const;
 
-type Described = Omit<ApiOperation, 'tag'>;
+type UntaggedOperation = Omit<ApiOperation, 'tag'>;
 
-const described: readonly Described[] = [
+const described: readonly UntaggedOperation[] = [
   {
     method: 'get',
     path: '/v1/admin/keys',

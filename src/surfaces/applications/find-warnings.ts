@@ -21,7 +21,7 @@ export interface SaveWarning {
 }
 
 /** Context for the checks of a saved application. */
-export interface Checking {
+export interface CheckContext {
   readonly caller: Caller;
   readonly snapshot: ConfigSnapshot;
   readonly catalog: Catalog;
@@ -43,7 +43,7 @@ const maxNameLength = 100;
  * Returns warnings about missing references of a saved application: deployments, tools of MCP servers, and documents with text. A
  * server that does not answer within 5 seconds, or a store that fails, gives no warning.
  */
-export async function findWarnings(entry: ApplicationEntry, checking: Checking): Promise<readonly SaveWarning[]> {
+export async function findWarnings(entry: ApplicationEntry, checking: CheckContext): Promise<readonly SaveWarning[]> {
   // Properties of an application with an endpoint have a format of their own, so these checks do not apply.
   const ownEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
   const warnings = await Promise.all(
@@ -72,7 +72,7 @@ type Names = Pick<ApplicationEntry, 'dependencies'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
 
-async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot }: Checking): Promise<readonly Issue[]> {
+async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot }: CheckContext): Promise<readonly Issue[]> {
   const references = [
     ...toPlaces(['dependencies'], entry.dependencies),
     ...toPlaces(['applicationProperties', 'applications_as_tools'], entry.applicationProperties?.applications_as_tools),
@@ -88,7 +88,7 @@ async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot 
 
 const unknownDeployment = { message: 'names a deployment that does not exist or that you may not use' };
 
-async function findUnreadableDocuments({ applicationProperties }: Names, { files }: Checking): Promise<readonly Issue[]> {
+async function findUnreadableDocuments({ applicationProperties }: Names, { files }: CheckContext): Promise<readonly Issue[]> {
   const documentUrl = applicationProperties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
   const references = typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : toPlaces(path, documentUrl);
@@ -103,7 +103,7 @@ async function findUnreadableDocuments({ applicationProperties }: Names, { files
   });
 }
 
-async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: Checking): Promise<readonly Issue[]> {
+async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: CheckContext): Promise<readonly Issue[]> {
   // The entry is validated, so its properties have the form of a quick app.
   const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
   const limited = toolsets
@@ -128,7 +128,7 @@ async function findUnknownTools({ applicationProperties }: Names, { survey, sign
 /** Returns the names of all tools of a server, or undefined if the complete list is not available. */
 async function listNames(
   settings: McpToolsetSettings,
-  survey: Checking['survey'],
+  survey: CheckContext['survey'],
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   try {

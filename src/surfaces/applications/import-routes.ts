@@ -10,7 +10,7 @@ import { readCredentials, readJsonBody, rejectLargeBody, requireJson } from '../
 import { serveEarly } from '../http/serve-raw.ts';
 
 /** Request to import an OpenAPI document. */
-interface Importing {
+interface ImportRequest {
   /** Text of the document. If undefined, the document is fetched from `url`. */
   readonly text: string | undefined;
   readonly url: URL;
@@ -23,7 +23,7 @@ interface Importing {
 }
 
 /** Toolsets of a quick app, and notes about parts that were left out. */
-interface Imported {
+interface ImportResult {
   readonly toolsets: readonly object[];
   readonly notes: readonly string[];
 }
@@ -35,7 +35,7 @@ export interface ImportDeps {
    * Rejects with ToolError if the input is not an OpenAPI document or cannot be fetched. Rejects with IsolationError if too many
    * imports of the owner are already queued.
    */
-  readonly importDocument: (importing: Importing) => Promise<Imported>;
+  readonly importDocument: (importing: ImportRequest) => Promise<ImportResult>;
 }
 
 /** Maximum size of a document in bytes. If `security.maxBodyBytes` is less, that bound applies. */

@@ -21,7 +21,7 @@ const maxReportedIssues = 5;
 const maxPathLength = 200;
 
 /** Context for the validation of an application before it is saved. */
-interface Saving {
+interface SaveContext {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly snapshot: ConfigSnapshot;
@@ -41,16 +41,16 @@ const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_a
  * Returns the validated entry from a request body, which may also be the response of a GET. Throws `invalid_request` with the
  * errors.
  */
-export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {
+export async function readApplication(body: unknown, saving: SaveContext): Promise<ApplicationEntry> {
   const input = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
   const ids = await possibleModels(input, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
-  const { entry, faults } = readApplicationEntry(input, { ids, storedProperties });
-  rejectIssues(faults);
+  const { entry, errors } = readApplicationEntry(input, { ids, storedProperties });
+  rejectIssues(errors);
   const { location } = saving;
   rejectIssues([
     ...findRoleIssues(entry),
-    ...endpointFaults(entry, saving),
+    ...findEndpointIssues(entry, saving),
     ...findModelIssues(entry, ids),
     ...findDocumentIssues(entry, location),
   ]);
@@ -66,7 +66,7 @@ function withoutAnswerFields(body: object): object {
  * Returns the ids of chat deployments that the caller may use. Of saved applications, only the one that the input names is
  * included. A deployment that the caller may not use looks like one that does not exist.
  */
-async function possibleModels(input: unknown, { caller, catalog, snapshot }: Saving): Promise<ReadonlySet<string>> {
+async function possibleModels(input: unknown, { caller, catalog, snapshot }: SaveContext): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(input) ? input.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
   const namedModel = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
@@ -80,12 +80,12 @@ function* findRoleIssues({ userRoles = [] }: ApplicationEntry): Iterable<Issue> 
 }
 
 /** Reports addresses that the guard of outgoing calls will reject, as far as this is known without resolving the host name. */
-function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Issue> {
+function* findEndpointIssues({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: SaveContext): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
-  if (endpoint !== undefined) yield* addressFaults(guard, ['endpoint'], endpoint);
+  if (endpoint !== undefined) yield* findAddressIssues(guard, ['endpoint'], endpoint);
   for (const name of addressFeatures) {
     const address = features?.[name];
-    if (typeof address === 'string') yield* addressFaults(guard, ['features', name], address);
+    if (typeof address === 'string') yield* findAddressIssues(guard, ['features', name], address);
   }
   if (forwardAuthToken === true)
     yield { path: ['forwardAuthToken'], message: 'is allowed only for applications in the configuration' };
@@ -94,7 +94,7 @@ function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry,
 /** The fields that the user wrote, without defaults. */
 type WrittenEntry = Partial<ApplicationEntry>;
 
-function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): Iterable<Issue> {
+function* findAddressIssues(guard: NetGuard, path: Issue['path'], address: string): Iterable<Issue> {
   try {
     guard.checkUrl(new URL(address));
   } catch (error) {
@@ -119,7 +119,7 @@ function* findDocumentIssues(entry: ApplicationEntry, { bucket }: ApplicationLoc
 }
 
 /** Returns an issue for each document that is not stored. Returns no issues if the store is unreachable. */
-async function missingDocuments(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
+async function missingDocuments(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
   try {
     return await findMissing(entry, files);
   } catch (error) {
@@ -128,7 +128,7 @@ async function missingDocuments(entry: ApplicationEntry, files: Saving['files'])
   }
 }
 
-async function findMissing(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
+async function findMissing(entry: ApplicationEntry, files: SaveContext['files']): Promise<readonly Issue[]> {
   const documents = documentsIn(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
   if (documents.length === 0) return [];
   const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];
@@ -151,11 +151,11 @@ function isInBucket(bucket: string, reference: string): boolean {
 }
 
 /** Throws `invalid_request` with the issues, if there are any. */
-export function rejectIssues(faults: readonly Issue[]): void {
-  const [first] = faults;
+export function rejectIssues(errors: readonly Issue[]): void {
+  const [first] = errors;
   if (first === undefined) return;
-  const sentences = faults.slice(0, maxReportedIssues).map(toSentence);
-  const hiddenCount = faults.length - sentences.length;
+  const sentences = errors.slice(0, maxReportedIssues).map(toSentence);
+  const hiddenCount = errors.length - sentences.length;
   const message = [...sentences, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join('; ');
   throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
 }

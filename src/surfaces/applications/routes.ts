@@ -165,7 +165,7 @@ function noVersion(): ParleyError {
 }
 
 /** A validated application to be written. */
-interface Writing {
+interface ApplicationWrite {
   readonly caller: Caller;
   readonly location: ApplicationLocation;
   readonly entry: ApplicationEntry;
@@ -178,7 +178,7 @@ interface Writing {
 /** Writes an application and adds an audit record. Throws `precondition_failed`. */
 async function writeApplication(
   { store, clock, newId, recordAudit }: ApplicationDeps,
-  { caller, location: { id, spelling }, entry, condition, requestId, details }: Writing,
+  { caller, location: { id, spelling }, entry, condition, requestId, details }: ApplicationWrite,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();
   const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };

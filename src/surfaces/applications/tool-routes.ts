@@ -129,8 +129,8 @@ async function readToolsetRequest(
   { store, caller }: ToolsetLookup,
 ): Promise<QuickAppToolset> {
   const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
-  const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
-  rejectIssues(faults.map((issue) => ({ ...issue, path: ['toolset', ...issue.path] })));
+  const { form, errors } = readToolset(toolset, stored?.entry.applicationProperties);
+  rejectIssues(errors.map((issue) => ({ ...issue, path: ['toolset', ...issue.path] })));
   const [convertedToolset] = toQuickApp(form).toolsets;
   if (convertedToolset === undefined) throw notFound();
   return convertedToolset;

@@ -14,7 +14,7 @@ import { isLargeBody, parseBody, readModel } from '../http/read-request.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
+import type { RequestHandler, RouteOptions } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { apiOfPath, type CompatApi, compatApis, type DeploymentPlace, readId, readTarget } from './path.ts';
 import { azureErrorDialect, compatEvents, EventsWithChoices, JsonReply } from './replies.ts';
@@ -74,7 +74,7 @@ interface PathRules extends DeploymentPlace {
 
 function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
   const { base } = place;
-  const facts = createRouteFacts(deps, `${base}{id}`, azureErrorDialect);
+  const facts = createRouteOptions(deps, `${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
     const api = apiOfPath(url, place);
@@ -87,20 +87,24 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
 }
 
 /** Returns the properties of each API's route for metrics and logs. */
-function createRouteFacts(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
-  const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteFacts] => {
+function createRouteOptions(
+  deps: CompatDeps,
+  base: string,
+  errorDialect: ErrorDialect,
+): Readonly<Record<CompatApi, RouteOptions>> {
+  const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteOptions] => {
     const facts = { route: `${base}/${api}`, errorDialect };
     if (!isPassThroughApi(api)) return [api, { ...facts, operation: operations[api] }];
     return [api, { ...facts, operation: 'passthrough', maxBodyBytes: (request) => deps.passThrough.maxFormBytes(request, api) }];
   });
-  return Object.fromEntries(entries) as Record<CompatApi, RouteFacts>;
+  return Object.fromEntries(entries) as Record<CompatApi, RouteOptions>;
 }
 
 function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
   const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
-  const facts = createRouteFacts(deps, base, modelErrorDialect);
+  const facts = createRouteOptions(deps, base, modelErrorDialect);
   for (const api of compatApis) {
-    const route: Named = { ...byModel, api };
+    const route: NamedDeployment = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;
     serveCalls(app, `${base}/${api}`, (raw) =>
       deps.handler.serve(facts[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
@@ -114,7 +118,7 @@ interface Exchange {
 }
 
 /** The API of a request, and its deployment. */
-interface Named {
+interface NamedDeployment {
   readonly api: CompatApi;
   /** Undefined if `model` in the body names the deployment. */
   readonly encodedId: string | undefined;
@@ -124,7 +128,7 @@ interface Named {
   readonly isOpenAi: boolean;
 }
 
-async function serve(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+async function serve(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
   const { api } = route;
   if (api === 'chat/completions') return serveChat(deps, exchange, route);
   if (api === 'embeddings') return serveEmbeddings(deps, exchange, route);
@@ -136,7 +140,7 @@ async function serve(deps: CompatDeps, exchange: Exchange, route: Named): Promis
   return deps.passThrough.serve({ ...exchange, api, deployment, checkVersion: () => checkVersion(route) });
 }
 
-async function serveChat(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+async function serveChat(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
   const { context } = exchange;
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'chat' });
   const request = parseChatRequest(body);
@@ -149,7 +153,7 @@ async function serveChat(deps: CompatDeps, exchange: Exchange, route: Named): Pr
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: NamedDeployment): Promise<void> {
   const { context } = exchange;
   const { target, body } = await authorize(deps, exchange, { ...route, use: 'embedding' });
   const reply = await deps.calls.embed(target, parseEmbeddingsRequest(body), context.signal);
@@ -161,7 +165,7 @@ async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Name
 async function authorize(
   { handler, calls }: CompatDeps,
   { context, caller }: Exchange,
-  { use, ...route }: Named & { readonly use: 'chat' | 'embedding' },
+  { use, ...route }: NamedDeployment & { readonly use: 'chat' | 'embedding' },
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
   const bytes = await handler.readJson(context);
   const { length } = bytes;
@@ -177,7 +181,7 @@ async function authorize(
   return { target, body };
 }
 
-function checkVersion({ version, needsVersion }: Named): void {
+function checkVersion({ version, needsVersion }: NamedDeployment): void {
   if (version !== undefined) checkApiVersion(version);
   else if (needsVersion) throw missingApiVersion();
 }

@@ -87,9 +87,9 @@ const since = inQuery('since', 'A revision. The response has only later changes.
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
 const ofOne: readonly ErrorCode[] = [...errors, 'response_not_found'];
 
-type Described = Omit<ApiOperation, 'tag'>;
+type UntaggedOperation = Omit<ApiOperation, 'tag'>;
 
-const described: readonly Described[] = [
+const described: readonly UntaggedOperation[] = [
   {
     method: 'get',
     path: '/v1/chats',

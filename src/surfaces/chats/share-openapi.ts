@@ -49,9 +49,9 @@ const inChat = inPath('chat', 'ID of the chat.', exampleNames.chatId);
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'route_not_found'];
 const ofOne: readonly ErrorCode[] = [...errors, 'share_not_found'];
 
-type Described = Omit<ApiOperation, 'tag'>;
+type UntaggedOperation = Omit<ApiOperation, 'tag'>;
 
-const described: readonly Described[] = [
+const described: readonly UntaggedOperation[] = [
   {
     method: 'post',
     path: '/v1/chats/{chat}/shares',

@@ -33,7 +33,7 @@ import type { RequestHandler } from '../http/request-handler.ts';
 import type { ServeRaw } from '../http/serve-raw.ts';
 import type { RatingQuota } from './rating-quota.ts';
 
-interface Failed {
+interface FailedResult {
   readonly status: 'error';
   readonly error: string;
 }
@@ -72,7 +72,7 @@ function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): numb
 }
 
 /** An error in one input does not affect the other inputs. */
-function orFailed(read: () => object): object | Failed {
+function orFailed(read: () => object): object | FailedResult {
   try {
     return read();
   } catch (error) {

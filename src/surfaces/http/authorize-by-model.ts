@@ -5,13 +5,13 @@ import { isLargeBody, parseBody, readModel } from './read-request.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 
-interface Authorized {
+interface AuthorizedRequest {
   readonly target: Target;
   /** The parsed JSON body. Only its `model` is validated. */
   readonly value: unknown;
 }
 
-interface Naming {
+interface DeploymentNaming {
   /** Deployment ID from the path. It replaces `model` in the body. */
   readonly deployment?: string | undefined;
   /** Error message for a body without a model. */
@@ -22,8 +22,8 @@ interface Naming {
 export async function authorizeByModel(
   { handler, calls }: { readonly handler: RequestHandler; readonly calls: Calls },
   { context, caller }: { readonly context: RequestContext; readonly caller: Caller },
-  { deployment: inPath, unnamed }: Naming = {},
-): Promise<Authorized> {
+  { deployment: inPath, unnamed }: DeploymentNaming = {},
+): Promise<AuthorizedRequest> {
   const bytes = await handler.readJson(context);
   const { length } = bytes;
   const value = toNamed(parseBody(bytes), inPath);

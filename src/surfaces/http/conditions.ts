@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 
 /** Stored content. The ETag has no quotes. */
-interface Tagged {
+interface TaggedContent {
   readonly etag: string;
 }
-type Current = Tagged | undefined;
+type Current = TaggedContent | undefined;
 
 /** Whether the request has a precondition. */
 export function hasCondition(headers: IncomingHttpHeaders): boolean {
@@ -29,14 +29,14 @@ export function toWriteCondition(headers: IncomingHttpHeaders, current: Current)
  * Returns whether the client already has this content, so that the response is 304. Throws `precondition_failed` if `If-Match`
  * does not match.
  */
-export function isKnown(headers: IncomingHttpHeaders, current: Tagged): boolean {
+export function isKnown(headers: IncomingHttpHeaders, current: TaggedContent): boolean {
   requireMatch(headers['if-match'], current);
   const { 'if-none-match': noneMatch } = headers;
   return noneMatch !== undefined && isNamed(noneMatch, current, 'weak');
 }
 
 /** Returns whether a `Range` header applies to this content (RFC 9110, 13.1.5). A date in `If-Range` never matches. */
-export function isOfRange(headers: IncomingHttpHeaders, current: Tagged): boolean {
+export function isOfRange(headers: IncomingHttpHeaders, current: TaggedContent): boolean {
   const { 'if-range': ifRange } = headers;
   return ifRange === undefined || (typeof ifRange === 'string' && isNamed(ifRange, current, 'strong') && ifRange.trim() !== '*');
 }

@@ -31,8 +31,8 @@ export function isChunkedTooEarly(httpVersion: string, transferEncoding: string 
  */
 export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts > 1;
@@ -47,8 +47,8 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
   const { headers, rawHeaders } = request;
   let credentials = headers.authorization === undefined ? undefined : bearer.exec(headers.authorization.trim())?.[1];
   let source = 'Authorization';
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [fieldName, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [fieldName, value] = [rawHeaders[index] as string, rawHeaders[index + 1] as string];
     if (!credentialNameLengths.has(fieldName.length)) continue;
     const name = fieldName.toLowerCase();
     if (name === 'authorization') {

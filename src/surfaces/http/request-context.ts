@@ -22,7 +22,7 @@ const lingerMs = 1_000;
 const emptySet: ReadonlySet<string> = new Set();
 
 /** A reply that can be canceled. */
-type Failing = Pick<ReplySink, 'fail'>;
+type CancelableReply = Pick<ReplySink, 'fail'>;
 
 /** Constructor arguments of `RequestContext`. */
 interface RequestFacts {
@@ -48,7 +48,7 @@ export class RequestContext {
   #error: ParleyError | undefined;
   /** The reply in progress or the reply that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
-  #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
+  #following: { readonly answer: Answer; readonly reply: CancelableReply } | undefined;
   #isPaused = false;
   /** Resolves when the response is sent or its connection is closed. */
   readonly closed: Promise<void>;
@@ -102,7 +102,7 @@ export class RequestContext {
     return this.#answer?.ignored ?? emptySet;
   }
 
-  /** Headers of a successful response on the compat surface. */
+  /** Headers of a successful response of the chat completions API. */
   get replyHeaders(): Record<string, string> {
     const { headers } = this;
     const ignored = this.#answer?.ignored;
@@ -119,7 +119,7 @@ export class RequestContext {
    * Resolves when the reply has ended. Until then, canceling the request cancels the reply. From now on, every response includes
    * the reply's headers, and its tokens are recorded.
    */
-  async follow(answer: Answer, reply: Failing): Promise<void> {
+  async follow(answer: Answer, reply: CancelableReply): Promise<void> {
     this.#answer = answer;
     this.#following = { answer, reply };
     if (this.#cancelled !== undefined) this.#cancelReply(this.#cancelled.reason);

@@ -20,12 +20,12 @@ export interface RequestHandlerDeps {
   readonly telemetry: Telemetry;
 }
 
-/** Properties of a route for metrics and logs. */
-export interface RouteFacts {
+/** Options of a route: names for metrics and logs, error dialect, and body limit. */
+export interface RouteOptions {
   readonly operation: Operation;
   /** Pattern of the route, never an actual path. */
   readonly route: string;
-  /** Undefined selects the dialect of the compat surface. */
+  /** Undefined selects the dialect of the chat completions API. */
   readonly errorDialect?: ErrorDialect;
   /** Returns the maximum number of bytes of a body. Absent or undefined: `security.maxBodyBytes`. */
   readonly maxBodyBytes?: (request: IncomingMessage) => number | undefined;
@@ -34,7 +34,7 @@ export interface RouteFacts {
 /** Answers a request of an authenticated caller. Resolves when the response is complete. Errors are sent to the client. */
 export type AnswerRequest = (context: RequestContext, caller: Caller) => Promise<void>;
 
-/** Serves call requests. Each gets an ID, a record, and a response. */
+/** Serves the requests that run calls. Each request has one telemetry record and receives one response. */
 export class RequestHandler {
   readonly #deps: RequestHandlerDeps;
 
@@ -43,9 +43,9 @@ export class RequestHandler {
   }
 
   /** Authenticates and answers a request, and records its end. */
-  async serve(facts: RouteFacts, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
+  async serve(options: RouteOptions, { id, request, response }: RawRequest, answer: AnswerRequest): Promise<void> {
     const { clock, telemetry, inFlightCalls } = this.#deps;
-    const { operation, route, errorDialect = compatErrorDialect } = facts;
+    const { operation, route, errorDialect = compatErrorDialect } = options;
     // Node joins duplicates of these headers, so they are never arrays.
     const { traceparent, tracestate } = request.headers as Readonly<Record<string, string | undefined>>;
     const record = telemetry.startCall({ operation, route, requestId: id, traceparent, tracestate, atMs: clock.nowMs() });
@@ -57,7 +57,7 @@ export class RequestHandler {
         throw new ParleyError('shutting_down', 'This node is shutting down. Send the request again.', { retryAfterSeconds: 1 });
       }
       inFlightCalls.add(context);
-      rejectLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
+      rejectLargeBody(request, options.maxBodyBytes?.(request) ?? this.#maxBodyBytes);
       const credentials = readCredentials(request, errorDialect.acceptsXApiKey);
       const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
       record.caller = caller;

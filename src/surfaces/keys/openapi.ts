@@ -21,9 +21,9 @@ const createdKey: NamedSchema = {
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied'];
 const inKey = inPath('key', 'ID of the key.', exampleNames.key);
 
-type Described = Omit<ApiOperation, 'tag'>;
+type UntaggedOperation = Omit<ApiOperation, 'tag'>;
 
-const described: readonly Described[] = [
+const described: readonly UntaggedOperation[] = [
   {
     method: 'post',
     path: '/v1/user/keys',

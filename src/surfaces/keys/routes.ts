@@ -131,7 +131,7 @@ function notThere(): ParleyError {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Parts of a new key that the request does not determine. */
-interface Making {
+interface KeyCreation {
   readonly owner: Caller;
   readonly right: SelfService;
   readonly id: string;
@@ -140,7 +140,7 @@ interface Making {
 }
 
 /** Returns the key to store. Throws `invalid_request` with the path of an invalid field. */
-function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Making): StoredKey {
+function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: KeyCreation): StoredKey {
   const { name = '', deployments, allowedIps } = newKey;
   if (/\p{C}/u.test(name)) throw createRequestError('name', 'must be one line of text');
   return {

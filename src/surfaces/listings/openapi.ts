@@ -235,7 +235,7 @@ export const schemaOperations: readonly ApiOperation[] = [
   },
 ];
 
-interface Listing {
+interface ListingPath {
   readonly base: string;
   readonly kind: string;
   readonly suffix: string;
@@ -255,7 +255,7 @@ export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   return [...[...listings, all, ...again].flatMap(toOperations), names];
 }
 
-function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {
+function toOperations({ base, kind, suffix }: ListingPath): ApiOperation[] {
   return [
     {
       method: 'get',

@@ -50,12 +50,12 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   });
 }
 
-interface Listing {
+interface ListingPath {
   readonly base: string;
   readonly as: ListedAs;
 }
 
-function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): void {
+function list(app: FastifyInstance, deps: ListingDeps, { base, as }: ListingPath): void {
   const toItem = (deployment: Deployment, caller: Caller) => ({
     ...toListItem(deployment, deps.createdSeconds),
     ...as.toFields(deployment, caller),

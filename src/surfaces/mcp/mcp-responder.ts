@@ -14,13 +14,13 @@ type RequestId = string | number | undefined;
 /** Sends the response to one message, either as JSON or as the last event of a stream. */
 export class McpResponder {
   readonly #context: RequestContext;
-  readonly #accepted: Accepted;
+  readonly #accepted: AcceptedFormats;
   #stream: EventStream | undefined;
   #hasSent = false;
   #hasAnswered = false;
   #extra: Readonly<Record<string, string>> = {};
 
-  constructor(context: RequestContext, accepted: Accepted) {
+  constructor(context: RequestContext, accepted: AcceptedFormats) {
     this.#context = context;
     this.#accepted = accepted;
   }
@@ -98,13 +98,13 @@ export class McpResponder {
 }
 
 /** Response formats that the client accepts. */
-interface Accepted {
+interface AcceptedFormats {
   readonly json: boolean;
   readonly events: boolean;
 }
 
 /** Returns the accepted formats, or JSON if `Accept` is missing. Throws if the client accepts neither format. */
-export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted {
+export function readAccepted({ headers: { accept } }: IncomingMessage): AcceptedFormats {
   if (accept === undefined) return { json: true, events: false };
   const types = accept
     .toLowerCase()

@@ -7,7 +7,7 @@ import type { McpResponder } from './mcp-responder.ts';
 const textPaceMs = 1_000;
 
 /** Key of a running call: caller, session, and request ID in the session. */
-interface Running {
+interface RunningCallKey {
   readonly caller: Pick<Caller, 'subject'>;
   readonly session: string | undefined;
   readonly requestId: unknown;
@@ -25,7 +25,7 @@ export class RunningCalls {
    * canceled.
    */
   async run<Value>(
-    running: Running,
+    running: RunningCallKey,
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<Value>,
   ): Promise<Value | undefined> {
@@ -41,14 +41,14 @@ export class RunningCalls {
     }
   }
 
-  cancel(running: Running, reason: Error): void {
+  cancel(running: RunningCallKey, reason: Error): void {
     const key = toKey(running);
     if (key !== undefined) this.#running.get(key)?.abort(reason);
   }
 }
 
 /** Without a session, equal request IDs of two clients could not be distinguished. */
-function toKey({ caller, session, requestId }: Running): string | undefined {
+function toKey({ caller, session, requestId }: RunningCallKey): string | undefined {
   return session === undefined ? undefined : JSON.stringify([caller.subject, session, requestId]);
 }
 

@@ -31,9 +31,9 @@ describe('CallArguments', () => {
       fc.property(fc.array(piece, { maxLength: 4 }), fc.integer({ min: 1, max: 9 }), (pieces, size) => {
         const args = new CallArguments();
         const text = pieces.join('');
-        for (let at = 0; at < text.length; at += size) {
-          args.add(text.slice(at, at + size));
-          expect(args.isWhole).toBe(isObject(text.slice(0, at + size)));
+        for (let index = 0; index < text.length; index += size) {
+          args.add(text.slice(index, index + size));
+          expect(args.isWhole).toBe(isObject(text.slice(0, index + size)));
         }
       }),
       { numRuns: 500 },

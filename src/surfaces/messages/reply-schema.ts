@@ -81,7 +81,7 @@ const error: Schema = buildObject({ type: { enum: errorTypes }, message: text })
 
 export const messagesError: NamedSchema = {
   name: 'MessagesError',
-  schema: buildObject({ type: { const: 'error' }, error: error, request_id: text }, ['request_id']),
+  schema: buildObject({ type: { const: 'error' }, error, request_id: text }, ['request_id']),
 };
 
 export const messagesEvent: NamedSchema = {
@@ -120,7 +120,7 @@ export const messagesEvent: NamedSchema = {
       }),
       usage,
       parley: parleyDelta,
-      error: error,
+      error,
       request_id: text,
     },
   },

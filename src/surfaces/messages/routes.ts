@@ -93,14 +93,14 @@ interface Exchange {
   readonly caller: Caller;
 }
 
-interface Authorized {
+interface AuthorizedRequest {
   readonly target: Target;
   /** Parsed body. */
   readonly value: unknown;
   readonly affinity: string | undefined;
 }
 
-async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<Authorized> {
+async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<AuthorizedRequest> {
   const { target, value } = await authorizeByModel(deps, exchange, { unnamed });
   const { headers } = exchange.context.request;
   checkCachePolicy(headers);
@@ -108,7 +108,7 @@ async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<Author
   return { target, value, affinity };
 }
 
-interface Translating {
+interface CountContext {
   readonly target: Target;
   readonly names: ToolNames;
   readonly parsed: CountRequest;
@@ -118,7 +118,7 @@ interface Translating {
  * Returns the request in both dialects, with the fields that the translation omits. Throws a 400 error if a required translation
  * is impossible.
  */
-function toChatAsk({ request: { headers } }: RequestContext, { target, names, parsed }: Translating) {
+function toChatAsk({ request: { headers } }: RequestContext, { target, names, parsed }: CountContext) {
   const capabilities = getCapabilities(target.deployment);
   const { error, ignored } = findUnsupported(parsed, capabilities);
   if (error !== undefined && !capabilities.isNative) throw error;

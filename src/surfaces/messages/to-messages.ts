@@ -22,7 +22,7 @@ export interface Translation {
 const paragraph = '\n\n';
 
 /** State of the translation of one conversation. */
-interface Known {
+interface TranslationState {
   /** Names of called tools by call ID. */
   readonly called: Map<string, string>;
   readonly preservesMarks: boolean;
@@ -30,7 +30,7 @@ interface Known {
 
 /** Converts a conversation to chat completions messages. */
 export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
-  const state: Known = { called: new Map(), preservesMarks: capabilities.acceptsCacheMarks };
+  const state: TranslationState = { called: new Map(), preservesMarks: capabilities.acceptsCacheMarks };
   return params.flatMap(({ role, content, parley }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
@@ -49,7 +49,7 @@ export function toSystemMessage(blocks: readonly ContentBlock[], preservesMarks:
 function toUserMessages(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { called, preservesMarks }: Known,
+  { called, preservesMarks }: TranslationState,
 ): Message[] {
   const messages: Message[] = [];
   const parts: ContentPart[] = [];
@@ -76,7 +76,7 @@ function toUserMessages(
 function toResultMessage(
   { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
   contentParts: readonly ContentPart[],
-  { called, preservesMarks }: Known,
+  { called, preservesMarks }: TranslationState,
 ): Message {
   const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraph)}`;
   const cache_control = preservesMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
@@ -91,7 +91,7 @@ function toResultMessage(
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  { called, preservesMarks }: Known,
+  { called, preservesMarks }: TranslationState,
 ): Message {
   const calls = blocks.filter(isToolUse).map(({ id, input }) => ({
     id,

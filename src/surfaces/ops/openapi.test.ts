@@ -23,7 +23,7 @@ const thing = {
   },
 };
 
-type Described = {
+type OpenApiDocument = {
   readonly paths: Record<string, Record<string, { security: unknown[]; responses: Record<string, { content?: unknown }> }>>;
   readonly components: { readonly schemas: Record<string, unknown> };
 };
@@ -31,7 +31,7 @@ type Described = {
 /** OpenAPI document of a service without a configuration. */
 const fullDocument = JSON.parse(
   JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
-) as Described;
+) as OpenApiDocument;
 
 function refersTo(name: string): object {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
@@ -149,7 +149,7 @@ describe('toOpenApi', () => {
   });
 
   test('describes defaults as text and makes fields with a default optional', () => {
-    const document = toOpenApi(operations, '1.2.3') as unknown as Described;
+    const document = toOpenApi(operations, '1.2.3') as unknown as OpenApiDocument;
     expect(document.components.schemas.Thing).toEqual({
       type: 'object',
       required: ['a'],

@@ -79,12 +79,12 @@ export class PassedForm implements FormFields {
   }
 
   async *#pieces(defaults: Readonly<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
-    for (let at = 0; ; at += 1) {
-      while (at - this.#discardedBytes >= this.#buffers.length && !this.#hasEnded) await this.#pull();
-      const piece = this.#buffers[at - this.#discardedBytes];
+    for (let index = 0; ; index += 1) {
+      while (index - this.#discardedBytes >= this.#buffers.length && !this.#hasEnded) await this.#pull();
+      const piece = this.#buffers[index - this.#discardedBytes];
       if (piece === undefined) break;
       if (!this.#hasEnded && this.#bufferedBytes > maxRepeatedBytes) this.#isSpent = true;
-      if (this.#isSpent) this.#drop(at);
+      if (this.#isSpent) this.#drop(index);
       yield piece;
     }
     this.#requireFields();

@@ -55,7 +55,7 @@ export function createPassThrough(deps: PassThroughDeps): PassThroughSurface {
   };
 }
 
-interface Read {
+interface ReadResult {
   readonly target: Target;
   readonly request: PassThroughRequest;
 }
@@ -66,7 +66,7 @@ function isForm({ headers }: IncomingMessage, { accepts }: PassThroughTraits): b
 }
 
 /** If the path names the deployment, the body is parsed only after authorization. */
-async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThroughExchange): Promise<Read> {
+async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
   const { context, caller, api, deployment } = exchange;
   const bytes = await handler.readJson(context);
   const parsedBody = deployment === undefined ? parseBody(bytes) : undefined;
@@ -76,7 +76,7 @@ async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThrou
 }
 
 /** Reads a form only as far as the model, plus a small part ahead. */
-async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<Read> {
+async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<ReadResult> {
   const { context, caller, api, deployment } = exchange;
   const { request, response } = context;
   const boundary = requireForm(request);

@@ -32,7 +32,7 @@ export interface RunDeps {
  * Returns the names of the fields that the upstream did not receive. `isRelayed` is whether it received the original request. By
  * default, Parley assumes this if every upstream receives it.
  */
-export type Ignored = (isRelayed?: boolean) => readonly string[];
+export type ListIgnoredFields = (isRelayed?: boolean) => readonly string[];
 
 /** A response whose run can start. */
 export interface ReadyRun extends PreparedResponse {
@@ -41,18 +41,18 @@ export interface ReadyRun extends PreparedResponse {
    * Returns the names of the fields that the upstream did not receive. A relayed request keeps the fields that a translation
    * leaves out.
    */
-  readonly ignored: Ignored;
+  readonly ignored: ListIgnoredFields;
   /** Seals content for the caller. */
   readonly sealFor: (thoughts: Thoughts) => string;
 }
 
-interface Creating extends ResponseStart {
+interface RunStart extends ResponseStart {
   /** Whether the request is only counted. A count has no token limit. */
   readonly isCounted?: true;
 }
 
 /** Prepares the run of a response. Throws a 400 error if the request is invalid. */
-export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: Creating): ReadyRun {
+export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: RunStart): ReadyRun {
   const { request, body, opened, promised: known, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
@@ -163,7 +163,7 @@ function getAffinity({ prompt_cache_key: key }: ResponsesRequest, subject: strin
 }
 
 /** Limits and size of a conversation. */
-interface Fitting {
+interface ConversationLimits {
   /** Maximum number of tokens of a request. Undefined if unknown. */
   readonly maxTokens: number | undefined;
   /** Whether the oldest items may be dropped. */
@@ -176,7 +176,7 @@ interface Fitting {
  * Returns the items that fit the model. Drops the oldest items, but not instructions, a call without its output, or reasoning
  * without the item that follows it. Throws `context_length_exceeded`.
  */
-function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }: Fitting): readonly AnyItem[] {
+function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }: ConversationLimits): readonly AnyItem[] {
   if (maxTokens === undefined) return items;
   const tokens = countTokens(items);
   if (tokens <= maxTokens) return items;

@@ -11,7 +11,7 @@ import { ignoredHeader, toIgnoredNames } from '../http/replies/header-fields.ts'
 import { sendJson } from '../http/replies/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { Ignored } from './create-run.ts';
+import type { ListIgnoredFields } from './create-run.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './translation/to-chat-request.ts';
 import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
@@ -24,14 +24,14 @@ export const endMark = 'data: [DONE]\n\n';
 export class JsonResponse implements ReplySink {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
-  readonly #ignored: Ignored;
+  readonly #ignored: ListIgnoredFields;
   #isRelayed = false;
   readonly #budget = new FoldLimit(answerBound);
   #relayed: string | undefined;
   readonly #text: EarlyText;
   #hasEnded = false;
 
-  constructor(context: RequestContext, run: ResponseRun, ignored: Ignored) {
+  constructor(context: RequestContext, run: ResponseRun, ignored: ListIgnoredFields) {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
@@ -114,7 +114,7 @@ class EarlyText {
 class ResponseWriter implements EventWriter {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
-  readonly #ignored: Ignored;
+  readonly #ignored: ListIgnoredFields;
   /** First and last bytes that were forwarded unchanged. */
   #relayed: { readonly first: string; last: string } | undefined;
   #isReported = false;
@@ -122,7 +122,7 @@ class ResponseWriter implements EventWriter {
   #last: readonly ResponseEvent[] = [];
   readonly #lastText: EarlyText;
 
-  constructor(context: RequestContext, run: ResponseRun, ignored: Ignored) {
+  constructor(context: RequestContext, run: ResponseRun, ignored: ListIgnoredFields) {
     this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
@@ -171,7 +171,7 @@ class ResponseWriter implements EventWriter {
 }
 
 /** Returns a sink that sends a response as events and cancels the run if the client disconnects. */
-export function streamed(context: RequestContext, run: ResponseRun, ignored: Ignored): StreamedReply {
+export function streamed(context: RequestContext, run: ResponseRun, ignored: ListIgnoredFields): StreamedReply {
   return new StreamedReply(context, new ResponseWriter(context, run, ignored));
 }
 

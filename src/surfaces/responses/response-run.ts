@@ -8,7 +8,7 @@ import type { ResponsesRequest } from '#contract/responses/responses-request.ts'
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
 import type { ResponseResult } from '#services/responses/response-storage.ts';
 import type { AllowedCalls } from './translation/allowed-calls.ts';
-import type { Ending, Reading } from './translation/reading.ts';
+import type { ReplyEnd, ReplyReader } from './translation/reading.ts';
 import { RelayedReading } from './translation/relayed-reading.ts';
 import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
 import { type ReadingFacts, TranslatedReading } from './translation/translated-reading.ts';
@@ -34,7 +34,7 @@ export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
  */
 export class ResponseRun {
   readonly #facts: RunFacts;
-  #reading: Reading | undefined;
+  #reading: ReplyReader | undefined;
   #response: ResponseObject;
   #nextNumber = 0;
   #hasEnded = false;
@@ -151,11 +151,11 @@ export class ResponseRun {
     this.#settling = this.#facts.ended(undefined)?.then(() => undefined);
   }
 
-  #getReading({ native }: Frame): Reading {
+  #getReading({ native }: Frame): ReplyReader {
     return native === undefined ? this.#translated() : new RelayedReading(this.#facts);
   }
 
-  #translated(): Reading {
+  #translated(): ReplyReader {
     const { id } = this.#facts;
     return new TranslatedReading({ ...this.#facts, key: id.slice(id.indexOf('_') + 1) });
   }
@@ -165,7 +165,7 @@ export class ResponseRun {
   }
 
   /** Parley determines the fields of the request, regardless of the upstream's values. */
-  #conclude(ending: Ending, fields: Partial<ResponseObject>): void {
+  #conclude(ending: ReplyEnd, fields: Partial<ResponseObject>): void {
     this.#hasEnded = true;
     const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =
       this.#response;

@@ -134,7 +134,7 @@ async function serveBackground(
   await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, hasEnded });
 }
 
-interface Opening {
+interface OpenedRequest {
   readonly target: Target;
   readonly request: ResponsesRequest;
   readonly body: JsonObject;
@@ -142,7 +142,11 @@ interface Opening {
 }
 
 /** Releases the opened resources if the request is rejected. */
-async function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...creating }: Opening): Promise<ReadyRun> {
+async function readyRun(
+  deps: ResponsesDeps,
+  { clock }: RequestContext,
+  { target, ...creating }: OpenedRequest,
+): Promise<ReadyRun> {
   try {
     return createRun({ ...deps, clock }, target, creating);
   } catch (error) {
@@ -188,7 +192,7 @@ const prompt = [
 /** Message that requests a summary of the preceding conversation. */
 const compactionPrompt: AnyItem = { type: 'message', role: 'user', content: prompt };
 
-interface Compacting {
+interface CompactionContext {
   readonly run: ResponseRun;
   readonly seal: (thoughts: Thoughts) => string;
 }
@@ -196,10 +200,10 @@ interface Compacting {
 /** Sends the summary of a deployment as an item that replaces the summarized items. */
 class CompactReply implements ReplySink {
   readonly #context: RequestContext;
-  readonly #compacting: Compacting;
+  readonly #compacting: CompactionContext;
   readonly #budget = new FoldLimit(answerBound);
 
-  constructor(context: RequestContext, compacting: Compacting) {
+  constructor(context: RequestContext, compacting: CompactionContext) {
     this.#context = context;
     this.#compacting = compacting;
   }

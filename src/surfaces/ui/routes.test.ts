@@ -6,7 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { openFolder } from '#test/temporary-folder.ts';
 import { uiRoutes } from './routes.ts';
 
-const deps = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
+const deps = {
+  listSignInOptions: async () => [],
+  settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const,
+};
 
 describe('uiRoutes', () => {
   it('reads the page once, on the first request', async () => {

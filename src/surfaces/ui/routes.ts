@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { ListSignInWays, SignInWay } from '#contract/page/sign-in-way.ts';
+import type { ListSignInOptions, SignInOption } from '#contract/page/sign-in-option.ts';
 import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } from './brand.ts';
 
@@ -11,8 +11,8 @@ import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } 
  * Returns the Content-Security-Policy of the page, which allows only content from this service. The page may also connect to the
  * identity providers, to get and revoke tokens.
  */
-function pagePolicy(signInWays: readonly SignInWay[]): string {
-  const endpointUrls = signInWays.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
+function pagePolicy(signInOptions: readonly SignInOption[]): string {
+  const endpointUrls = signInOptions.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
   const origins = endpointUrls.filter((url) => url !== undefined).map(getOrigin);
   return [
     "default-src 'none'",
@@ -75,7 +75,7 @@ const policies: ReadonlyMap<string, string> = new Map([
 export interface PageDeps {
   /** Page folder. Undefined selects the build output. */
   readonly folder?: string;
-  readonly listWays: ListSignInWays;
+  readonly listSignInOptions: ListSignInOptions;
   readonly settings: () => PageSettings;
 }
 
@@ -93,7 +93,7 @@ function createBranded(): typeof branded {
  * Registers the page at `/` and its files, and `/v1/sign-in`. No key is required. The page is read completely on the first
  * request and cached, so a new build is served only after a restart.
  */
-export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, settings }: PageDeps): void {
+export function uiRoutes(app: FastifyInstance, { folder = builtPage, listSignInOptions: listWays, settings }: PageDeps): void {
   signInRoute(app, listWays);
   const names = namesAtRoot(folder);
   if (names.length === 0) {
@@ -151,10 +151,10 @@ function createFind(folder: string): (path: string | RegExp) => Promise<PageFile
 }
 
 /** Registers the list of sign-in methods in addition to keys. It is public because its clients are not signed in yet. */
-function signInRoute(app: FastifyInstance, listWays: ListSignInWays): void {
+function signInRoute(app: FastifyInstance, listSignInOptions: ListSignInOptions): void {
   app.get('/v1/sign-in', async (_request, reply) => {
     reply.header('cache-control', 'no-store');
-    return { data: await listWays(), object: 'list' };
+    return { data: await listSignInOptions(), object: 'list' };
   });
 }
 

@@ -1,4 +1,4 @@
-import { SignInWay } from '#contract/page/sign-in-way.ts';
+import { SignInOption } from '#contract/page/sign-in-option.ts';
 import { type ApiOperation, buildList, json } from '../http/openapi/operation.ts';
 
 /** Operations of `/v1/sign-in`. */
@@ -13,7 +13,7 @@ export const signInOperations: readonly ApiOperation[] = [
     description:
       'Parameters that a public client needs for the authorization code flow with PKCE. Empty if only keys are configured.',
     responses: [
-      { status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: buildList(SignInWay) }) },
+      { status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: buildList(SignInOption) }) },
     ],
   },
 ];

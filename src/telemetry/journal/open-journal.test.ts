@@ -57,7 +57,7 @@ function open(journal: Journal, options: { waitMs?: number; maxWaiting?: number 
   return { writer, said };
 }
 
-const away = (): Promise<never> => Promise.reject(new Error('away'));
+const away = (): Promise<never> => Promise.reject(new Error('unavailable'));
 
 const snapshot = toSnapshot(complete(Configuration, {}) as Configuration);
 
@@ -89,7 +89,7 @@ describe('journal records', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     writer.usage.add(record('two'));
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(said).toEqual(['Cannot write usage records. Up to 50000 wait for the store: away']);
+    expect(said).toEqual(['Cannot write usage records. Up to 50000 wait for the store: unavailable']);
     expect(writer.losses()).toEqual([]);
     journal.append = async () => undefined;
     await vi.advanceTimersByTimeAsync(1_000);

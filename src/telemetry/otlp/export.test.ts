@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { begin, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
 
-interface Received {
+interface ReceivedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -17,7 +17,7 @@ interface Attribute {
 
 /** Receives the exports, like an OpenTelemetry collector. */
 let collector: Server;
-let received: Received[];
+let received: ReceivedRequest[];
 let endpoint: string;
 
 beforeEach(async () => {

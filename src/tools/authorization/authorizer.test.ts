@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { callTool, guardedClient, never, startServer, tokenCache } from '#test/rest-tools.ts';
+import { callTool, guardedClient, neverAborted, startServer, tokenCache } from '#test/rest-tools.ts';
 import { createAuthorizer } from './authorizer.ts';
 import { type ClientCredentials, TokenCache } from './token-cache.ts';
 
@@ -35,7 +35,7 @@ describe('createAuthorizer', () => {
     ['bearer', { type: 'bearer', token: 't' }, { headers: { authorization: 'Bearer t' } }],
     ['none', null, {}],
   ] as const)('creates credentials of the kind %s', async (_what, authorization, expected) => {
-    const credentials = await createAuthorizer(authorization, tokenCache()).getCredentials(never);
+    const credentials = await createAuthorizer(authorization, tokenCache()).getCredentials(neverAborted);
     expect(credentials).toEqual({ headers: {}, query: {}, body: {}, ...expected });
   });
 });
@@ -46,7 +46,7 @@ describe('TokenCache', () => {
     const credentials = await createAuthorizer(
       createClient(server, { scope: 'read write', aud: 'https://api.test' }),
       tokenCache(),
-    ).getCredentials(never);
+    ).getCredentials(neverAborted);
     expect(credentials.headers).toEqual({ authorization: 'Bearer token-1' });
     expect(server.seen[0]).toMatchObject({
       method: 'POST',
@@ -61,7 +61,7 @@ describe('TokenCache', () => {
   it('sends one request for concurrent callers', async () => {
     const server = await startTokenServer({}, 20);
     const tokens = tokenCache();
-    const tokenRequests = Array.from({ length: 20 }, () => tokens.getToken(createClient(server), never));
+    const tokenRequests = Array.from({ length: 20 }, () => tokens.getToken(createClient(server), neverAborted));
     expect(new Set(await Promise.all(tokenRequests))).toEqual(new Set(['token-1']));
     expect(server.seen).toHaveLength(1);
   });
@@ -71,9 +71,9 @@ describe('TokenCache', () => {
     const tokens = tokenCache();
     const disconnection = new AbortController();
     const canceledRequest = tokens.getToken(createClient(server), disconnection.signal);
-    const remainingRequest = tokens.getToken(createClient(server), never);
-    disconnection.abort(new Error('left'));
-    await expect(canceledRequest).rejects.toThrow('left');
+    const remainingRequest = tokens.getToken(createClient(server), neverAborted);
+    disconnection.abort(new Error('client disconnected'));
+    await expect(canceledRequest).rejects.toThrow('client disconnected');
     expect(await remainingRequest).toBe('token-1');
   });
 
@@ -92,9 +92,9 @@ describe('TokenCache', () => {
       { client_id: 'i', client_secret: 'ds&cret' },
     ];
     const receivedTokens: string[] = [];
-    for (const variant of variants) receivedTokens.push(await tokens.getToken(createClient(server, variant), never));
+    for (const variant of variants) receivedTokens.push(await tokens.getToken(createClient(server, variant), neverAborted));
     expect(new Set(receivedTokens).size).toBe(variants.length);
-    expect(await tokens.getToken(createClient(server, { scope: 'a' }), never)).toBe('token-5');
+    expect(await tokens.getToken(createClient(server, { scope: 'a' }), neverAborted)).toBe('token-5');
   });
 
   it('renews a token shortly before it expires', async () => {
@@ -104,7 +104,7 @@ describe('TokenCache', () => {
     const tokens = tokenCache(clock);
     const at = async (ms: number) => {
       nowMs = ms;
-      return tokens.getToken(createClient(server), never);
+      return tokens.getToken(createClient(server), neverAborted);
     };
     expect([await at(0), await at(89_999), await at(90_001), await at(180_000)]).toEqual([
       'token-1',
@@ -119,11 +119,11 @@ describe('TokenCache', () => {
     const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
     const server = await startTokenServer({ expires_in: null });
     const tokens = tokenCache(clock);
-    await tokens.getToken(createClient(server), never);
+    await tokens.getToken(createClient(server), neverAborted);
     nowMs = 260_000;
-    expect(await tokens.getToken(createClient(server), never)).toBe('token-1');
+    expect(await tokens.getToken(createClient(server), neverAborted)).toBe('token-1');
     nowMs = 271_000;
-    expect(await tokens.getToken(createClient(server), never)).toBe('token-2');
+    expect(await tokens.getToken(createClient(server), neverAborted)).toBe('token-2');
   });
 
   it('retries with an authorization header if the server rejects the secret in the body', async () => {
@@ -132,7 +132,7 @@ describe('TokenCache', () => {
         ? response.end('{"access_token":"t"}')
         : response.writeHead(401).end('{"error":"invalid_client"}'),
     );
-    expect(await tokenCache().getToken(createClient(server), never)).toBe('t');
+    expect(await tokenCache().getToken(createClient(server), neverAborted)).toBe('t');
     expect(server.seen[1]?.headers.authorization).toBe(`Basic ${Buffer.from('id:s%26cret').toString('base64')}`);
     expect(server.seen[1]?.body).toBe('grant_type=client_credentials');
   });
@@ -155,8 +155,8 @@ describe('TokenCache', () => {
   ])('rejects without disclosing a secret if the server returns %s', async (_what, status, body, message) => {
     const server = await startServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
     const tokens = tokenCache();
-    await expect(tokens.getToken(createClient(server), never)).rejects.toThrow(message);
-    await expect(tokens.getToken(createClient(server), never)).rejects.toThrow(message);
+    await expect(tokens.getToken(createClient(server), neverAborted)).rejects.toThrow(message);
+    await expect(tokens.getToken(createClient(server), neverAborted)).rejects.toThrow(message);
     expect(server.seen).toHaveLength(2);
   });
 
@@ -165,7 +165,7 @@ describe('TokenCache', () => {
     const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
     const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
     const tokens = new TokenCache({ http: guardedClient([]), clock, caches: new Caches(), timeouts });
-    await expect(tokens.getToken(createClient(server), never)).rejects.toThrow('allowPrivateNetworks');
+    await expect(tokens.getToken(createClient(server), neverAborted)).rejects.toThrow('allowPrivateNetworks');
     expect(server.seen).toEqual([]);
   });
 });

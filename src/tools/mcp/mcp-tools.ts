@@ -1,6 +1,6 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
-import { type Expiring, ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { ExpiringCache, type ExpiringEntry, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
 import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -200,7 +200,7 @@ function findUnknownNames({ allowedTools }: McpToolsetSettings, tools: readonly 
   return allowedTools.filter((name) => !names.has(name));
 }
 
-function createBounds<Value>(maxBytes: number): BoundedCacheOptions<Expiring<Value>> {
+function createBounds<Value>(maxBytes: number): BoundedCacheOptions<ExpiringEntry<Value>> {
   return { maxBytes, countBytes: toExpiringBytes((value) => bytesPerChar * JSON.stringify(value).length) };
 }
 

@@ -34,7 +34,7 @@ export class OpenApiReader {
     const signal = AbortSignal.timeout(this.#bounds.timeoutMs + maxWaitMs);
     try {
       const outcome = await this.#queue.run(owner, () => this.#run({ text, url: url.href, choice }, signal), signal);
-      if (outcome.kind !== 'fault') return outcome;
+      if (outcome.kind !== 'error') return outcome;
       throw new ToolError(outcome.message);
     } catch (error) {
       throw signal.aborted ? new ToolError('reading it timed out. Try again later', error) : error;

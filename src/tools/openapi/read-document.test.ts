@@ -96,9 +96,9 @@ describe('readOpenApi', () => {
         required: ['owner'],
       },
       arguments: [
-        { name: 'owner', place: 'path', key: 'owner' },
-        { name: 'limit', place: 'query', key: 'limit' },
-        { name: 'tags', place: 'query', key: 'tags', style: 'form', explode: false },
+        { name: 'owner', location: 'path', key: 'owner' },
+        { name: 'limit', location: 'query', key: 'limit' },
+        { name: 'tags', location: 'query', key: 'tags', style: 'form', explode: false },
       ],
       constants: [],
       contentType: 'application/json',
@@ -123,9 +123,9 @@ describe('readOpenApi', () => {
         required: ['owner', 'name'],
       },
       arguments: [
-        { name: 'owner', place: 'path', key: 'owner' },
-        { name: 'name', place: 'body', key: 'name' },
-        { name: 'parent', place: 'body', key: 'parent' },
+        { name: 'owner', location: 'path', key: 'owner' },
+        { name: 'name', location: 'body', key: 'name' },
+        { name: 'parent', location: 'body', key: 'parent' },
       ],
       constants: [],
       contentType: 'application/json',
@@ -211,7 +211,7 @@ describe('readOpenApi references', () => {
     const components = { schemas: { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } } };
     const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } } };
     const { tools } = await openapi({ '/a': { post: { requestBody: body } } }, { components });
-    expect(tools[0]?.arguments).toEqual([{ name: 'body', place: 'whole_body', key: 'body' }]);
+    expect(tools[0]?.arguments).toEqual([{ name: 'body', location: 'whole_body', key: 'body' }]);
   });
 
   it('bounds references that double at every step', async () => {
@@ -291,11 +291,11 @@ describe('readOpenApi operations', () => {
       '/pets/{id}',
     );
     expect(tool.arguments).toEqual([
-      { name: 'id', place: 'path', key: 'id' },
-      { name: 'query_id', place: 'query', key: 'id' },
-      { name: 'filter_name_', place: 'query', key: 'filter[name]' },
-      { name: 'query___proto__', place: 'query', key: '__proto__' },
-      { name: 'body_id', place: 'body', key: 'id' },
+      { name: 'id', location: 'path', key: 'id' },
+      { name: 'query_id', location: 'query', key: 'id' },
+      { name: 'filter_name_', location: 'query', key: 'filter[name]' },
+      { name: 'query___proto__', location: 'query', key: '__proto__' },
+      { name: 'body_id', location: 'body', key: 'id' },
     ]);
     expect(tool.parameters.required).toEqual(['id', 'body_id']);
   });
@@ -327,7 +327,7 @@ describe('readOpenApi operations', () => {
     const schema = { properties: { a: {} } };
     expect(await only({ requestBody: { content: { [type]: { schema } } } })).toMatchObject({
       contentType: type,
-      arguments: [{ key: 'a', place: 'body' }],
+      arguments: [{ key: 'a', location: 'body' }],
     });
   });
 
@@ -353,14 +353,14 @@ describe('readOpenApi operations', () => {
     expect(tools.map((tool) => [tool.arguments, tool.contentType])).toEqual([
       [
         [
-          { name: 'm', place: 'query', key: 'm' },
-          { name: 'p', place: 'query', key: 'p', style: 'pipeDelimited', explode: false },
-          { name: 'c', place: 'query', key: 'c', style: 'form', explode: false },
+          { name: 'm', location: 'query', key: 'm' },
+          { name: 'p', location: 'query', key: 'p', style: 'pipeDelimited', explode: false },
+          { name: 'c', location: 'query', key: 'c', style: 'form', explode: false },
         ],
         'application/json',
       ],
-      [[{ name: 'file', place: 'body', key: 'file', isFile: true }], 'multipart/form-data'],
-      [[{ name: 'n', place: 'body', key: 'n' }], 'application/x-www-form-urlencoded'],
+      [[{ name: 'file', location: 'body', key: 'file', isFile: true }], 'multipart/form-data'],
+      [[{ name: 'n', location: 'body', key: 'n' }], 'application/x-www-form-urlencoded'],
     ]);
   });
 

@@ -19,7 +19,7 @@ export type DocumentOutcome =
   | { readonly kind: 'manifest'; readonly target: string }
   | { readonly kind: 'tools'; readonly api: OpenApiTools }
   | { readonly kind: 'toolsets'; readonly imported: ImportedApi }
-  | { readonly kind: 'fault'; readonly message: string };
+  | { readonly kind: 'error'; readonly message: string };
 
 /** Maximum number of characters of an outcome. Receiving it blocks the event loop of the service. */
 const maxChars = 8 * 1024 ** 2;
@@ -30,7 +30,7 @@ export async function readDocument({ text, url, choice }: DocumentTask): Promise
     return limitSize(await readOutcome(text, new URL(url), choice));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return { kind: 'fault', message: error.message };
+    return { kind: 'error', message: error.message };
   }
 }
 

@@ -56,13 +56,13 @@ class ArgumentList {
     const description = toText(parameter.description);
     if (description !== undefined) schema.description = shorten(description, maxParameterDescriptionChars);
     const style = location === 'query' && content === undefined ? getQueryStyle(parameter, schema) : {};
-    this.#add({ place: location, key, ...style }, schema, location === 'path' || required === true);
+    this.#add({ location, key, ...style }, schema, location === 'path' || required === true);
   }
 
   /** Adds a path parameter that the document does not describe. */
   addPathName(key: string): void {
-    const isKnown = this.#arguments.some((argument) => argument.place === 'path' && argument.key === key);
-    if (!isKnown) this.#add({ place: 'path', key }, { type: 'string' }, true);
+    const isKnown = this.#arguments.some((argument) => argument.location === 'path' && argument.key === key);
+    if (!isKnown) this.#add({ location: 'path', key }, { type: 'string' }, true);
   }
 
   addBody(body: JsonObject): string {
@@ -73,7 +73,7 @@ class ArgumentList {
     }
     const { contentType, kind, media } = mediaChoice;
     if (kind === 'text' || kind === 'bytes') {
-      this.#add({ place: 'whole_body', key: 'body' }, toTextSchema(mediaChoice, this.#schemas), body.required === true);
+      this.#add({ location: 'whole_body', key: 'body' }, toTextSchema(mediaChoice, this.#schemas), body.required === true);
       return contentType;
     }
     const bodySchema = mergeAllOf(unwrapAlternative(toObject(media.schema)));
@@ -83,7 +83,7 @@ class ArgumentList {
     if (!hasNamedFields(bodySchema)) {
       const [first] = filterObjects(Object.values(encoding));
       const style = kind === 'form' ? getFieldStyle(first) : {};
-      this.#add({ place: 'whole_body', key: 'body', ...style }, schema, body.required === true);
+      this.#add({ location: 'whole_body', key: 'body', ...style }, schema, body.required === true);
       return contentType;
     }
     const required = Array.isArray(schema.required) ? schema.required : [];
@@ -99,7 +99,7 @@ class ArgumentList {
   ): void {
     const isFile = kind === 'multipart' && isFileSchema(schema);
     const style = kind === 'json' || isFile ? {} : getFieldStyle(encoding);
-    this.#add({ place: 'body', key, ...style, ...(isFile && { isFile }) }, isFile ? toFileSchema(schema) : schema, isRequired);
+    this.#add({ location: 'body', key, ...style, ...(isFile && { isFile }) }, isFile ? toFileSchema(schema) : schema, isRequired);
   }
 
   #add(argument: Omit<RestArgument, 'name'>, schema: JsonObject, isRequired: boolean): void {
@@ -110,7 +110,7 @@ class ArgumentList {
   }
 
   /** Returns a name that models accept for a property. A prefix with the location distinguishes equal keys. */
-  #findFreeName({ place: location, key }: Omit<RestArgument, 'name'>): string {
+  #findFreeName({ location, key }: Omit<RestArgument, 'name'>): string {
     const baseName = key.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, maxArgumentNameChars) || '_';
     const isFree = (name: string): boolean => name !== '__proto__' && !Object.hasOwn(this.#properties, name);
     if (isFree(baseName)) return baseName;

@@ -22,27 +22,27 @@ const definition: RestToolDefinition = {
     required: ['shop'],
   },
   arguments: [
-    { name: 'shop', place: 'path', key: 'shop' },
-    { name: 'query', place: 'query', key: 'q' },
-    { name: 'many', place: 'body', key: 'many' },
+    { name: 'shop', location: 'path', key: 'shop' },
+    { name: 'query', location: 'query', key: 'q' },
+    { name: 'many', location: 'body', key: 'many' },
   ],
-  constants: [{ place: 'header', key: 'X-Version', value: 2 }],
+  constants: [{ location: 'header', key: 'X-Version', value: 2 }],
   contentType: 'application/json',
   isPublic: false,
 };
 
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,20}$/);
 const unusualName = fc.oneof(name, fc.constantFrom('constructor', 'toString', '2', 'hasOwnProperty'));
-const place = fc.constantFrom('path', 'query', 'header', 'body' as const);
+const location = fc.constantFrom('path', 'query', 'header', 'body' as const);
 const schema = fc.record({ type: fc.constantFrom('string', 'integer', 'array'), description: fc.string() });
-const argument = fc.record({ name: unusualName, place, key: unusualName, schema, isRequired: fc.boolean() });
+const argument = fc.record({ name: unusualName, location, key: unusualName, schema, isRequired: fc.boolean() });
 const operation = fc
   .record({
     name,
     description: fc.string(),
     method: fc.constantFrom<RestMethod>('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
     given: fc.uniqueArray(argument, { selector: (it) => it.name, maxLength: 6 }),
-    constants: fc.array(fc.record({ place, key: unusualName, value: fc.jsonValue() }), { maxLength: 3 }),
+    constants: fc.array(fc.record({ location, key: unusualName, value: fc.jsonValue() }), { maxLength: 3 }),
   })
   .map(({ given, ...rest }): RestToolDefinition => {
     // Integer keys come first in every object, so the expected value has them first, too.
@@ -56,7 +56,7 @@ const operation = fc
         properties: Object.fromEntries(inOrder.map((it) => [it.name, it.schema])),
         ...(required.length > 0 && { required }),
       },
-      arguments: inOrder.map((it) => ({ name: it.name, place: it.place, key: it.key })),
+      arguments: inOrder.map((it) => ({ name: it.name, location: it.location, key: it.key })),
       constants: rest.constants.filter(({ key }) => key !== '2'),
       contentType: 'application/json',
       isPublic: false,
@@ -341,7 +341,7 @@ describe('toRestApiTool', () => {
   });
 
   it('renames a constant whose name conflicts with an argument', () => {
-    const conflictingDefinition = { ...definition, constants: [{ place: 'header' as const, key: 'shop', value: 'x' }] };
+    const conflictingDefinition = { ...definition, constants: [{ location: 'header' as const, key: 'shop', value: 'x' }] };
     expect(toRestToolDefinition(toRestApiTool(conflictingDefinition))).toEqual(conflictingDefinition);
   });
 
@@ -349,7 +349,7 @@ describe('toRestApiTool', () => {
     const only = {
       ...definition,
       parameters: { type: 'object', properties: { kind: { const: 'cat' } } },
-      arguments: [{ name: 'kind', place: 'query' as const, key: 'kind' }],
+      arguments: [{ name: 'kind', location: 'query' as const, key: 'kind' }],
       constants: [],
     };
     const read = toRestToolDefinition(toRestApiTool(only));
@@ -365,9 +365,9 @@ describe('toRestApiTool', () => {
       ...definition,
       parameters,
       arguments: [
-        { name: 'tags', place: 'query', key: 'tags', style: 'pipeDelimited', explode: false },
-        { name: 'file', place: 'body', key: 'file', isFile: true },
-        { name: 'rest', place: 'whole_body', key: 'body', style: 'deepObject' },
+        { name: 'tags', location: 'query', key: 'tags', style: 'pipeDelimited', explode: false },
+        { name: 'file', location: 'body', key: 'file', isFile: true },
+        { name: 'rest', location: 'whole_body', key: 'body', style: 'deepObject' },
       ],
       constants: [],
       contentType: 'multipart/form-data',

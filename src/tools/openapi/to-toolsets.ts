@@ -202,7 +202,7 @@ function toProperties({ parameters, arguments: args, constants }: RestToolDefini
   return properties;
 }
 
-function toInfo({ place: location, key, style, explode }: RestTarget): JsonObject {
+function toInfo({ location, key, style, explode }: RestTarget): JsonObject {
   return { type: location, key, ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
 }
 

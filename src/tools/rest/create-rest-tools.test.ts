@@ -143,7 +143,7 @@ describe('createRestTool redirects', () => {
       request.url === '/end' ? response.end('arrived') : response.writeHead(308, { location: '/end' }).end(),
     );
     const authorizer = createAuthorizer({ type: 'bearer', token: 'secret-token' }, tokenCache());
-    const body = { name: 'a', place: 'body' as const, key: 'a' };
+    const body = { name: 'a', location: 'body' as const, key: 'a' };
     expect(await callTool({ url: server.url, method: 'POST', arguments: [body] }, { a: 1 }, authorizer)).toMatchObject({
       text: 'arrived',
     });
@@ -161,7 +161,7 @@ describe('createRestTool redirects', () => {
     const server = await startServer((request, response) =>
       request.url === '/end' ? response.end('arrived') : response.writeHead(status, { location: 'end' }).end(),
     );
-    const body = { name: 'a', place: 'body' as const, key: 'a' };
+    const body = { name: 'a', location: 'body' as const, key: 'a' };
     await callTool({ url: `${server.url}/start`, method, arguments: method === 'GET' ? [] : [body] }, { a: 1 });
     expect(server.seen[1]?.method).toBe(becomes);
     const isKept = becomes !== 'GET';
@@ -177,7 +177,7 @@ describe('createRestTool redirects', () => {
   ] as const)('sends no credentials to another origin: %s', async (_what, authorization) => {
     const otherServer = await startServer((_request, response) => response.end('arrived'));
     const server = await startServer((_request, response) => response.writeHead(302, { location: otherServer.url }).end());
-    const constants = [{ place: 'header' as const, key: 'X-Tenant', value: 'canary-secret' }];
+    const constants = [{ location: 'header' as const, key: 'X-Tenant', value: 'canary-secret' }];
     const { text } = await callTool({ url: server.url, constants }, {}, createAuthorizer(authorization, tokenCache()));
     expect(text).toBe('arrived');
     const sent = JSON.stringify(otherServer.seen);

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import type { RestArgument, RestLocation, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { type Credentials, noCredentials } from '../authorization/authorizer.ts';
 import { toRestRequest } from './to-rest-request.ts';
 
-const at = (place: RestPlace, name: string, key = name): RestArgument => ({ name, place, key });
+const at = (location: RestLocation, name: string, key = name): RestArgument => ({ name, location, key });
 
 function request(definition: Partial<RestToolDefinition>, args: JsonObject, credentials: Credentials = noCredentials) {
   const completeDefinition: RestToolDefinition = {
@@ -230,7 +230,7 @@ describe('toRestRequest body', () => {
 
   it('moves to the query of a GET request', () => {
     const { url, body } = request(
-      { arguments: [at('body', 'name')], constants: [{ place: 'body', key: 'v', value: 1 }] },
+      { arguments: [at('body', 'name')], constants: [{ location: 'body', key: 'v', value: 1 }] },
       { name: 'x' },
     );
     expect([url, body]).toEqual(['https://api.test/v1/pets?v=1&name=x', null]);
@@ -258,10 +258,10 @@ describe('toRestRequest constants and credentials', () => {
 
   it('override arguments with the same key', () => {
     const constants = [
-      { place: 'path' as const, key: 'team', value: 'fixed' },
-      { place: 'query' as const, key: 'key', value: 'fixed' },
-      { place: 'header' as const, key: 'x-key', value: 'fixed' },
-      { place: 'body' as const, key: 'token', value: 'fixed' },
+      { location: 'path' as const, key: 'team', value: 'fixed' },
+      { location: 'query' as const, key: 'key', value: 'fixed' },
+      { location: 'header' as const, key: 'x-key', value: 'fixed' },
+      { location: 'body' as const, key: 'token', value: 'fixed' },
     ];
     const { url, headers, body } = request({ ...all, constants }, mine);
     expect([url, headers['x-key'], body]).toEqual(['https://api.test/v1/fixed?key=fixed', 'fixed', '{"token":"fixed"}']);
@@ -273,7 +273,7 @@ describe('toRestRequest constants and credentials', () => {
       query: { key: 's&cret' },
       body: { token: 'secret' },
     };
-    const constants = [{ place: 'query' as const, key: 'key', value: 'fixed' }];
+    const constants = [{ location: 'query' as const, key: 'key', value: 'fixed' }];
     const { url, headers, body } = request({ ...all, constants }, mine, credentials);
     expect(url).toBe('https://api.test/v1/mine?key=s%26cret');
     expect([headers['x-key'], headers.authorization, body]).toEqual(['secret', 'secret', '{"token":"secret"}']);

@@ -1,10 +1,10 @@
 import type { HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import type { RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import type { RestLocation, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import type { Credentials } from '../authorization/authorizer.ts';
-import { type PlacedValue, toPairs, toText, type WrittenBody, writeBody } from './write-body.ts';
+import { type LocatedValue, toPairs, toText, type WrittenBody, writeBody } from './write-body.ts';
 
 const notInHeader = /[^\t -~\u0080-\uffff]/;
 
@@ -19,10 +19,10 @@ export function toRestRequest(
 ): Omit<HttpRequest, 'timeouts'> {
   const template = new UrlTemplate(definition.url);
   const values = collectValues(definition, args, template.queryKeys);
-  const selectValues = (location: RestPlace): PlacedValue[] =>
-    values.filter((value) => value.place === location && !isCredential(value, credentials));
+  const selectValues = (location: RestLocation): LocatedValue[] =>
+    values.filter((value) => value.location === location && !isCredential(value, credentials));
   const url = template.fill(new Map(selectValues('path').map(({ key, value }) => [key, toText(value)])));
-  const credentialQuery = Object.entries(credentials.query).map(([key, value]) => ({ place: 'query' as const, key, value }));
+  const credentialQuery = Object.entries(credentials.query).map(([key, value]) => ({ location: 'query' as const, key, value }));
   const query = [...selectValues('query'), ...credentialQuery]
     .flatMap(toPairs)
     .map(([key, value]) => `${encodeText(key)}=${encodeText(value)}`);
@@ -51,38 +51,38 @@ function collectValues(
   { method, constants, arguments: targets }: RestToolDefinition,
   args: JsonObject,
   fixedQuery: ReadonlySet<string>,
-): PlacedValue[] {
+): LocatedValue[] {
   const argumentValues = targets
-    .filter(({ name, place: location }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(location)))
+    .filter(({ name, location }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(location)))
     .map(({ name, ...target }) => toSendable({ ...target, value: args[name] }, method));
   const constantValues = constants.map((constant) => toSendable(constant, method));
   const reservedSlots = new Set([
     ...constantValues.map(getSlot),
-    ...[...fixedQuery].map((key) => getSlot({ place: 'query', key })),
+    ...[...fixedQuery].map((key) => getSlot({ location: 'query', key })),
   ]);
   return [...constantValues, ...argumentValues.filter((value) => !reservedSlots.has(getSlot(value)))];
 }
 
-function isInBody(location: RestPlace): boolean {
+function isInBody(location: RestLocation): boolean {
   return location === 'body' || location === 'whole_body';
 }
 
 /** A GET has no body, so body values move to the query. */
-function toSendable(value: PlacedValue, method: RestToolDefinition['method']): PlacedValue {
-  return method === 'GET' && isInBody(value.place) ? { ...value, place: 'query' } : value;
+function toSendable(value: LocatedValue, method: RestToolDefinition['method']): LocatedValue {
+  return method === 'GET' && isInBody(value.location) ? { ...value, location: 'query' } : value;
 }
 
-function getSlot({ place: location, key }: Pick<PlacedValue, 'place' | 'key'>): string {
+function getSlot({ location, key }: Pick<LocatedValue, 'location' | 'key'>): string {
   return `${location} ${location === 'header' ? key.toLowerCase() : key}`;
 }
 
-function isCredential({ place: location, key }: PlacedValue, { headers, query, body }: Credentials): boolean {
+function isCredential({ location, key }: LocatedValue, { headers, query, body }: Credentials): boolean {
   if (location === 'header') return Object.hasOwn(headers, key.toLowerCase());
   if (location === 'query') return Object.hasOwn(query, key);
   return location === 'body' && Object.hasOwn(body, key);
 }
 
-function toHeader({ key, value }: PlacedValue): [string, string] {
+function toHeader({ key, value }: LocatedValue): [string, string] {
   const text = toText(value);
   if (notInHeader.test(text)) throw new ToolError(`The header field ${key} may not hold line breaks or control characters.`);
   return [key.toLowerCase(), toLatin1(text.toWellFormed())];
@@ -90,15 +90,15 @@ function toHeader({ key, value }: PlacedValue): [string, string] {
 
 function toBody(
   definition: RestToolDefinition,
-  values: readonly PlacedValue[],
+  values: readonly LocatedValue[],
   { body: secrets }: Credentials,
 ): WrittenBody | null {
   if (definition.method === 'GET') return null;
-  const expected = [...definition.arguments, ...definition.constants].map(({ place: location }) => location);
-  const fullBody = values.find(({ place: location }) => location === 'whole_body');
+  const expected = [...definition.arguments, ...definition.constants].map(({ location }) => location);
+  const fullBody = values.find(({ location }) => location === 'whole_body');
   const hasFields = expected.includes('body') || Object.keys(secrets).length > 0;
   if (fullBody === undefined && !hasFields) return null;
-  const fields = values.filter(({ place: location }) => location === 'body');
+  const fields = values.filter(({ location }) => location === 'body');
   return writeBody({ contentType: definition.contentType, fullBody, fields, secrets });
 }
 

@@ -15,8 +15,8 @@ export interface WrittenBody {
 interface BodyParts {
   readonly contentType: string;
   /** The value of the complete body, if one argument provides it. */
-  readonly fullBody: PlacedValue | undefined;
-  readonly fields: readonly PlacedValue[];
+  readonly fullBody: LocatedValue | undefined;
+  readonly fields: readonly LocatedValue[];
   /** Credentials that are sent in the body. */
   readonly secrets: JsonObject;
 }
@@ -24,7 +24,7 @@ interface BodyParts {
 /** Serializes a body according to its media type. Throws `ToolError` if the value does not fit the media type. */
 export function writeBody({ contentType, fullBody, fields, secrets }: BodyParts): WrittenBody {
   const kind = getBodyKind(contentType);
-  const secretFields = Object.entries(secrets).map(([key, value]): PlacedValue => ({ place: 'body', key, value }));
+  const secretFields = Object.entries(secrets).map(([key, value]): LocatedValue => ({ location: 'body', key, value }));
   if (kind === 'text' || kind === 'bytes' || (kind === 'json' && fullBody !== undefined && !isJsonObject(fullBody.value))) {
     if (secretFields.length > 0) throw new ToolError('The body must be an object.');
     return kind === 'json' ? toJson(contentType, fullBody?.value) : toPlain(contentType, fullBody?.value);
@@ -37,14 +37,14 @@ export function writeBody({ contentType, fullBody, fields, secrets }: BodyParts)
   return { bytes: Buffer.from(form.toString()), contentType };
 }
 
-function listFields(fullBody: PlacedValue | undefined): PlacedValue[] {
+function listFields(fullBody: LocatedValue | undefined): LocatedValue[] {
   if (fullBody === undefined) return [];
   if (!isJsonObject(fullBody.value)) throw new ToolError('The body must be an object.');
-  return Object.entries(fullBody.value).map(([key, value]) => ({ ...fullBody, place: 'body', key, value }));
+  return Object.entries(fullBody.value).map(([key, value]) => ({ ...fullBody, location: 'body', key, value }));
 }
 
 /** Keeps the last field of each name. */
-function deduplicateFields(fields: readonly PlacedValue[]): readonly PlacedValue[] {
+function deduplicateFields(fields: readonly LocatedValue[]): readonly LocatedValue[] {
   return [...new Map(fields.map((field) => [field.key, field])).values()];
 }
 
@@ -63,7 +63,7 @@ interface Part {
 }
 
 /** Writes `multipart/form-data` (RFC 7578): one part per field or list item. Objects become JSON. */
-function writeMultipart(fields: readonly PlacedValue[]): { bytes: Buffer; contentType: string } {
+function writeMultipart(fields: readonly LocatedValue[]): { bytes: Buffer; contentType: string } {
   const parts = fields.flatMap((field) => (field.isFile === true ? toFileParts(field) : toTextParts(field)));
   // A hash of the parts, so that no part contains the boundary.
   const hash = createHash('sha256');
@@ -80,14 +80,14 @@ function writeMultipart(fields: readonly PlacedValue[]): { bytes: Buffer; conten
   };
 }
 
-function toFileParts({ key, value }: PlacedValue): Part[] {
+function toFileParts({ key, value }: LocatedValue): Part[] {
   return toItems(value).map((item) => {
     const { bytes, type = 'text/plain; charset=utf-8', name } = toContent(toText(item));
     return { head: `${formatDisposition(key)}; filename="${escapeQuoted(name ?? key)}"\r\nContent-Type: ${type}`, bytes };
   });
 }
 
-function toTextParts(field: PlacedValue): Part[] {
+function toTextParts(field: LocatedValue): Part[] {
   const { key, value, style } = field;
   if (style !== undefined) return toPairs(field).map(([name, text]) => ({ head: formatDisposition(name), bytes: toBytes(text) }));
   return toItems(value).map((item) => {
@@ -136,12 +136,12 @@ function toContent(text: string): FileContent {
 type Pair = readonly [key: string, text: string];
 
 /** A value with its location in the request. */
-export interface PlacedValue extends RestTarget {
+export interface LocatedValue extends RestTarget {
   readonly value: unknown;
 }
 
 /** Returns the key-value pairs of a value for a query or form (OpenAPI 3.1, style values). Null has no pairs. */
-export function toPairs({ key, value, style, explode = style === 'form' }: PlacedValue): Pair[] {
+export function toPairs({ key, value, style, explode = style === 'form' }: LocatedValue): Pair[] {
   if (style === 'deepObject') return toNested(key, value, maxDepth);
   if (style === undefined || explode || typeof value !== 'object') return toExploded(key, value, style !== undefined);
   const texts = toItems(Array.isArray(value) ? value : Object.entries(value ?? {}).flat()).map(toText);

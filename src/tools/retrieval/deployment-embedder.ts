@@ -15,7 +15,7 @@ export type SendEmbeddingsRequest = (request: EmbeddingsRequest, signal: AbortSi
  */
 export class DeploymentEmbedder implements TextEmbedder {
   readonly model: string;
-  readonly passagesAtOnce = maxTextsPerRequest * maxConcurrentRequests;
+  readonly passagesPerBatch = maxTextsPerRequest * maxConcurrentRequests;
   readonly #sendRequest: SendEmbeddingsRequest;
 
   constructor(model: string, sendRequest: SendEmbeddingsRequest) {
@@ -60,5 +60,5 @@ function toVector(embedding: unknown): Float32Array | undefined {
 /** Creates vectors of texts, all with the same length. */
 export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
   /** Number of document passages per call. Defaults to 64. */
-  readonly passagesAtOnce?: number;
+  readonly passagesPerBatch?: number;
 }

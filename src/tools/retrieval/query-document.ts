@@ -223,7 +223,7 @@ interface PassageGroup {
   readonly isBest: boolean;
 }
 
-interface Gathering {
+interface SearchResult {
   readonly index: PassageIndex;
   readonly read: readonly ReadFile[];
   /** Hits, best first. */
@@ -241,7 +241,7 @@ interface GatheringBounds {
  * Returns the best passages with their neighbors of the same section, without duplicates. Joins consecutive passages. Throws
  * `StoreError`.
  */
-async function gatherPassages({ index, read: readFiles, hits }: Gathering, bounds: GatheringBounds): Promise<PassageGroup[]> {
+async function gatherPassages({ index, read: readFiles, hits }: SearchResult, bounds: GatheringBounds): Promise<PassageGroup[]> {
   const groups: PassageGroup[] = [];
   const usedKeys = new Set<string>();
   let remaining = bounds.passages;
@@ -280,7 +280,7 @@ function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
 }
 
 /** Returns all passages in order. Throws `StoreError`. */
-async function gatherAll({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
+async function gatherAll({ index, read: readFiles, hits: [best] }: SearchResult): Promise<PassageGroup[]> {
   const documents = await Promise.all(
     readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passageCount) })),
   );

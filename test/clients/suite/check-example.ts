@@ -30,8 +30,8 @@ async function runExample(toCommand: (file: string) => readonly string[]): Promi
   if (!('value' in parsed)) return ['examples/sdk-application/parley.jsonc cannot be read'];
   await using service = await startProcess({ configuration: parsed.value as object });
   await using _application = await startApplication({ program: join(folder, 'app.py'), toCommand, port, url: service.url });
-  const faults = [...(await checkDigest(service)), ...(await checkErrors(service))];
-  return faults.map((fault) => `examples/sdk-application: ${fault}`);
+  const errors = [...(await checkDigest(service)), ...(await checkErrors(service))];
+  return errors.map((error) => `examples/sdk-application: ${error}`);
 }
 
 /** Requests a streamed digest of two texts, one of them a stored file after another file. */

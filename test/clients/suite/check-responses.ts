@@ -14,7 +14,7 @@ const longestMs = 180_000;
 /** Languages of the page's recipes that run here. The repository has no dependency on these clients. */
 export const responsesLanguages: readonly string[] = ['mjs', 'toml', 'bash'];
 
-interface Setting {
+interface CheckContext {
   readonly world: ResponsesWorld;
   readonly node: string;
   /** A separate folder from which the packages resolve. */
@@ -51,31 +51,31 @@ export async function checkResponses(): Promise<string[]> {
   }
 }
 
-type Named = readonly [name: string, command: readonly string[]];
+type NamedCommand = readonly [name: string, command: readonly string[]];
 
-async function toRecipes({ world, folder }: Setting, snippets: readonly Snippet[]): Promise<Named[]> {
+async function toRecipes({ world, folder }: CheckContext, snippets: readonly Snippet[]): Promise<NamedCommand[]> {
   const programs = snippets.filter(({ language }) => language === 'mjs');
   return Promise.all(
-    programs.map(async ({ client, code }, at): Promise<Named> => {
-      await writeFile(join(folder, `recipe-${at}.mjs`), code.replaceAll(shownAddress, world.url));
-      return [`the recipe of ${client}`, [process.execPath, `recipe-${at}.mjs`]];
+    programs.map(async ({ client, code }, index): Promise<NamedCommand> => {
+      await writeFile(join(folder, `recipe-${index}.mjs`), code.replaceAll(shownAddress, world.url));
+      return [`the recipe of ${client}`, [process.execPath, `recipe-${index}.mjs`]];
     }),
   );
 }
 
-async function runAll({ world, folder }: Setting, programs: readonly Named[]): Promise<string[]> {
-  const faults: string[] = [];
+async function runAll({ world, folder }: CheckContext, programs: readonly NamedCommand[]): Promise<string[]> {
+  const errors: string[] = [];
   for (const [name, command] of programs) {
     const options = { folder, environment: world.environment, timeoutMs: longestMs, isBare: true };
     const { code, stdout, stderr } = await runCommand(command, options);
     const isAnswered = !name.startsWith('the recipe') || /from the mock\.|Paris/.test(stdout);
-    if (code !== 0 || !isAnswered) faults.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
+    if (code !== 0 || !isAnswered) errors.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
   }
-  return faults;
+  return errors;
 }
 
 /** Codex edits a file with the configuration of the page. */
-async function runCodex({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
+async function runCodex({ world, node, folder }: CheckContext, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'toml');
   if (recipe === undefined) return ['docs/clients.md has no configuration of Codex'];
   return editEach('Codex', folder, async (deployment, { home, work }) => {
@@ -88,7 +88,7 @@ async function runCodex({ world, node, folder }: Setting, snippets: readonly Sni
 }
 
 /** Claude Code answers the prompt of the page's recipe, and edits a file with the settings of the page. */
-async function runClaudeCode({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
+async function runClaudeCode({ world, node, folder }: CheckContext, snippets: readonly Snippet[]): Promise<string[]> {
   const recipe = snippets.find(({ language }) => language === 'bash')?.code.replaceAll(shownAddress, world.url);
   if (recipe === undefined) return ['docs/clients.md has no recipe of Claude Code'];
   const programs = join(node, `node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}`);
@@ -100,11 +100,11 @@ async function runClaudeCode({ world, node, folder }: Setting, snippets: readonl
   const answer = await run(recipe, { home: folder, work: folder });
   const settings = recipe.split('\n').filter((line) => line.startsWith('export '));
   const edit = 'claude -p "Change the greeting" --allowedTools Bash';
-  const faults = await editEach('Claude Code', folder, (deployment, place) =>
+  const errors = await editEach('Claude Code', folder, (deployment, place) =>
     run([...settings.map((line) => line.replaceAll('=demo', `=${deployment}`)), edit].join('\n'), place),
   );
   const isAnswered = answer.code === 0 && answer.stdout.includes('from the mock.');
-  return isAnswered ? faults : [...faults, `the recipe of Claude Code ended with ${answer.code}: ${answer.stderr.slice(-600)}`];
+  return isAnswered ? errors : [...errors, `the recipe of Claude Code ended with ${answer.code}: ${answer.stderr.slice(-600)}`];
 }
 
 interface Place {
@@ -119,7 +119,7 @@ async function editEach(
   folder: string,
   run: (deployment: string, place: Place) => ReturnType<typeof runCommand>,
 ): Promise<string[]> {
-  const faults: string[] = [];
+  const errors: string[] = [];
   for (const deployment of responsesDeployments) {
     const home = join(folder, `${client.replace(' ', '-')}-${deployment}`);
     const work = join(home, 'work');
@@ -127,7 +127,7 @@ async function editEach(
     await writeFile(join(work, 'greeting.txt'), 'Hello\n');
     const { code, stderr } = await run(deployment, { home, work });
     const text = await readFile(join(work, 'greeting.txt'), 'utf8');
-    if (code !== 0 || text !== 'Goodbye\n') faults.push(`${client} with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
+    if (code !== 0 || text !== 'Goodbye\n') errors.push(`${client} with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
   }
-  return faults;
+  return errors;
 }

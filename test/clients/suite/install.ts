@@ -17,7 +17,7 @@ interface Step extends RunOptions {
   readonly command: readonly string[];
 }
 
-interface Installed {
+interface Installation {
   readonly name: string;
   /** Files and strings that identify the installation. A change causes another folder. */
   readonly locks: readonly string[];
@@ -26,7 +26,7 @@ interface Installed {
 }
 
 /** Returns the installation folder. Fills it, in up to three attempts, unless an earlier run did so with equal locks. */
-export async function install({ name, locks, toSteps }: Installed): Promise<string> {
+export async function install({ name, locks, toSteps }: Installation): Promise<string> {
   const hash = createHash('sha256');
   for (const lock of locks) hash.update(lock);
   const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
@@ -34,8 +34,8 @@ export async function install({ name, locks, toSteps }: Installed): Promise<stri
   if ((await readFile(completeMark).catch(() => undefined)) !== undefined) return folder;
   process.stderr.write(`${name} is installed below ${cache}, which takes minutes the first time\n`);
   let why = '';
-  for (let at = 0; at < tries; at += 1) {
-    if (at > 0) await setTimeout(pauseMs * at);
+  for (let index = 0; index < tries; index += 1) {
+    if (index > 0) await setTimeout(pauseMs * index);
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     why = await runSteps(toSteps(folder));

@@ -7,7 +7,7 @@ const usage = { prompt_tokens: 11, completion_tokens: 13, input_tokens: 11, outp
 const forecast = { city: 'Paris', degrees: 21 };
 
 /** Long enough for half a minute. */
-const slowWords = Array.from({ length: 600 }, (_, at) => `${at}`.padStart(3, '0')).join(' ');
+const slowWords = Array.from({ length: 600 }, (_, index) => `${index}`.padStart(3, '0')).join(' ');
 
 function weatherIn(...cities: readonly string[]): FixtureResponse {
   const toCall = (city: string) => ({ name: 'get_weather', arguments: JSON.stringify({ city }), id: `call_${city}` });

@@ -27,7 +27,7 @@ const node: SnippetRunner = {
 };
 
 /** A snippet in a file. */
-interface Written {
+interface WrittenSnippet {
   readonly client: string;
   readonly file: string;
   readonly runner: SnippetRunner;
@@ -41,19 +41,19 @@ export async function runSnippets(programs: readonly Program[], stage: Stage): P
     programs.flatMap(({ clients, runtime }) => Object.keys(clients).map((client) => [client, runtime] as const)),
   );
   const missing = [...runtimes.keys()].filter((client) => !snippets.some((snippet) => snippet.client === client));
-  const faults = missing.map((client) => `docs/clients.md has no snippet of ${client}`);
-  const written: Written[] = [];
-  for (const [at, snippet] of snippets.entries()) {
+  const errors = missing.map((client) => `docs/clients.md has no snippet of ${client}`);
+  const written: WrittenSnippet[] = [];
+  for (const [index, snippet] of snippets.entries()) {
     const runtime = runtimes.get(snippet.client);
     const runner = runtime === undefined ? node : stage.runners[runtime];
-    const file = await write(snippet, { url: stage.world.url, into: join(folder, String(at)) });
+    const file = await write(snippet, { url: stage.world.url, into: join(folder, String(index)) });
     if (file === undefined)
-      faults.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
+      errors.push(`the snippet of ${snippet.client} does not contain ${shownAddress}, or no command runs it`);
     else written.push({ client: snippet.client, file, runner });
   }
-  faults.push(...(await runAll(written, stage)));
+  errors.push(...(await runAll(written, stage)));
   await rm(folder, { recursive: true, force: true });
-  return faults;
+  return errors;
 }
 
 /** Writes the snippet to a file with the address of the tested service. */
@@ -69,16 +69,16 @@ async function write(
 }
 
 /** Runs snippets together if their runtime supports it, and the rest one by one. */
-async function runAll(written: readonly Written[], stage: Stage): Promise<string[]> {
+async function runAll(written: readonly WrittenSnippet[], stage: Stage): Promise<string[]> {
   const byRunner = [...Map.groupBy(written, ({ runner }) => runner)];
-  const faults = byRunner.map(([runner, group]) => {
+  const errors = byRunner.map(([runner, group]) => {
     if (runner.toSnippetsCommand !== undefined) return runTogether(runner, group, stage);
     return Promise.all(group.map((one) => runOne(one, stage))).then((found) => found.flat());
   });
-  return (await Promise.all(faults)).flat();
+  return (await Promise.all(errors)).flat();
 }
 
-async function runOne({ client, file, runner }: Written, stage: Stage): Promise<string[]> {
+async function runOne({ client, file, runner }: WrittenSnippet, stage: Stage): Promise<string[]> {
   const { code, stdout, stderr } = await run(
     `the snippet of ${client}`,
     { command: runner.toSnippetCommand(file), runner },
@@ -89,7 +89,7 @@ async function runOne({ client, file, runner }: Written, stage: Stage): Promise<
     : [`the snippet of ${client} ended with ${code}: ${stdout}${stderr.slice(-600)}`];
 }
 
-async function runTogether(runner: SnippetRunner, written: readonly Written[], stage: Stage): Promise<string[]> {
+async function runTogether(runner: SnippetRunner, written: readonly WrittenSnippet[], stage: Stage): Promise<string[]> {
   const command = runner.toSnippetsCommand?.(written.map(({ file }) => file)) ?? [];
   const { code, stdout, stderr } = await run(`the snippets with ${written[0]?.client}`, { command, runner }, stage);
   const results = new Map<string, string>();

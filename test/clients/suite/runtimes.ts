@@ -22,14 +22,14 @@ export interface Runner {
 
 export type Runners = Readonly<Record<Runtime, Runner>>;
 
-interface Needed {
+interface RuntimeRequirement {
   readonly command: readonly string[];
   readonly pattern: RegExp;
   readonly atLeast: readonly number[];
   readonly debian: string;
 }
 
-const needed: readonly Needed[] = [
+const needed: readonly RuntimeRequirement[] = [
   { command: ['python3', '--version'], pattern: /Python (\d+)\.(\d+)/, atLeast: [3, 11], debian: 'python3 python3-venv' },
   {
     command: ['go', 'version'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from './cells.ts';
 import type { KnownFailure } from './known-failures.ts';
-import { findFaults } from './verdict.ts';
+import { findErrors } from './verdict.ts';
 
 const good: Outcome = { client: 'c', deployment: 'gpt', cell: 'whole', ok: true, seen: '' };
 const red: Outcome = { ...good, deployment: 'quick', cell: 'tools', ok: false, seen: 'nothing came' };
@@ -9,15 +9,15 @@ const known: KnownFailure = { deployments: ['quick'], cells: ['tools'], why: 'it
 
 describe('client suite', () => {
   it('fails for a red cell that is not reviewed, and reports the client output', () => {
-    expect(findFaults([good, red], [])).toEqual(['(c/quick/tools) nothing came']);
-    expect(findFaults([red], [{ ...known, clients: ['another'] }])).toContain('(c/quick/tools) nothing came');
+    expect(findErrors([good, red], [])).toEqual(['(c/quick/tools) nothing came']);
+    expect(findErrors([red], [{ ...known, clients: ['another'] }])).toContain('(c/quick/tools) nothing came');
   });
 
   it('accepts a red cell that is reviewed', () => {
-    expect(findFaults([good, red], [known])).toEqual([]);
+    expect(findErrors([good, red], [known])).toEqual([]);
   });
 
   it('fails for a reviewed reason without a red cell', () => {
-    expect(findFaults([good, { ...red, ok: true }], [known])).toEqual([expect.stringContaining('it takes none')]);
+    expect(findErrors([good, { ...red, ok: true }], [known])).toEqual([expect.stringContaining('it takes none')]);
   });
 });

@@ -161,9 +161,9 @@ describeOnEach('chats', (node) => {
     await here().write({ subject, id: 'a' }, change({ turns: [turn('q', 'word')] }), always);
     const query = { words: ['word'], limit: 3, archived: false, after: undefined };
     const store = there();
-    const canceledSearch = store.search(subject, { ...query, signal: AbortSignal.abort(new Error('left')) });
+    const canceledSearch = store.search(subject, { ...query, signal: AbortSignal.abort(new Error('client disconnected')) });
     const next = store.search(subject, query);
-    await expect(canceledSearch).rejects.toThrow('left');
+    await expect(canceledSearch).rejects.toThrow('client disconnected');
     expect((await next).chats).toMatchObject([{ id: 'a' }]);
   });
 

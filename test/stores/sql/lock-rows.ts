@@ -36,6 +36,6 @@ export async function untilWaiting(database: SqlDatabase, count: number): Promis
     select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   await vi.waitFor(async () => {
     const { rows } = await database.run((kysely) => waiting.execute(kysely));
-    if (rows[0]?.waiting !== count) throw new Error(`${rows[0]?.waiting} wait`);
+    if (rows[0]?.waiting !== count) throw new Error(`${rows[0]?.waiting} statements wait for a lock`);
   }, 4_000);
 }

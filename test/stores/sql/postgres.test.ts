@@ -132,7 +132,7 @@ describe('PostgreSQL', () => {
     for (const address of addresses) {
       const error: Error = await openPostgres(new Secret(address), { timeoutMs: 1_000 }).then(
         () => new Error('it was opened'),
-        (fault: Error) => fault,
+        (error: Error) => error,
       );
       expect(error).toBeInstanceOf(StoreError);
       expect(error.message).not.toContain('canary');

@@ -13,7 +13,7 @@ import { lockRows, untilWaiting } from './lock-rows.ts';
 const seal = new Seal([new Secret('the secret of the test')]);
 const nowMs = 1_763_700_000_000;
 const aDay = 86_400_000;
-const nothing = { nowMs, maxBytes: 1_000_000 };
+const chainOptions = { nowMs, maxBytes: 1_000_000 };
 
 function stored(fields: Partial<StoredResponse> = {}): StoredResponse {
   const id = `resp_${randomUUID()}`;
@@ -64,19 +64,19 @@ describeOnEach('stored responses', (node) => {
 
   it('return the chain of previous responses in order, even if the first has expired', async () => {
     const subject = randomUUID();
-    const synchronous = stored({ subject, expiresAtMs: nowMs + 1 });
-    const second = stored({ subject, previousId: synchronous.id });
+    const first = stored({ subject, expiresAtMs: nowMs + 1 });
+    const second = stored({ subject, previousId: first.id });
     const third = stored({ subject, previousId: second.id });
-    for (const each of [synchronous, second, third]) await here().add(each);
-    const later = { ...nothing, nowMs: nowMs + 2 };
+    for (const each of [first, second, third]) await here().add(each);
+    const later = { ...chainOptions, nowMs: nowMs + 2 };
     const ids = (chain: unknown) => (chain as StoredResponse[]).map(({ id }) => id);
     expect(await here().sweep(nowMs + 2)).toBe(0);
-    expect(ids(await there().chain(third, later))).toEqual([synchronous.id, second.id, third.id]);
+    expect(ids(await there().chain(third, later))).toEqual([first.id, second.id, third.id]);
     expect(await there().chain({ ...third, subject: 'other' }, later)).toEqual({ absent: third.id });
     expect(await there().chain(third, { ...later, maxBytes: 10 })).toMatchObject({ bytes: expect.any(Number) });
-    expect(await there().chain(synchronous, later)).toEqual({ absent: synchronous.id });
-    expect(await there().delete(synchronous)).toBe(true);
-    expect(await here().chain(third, later)).toEqual({ absent: synchronous.id });
+    expect(await there().chain(first, later)).toEqual({ absent: first.id });
+    expect(await there().delete(first)).toBe(true);
+    expect(await here().chain(third, later)).toEqual({ absent: first.id });
   });
 
   it('return their items and the items of conversations by ID, but no items of another user', async () => {
@@ -94,8 +94,8 @@ describeOnEach('stored responses', (node) => {
 
   it('are counted in bytes, and the oldest ended responses are deleted beyond the quota', async () => {
     const subject = randomUUID();
-    const storedResponse = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));
-    await Promise.all(storedResponse.map((each) => here().add(each)));
+    const storedResponses = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));
+    await Promise.all(storedResponses.map((each) => here().add(each)));
     const runningResponse = running({ subject, createdAtMs: nowMs - 1 });
     await there().begin(runningResponse);
     const used = await measureBytes(subject);
@@ -108,8 +108,8 @@ describeOnEach('stored responses', (node) => {
     );
     expect(used).toBe(Number(row?.bytes));
     await here().deleteOldest(subject, used - 1);
-    expect(await here().find(storedResponse[0] as StoredResponse, nowMs)).toBeUndefined();
-    expect(await here().find(storedResponse[1] as StoredResponse, nowMs)).toBeDefined();
+    expect(await here().find(storedResponses[0] as StoredResponse, nowMs)).toBeUndefined();
+    expect(await here().find(storedResponses[1] as StoredResponse, nowMs)).toBeDefined();
     expect(await here().find(runningResponse, nowMs)).toBeDefined();
     await here().deleteOldest(subject, 0);
     expect(await here().find(runningResponse, nowMs)).toBeDefined();
@@ -165,15 +165,13 @@ describeOnEach('responses in progress', (node) => {
     await Promise.all(runs.map((each) => here().begin(each)));
     const unknownRun = running({ isBackground: true });
     const many = Array.from({ length: 30 }, (_, nth) => nth * 3);
-    const append = (each: RunningResponse, synchronous: number) =>
+    const append = (each: RunningResponse, first: number) =>
       here().runs.append(each, 'here', {
-        first: synchronous,
-        events: [0, 1, 2].map((nth) => ({ sequence_number: synchronous + nth })),
+        first,
+        events: [0, 1, 2].map((nth) => ({ sequence_number: first + nth })),
       });
-    const storedResponse = await Promise.all(
-      many.flatMap((synchronous) => [unknownRun, ...runs].map((each) => append(each, synchronous))),
-    );
-    expect(storedResponse.filter((isKept) => !isKept)).toHaveLength(many.length);
+    const results = await Promise.all(many.flatMap((first) => [unknownRun, ...runs].map((each) => append(each, first))));
+    expect(results.filter((isStored) => !isStored)).toHaveLength(many.length);
     for (const { id } of runs) {
       const all: unknown[] = [];
       for (let after = 4; ; after = 4 + all.length) {
@@ -186,13 +184,13 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('are started once', async () => {
-    const waits = running({ status: 'queued', isBackground: true });
-    await here().begin(waits, { model: 'a model' });
-    expect(await here().runs.start(waits, 'here')).toBe(true);
-    expect(await here().runs.start(waits, 'here')).toBe(false);
+    const queued = running({ status: 'queued', isBackground: true });
+    await here().begin(queued, { model: 'a model' });
+    expect(await here().runs.start(queued, 'here')).toBe(true);
+    expect(await here().runs.start(queued, 'here')).toBe(false);
   });
 
-  it('accept events again whose write had an unknown result, together with later events, also at their end', async () => {
+  it('accept a repeated write of events together with later events, also when they end', async () => {
     const run = running({ isBackground: true });
     await here().begin(run);
     const events = [0, 1, 2, 3].map((sequence_number) => ({ sequence_number }));
@@ -205,21 +203,21 @@ describeOnEach('responses in progress', (node) => {
   });
 
   it('are claimed by one node, and fail if the lease of their node expired', async () => {
-    const waits = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
-    await here().begin(waits, { model: 'a model' });
+    const queued = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
+    await here().begin(queued, { model: 'a model' });
     const orphaned = running({ isBackground: true, node: 'gone' });
     const alive = running({ isBackground: true, node: 'alive' });
     await Promise.all([orphaned, alive].map((each) => here().begin(each)));
     await here().runs.append(orphaned, 'gone', { first: 0, events: [{}, {}] });
     await here().runs.renewLease('alive', nowMs + 10);
     await there().runs.renewLease('gone', nowMs - 1);
-    expect((await there().runs.listWaiting(nowMs, 1000)).some(({ id }) => id === waits.id)).toBe(true);
+    expect((await there().runs.listWaiting(nowMs, 1000)).some(({ id }) => id === queued.id)).toBe(true);
     const claims = ['one', 'two', 'three'].map(async (name, nth) => {
       await here().runs.renewLease(name, nowMs + 10);
-      return (nth % 2 === 0 ? here() : there()).runs.claim(waits, name, nowMs);
+      return (nth % 2 === 0 ? here() : there()).runs.claim(queued, name, nowMs);
     });
     const claimed = (await Promise.all(claims)).filter((each) => each !== undefined);
-    expect(claimed).toEqual([{ id: waits.id, subject: waits.subject, run: { model: 'a model' } }]);
+    expect(claimed).toEqual([{ id: queued.id, subject: queued.subject, run: { model: 'a model' } }]);
     const failed: number[] = [];
     const fail = (each: StoredResponse, next: number) => {
       if (each.id === orphaned.id) failed.push(next);
@@ -252,10 +250,10 @@ describe('two nodes that query PostgreSQL concurrently', () => {
 
   it('delete responses beyond the quota of a user once, and report the same size', async () => {
     await using nodes = await open();
-    const storedResponse = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
-    for (const each of storedResponse) await nodes.one.add(each);
+    const storedResponses = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
+    for (const each of storedResponses) await nodes.one.add(each);
     const used = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
-    await using locked = await lockRows(nodes.databases[0], 'responses', storedResponse[0]?.id ?? '');
+    await using locked = await lockRows(nodes.databases[0], 'responses', storedResponses[0]?.id ?? '');
     const deletions = [nodes.one, nodes.other].map((each) => each.deleteOldest('user', used - 1));
     await untilWaiting(nodes.databases[0], 2);
     await locked.release();
@@ -263,24 +261,24 @@ describe('two nodes that query PostgreSQL concurrently', () => {
     const remainingBytes = await nodes.one.deleteOldest('user', Number.MAX_SAFE_INTEGER);
     expect(results).toEqual([remainingBytes, remainingBytes]);
     expect(remainingBytes).toBeLessThan(used);
-    for (const each of storedResponse.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();
+    for (const each of storedResponses.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();
   });
 
-  it('claim a waiting run once, even if the lease of the first node started after the other claim', async () => {
+  it('claim a queued run once, even if another node claims it while the first claim waits for the row lock', async () => {
     await using nodes = await open();
-    const waits = running({ status: 'queued', isBackground: true, node: 'gone' });
-    await nodes.one.begin(waits, { model: 'a model' });
-    await using locked = await lockRows(nodes.databases[0], 'responses', waits.id);
-    const claiming = nodes.other.runs.claim(waits, 'late', nowMs);
+    const queued = running({ status: 'queued', isBackground: true, node: 'gone' });
+    await nodes.one.begin(queued, { model: 'a model' });
+    await using locked = await lockRows(nodes.databases[0], 'responses', queued.id);
+    const claiming = nodes.other.runs.claim(queued, 'late', nowMs);
     await untilWaiting(nodes.databases[0], 1);
     await nodes.one.runs.renewLease('early', nowMs + 10);
-    await locked.query((kysely) => kysely.updateTable('responses').set({ owner: 'early' }).where('id', '=', waits.id).execute());
+    await locked.query((kysely) => kysely.updateTable('responses').set({ owner: 'early' }).where('id', '=', queued.id).execute());
     await locked.release();
     expect(await claiming).toBeUndefined();
   });
 });
 
-it('PostgreSQL commits shared data synchronously, and private data asynchronously', async () => {
+it('PostgreSQL commits background responses synchronously and other responses asynchronously', async () => {
   await using cluster = await freshPostgres();
   await using opened = await cluster.open();
   const { database } = opened;
@@ -288,15 +286,15 @@ it('PostgreSQL commits shared data synchronously, and private data asynchronousl
   const collectCommitModes = async (work: () => Promise<unknown>): Promise<unknown> => {
     await database.run((kysely) => sql`delete from at_commit`.execute(kysely));
     await work();
-    return (await database.run((kysely) => sql<{ how: string }>`select distinct how from at_commit`.execute(kysely))).rows;
+    return (await database.run((kysely) => sql<{ mode: string }>`select distinct mode from at_commit`.execute(kysely))).rows;
   };
   await database.run(async (kysely) => {
-    await sql`create table at_commit (how text)`.execute(kysely);
+    await sql`create table at_commit (mode text)`.execute(kysely);
     await sql.raw(noteAtCommit).execute(kysely);
     await sql`create constraint trigger noted after insert or update on responses deferrable initially deferred
       for each row execute function note_at_commit()`.execute(kysely);
   });
-  const [asynchronous, synchronous] = [[{ how: 'off' }], [{ how: 'on' }]];
+  const [asynchronous, synchronous] = [[{ mode: 'off' }], [{ mode: 'on' }]];
   const [stream, another, background] = [running(), running(), running({ isBackground: true })];
   const end = (each: RunningResponse) => store.end({ response: { ...each, status: 'completed' } }, 'here');
   expect(await collectCommitModes(() => store.add(stored()))).toEqual(asynchronous);

@@ -164,18 +164,18 @@ export function TableView({ text }: { readonly text: string }) {
         <table>
           <thead>
             <tr>
-              {head.map((cell, at) => (
+              {head.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
-                <th key={at} scope="col">
+                <th key={index} scope="col">
                   {cell}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {body.map((row, at) => (
+            {body.map((row, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: as above
-              <tr key={at}>
+              <tr key={index}>
                 {row.map((cell, column) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: as above
                   <td key={column} className={/^-?[\d.,\s]+%?$/.test(cell) ? 'number' : undefined}>

@@ -27,8 +27,8 @@ export function AttachmentList({ attachments, isSent = false }: AttachmentListPr
   if (attachments.length === 0) return null;
   return (
     <ul className="attachments" aria-label={strings.attachments}>
-      {attachments.map((attachment, at) => (
-        <li key={attachment.index ?? `at ${at}`}>
+      {attachments.map((attachment, index) => (
+        <li key={attachment.index ?? `at ${index}`}>
           <Guard fallback={<p className="note">{strings.brokenAttachment}</p>}>
             <AttachmentCard {...{ attachment, isSent }} />
           </Guard>

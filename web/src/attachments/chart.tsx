@@ -22,8 +22,8 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
       <Drawing {...{ chart, name, width }} />
       {chart.series.length > 1 && (
         <ul className="legend">
-          {chart.series.map((series, at) => (
-            <li key={series.name} className={`series-${at % 6}`}>
+          {chart.series.map((series, index) => (
+            <li key={series.name} className={`series-${index % 6}`}>
               {series.name}
             </li>
           ))}
@@ -76,15 +76,15 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
         </g>
       ))}
       {labels.map(
-        (x, at) =>
-          at % everyLabel === 0 && (
+        (x, index) =>
+          index % everyLabel === 0 && (
             <text key={String(x)} className="axis" x={toX(x)} y={height - 12} textAnchor="middle">
               {String(x).slice(0, 12)}
             </text>
           ),
       )}
-      {series.map((item, at) => (
-        <g key={item.name} className={`series-${at % 6}`}>
+      {series.map((item, index) => (
+        <g key={item.name} className={`series-${index % 6}`}>
           {item.kind === 'bars'
             ? item.points.map(({ x, y }) => {
                 const wide = (slot * 0.7) / bars.length;
@@ -166,7 +166,7 @@ const maxSeries = 12;
 export function readChart(text: string): ChartData | undefined {
   const figure = tryParseJson(text);
   if (!isJsonObject(figure) || !Array.isArray(figure.data)) return undefined;
-  const series = figure.data.slice(0, maxSeries).flatMap((trace, at) => toSeries(trace, at) ?? []);
+  const series = figure.data.slice(0, maxSeries).flatMap((trace, index) => toSeries(trace, index) ?? []);
   if (series.length === 0) return undefined;
   const layout = isJsonObject(figure.layout) ? figure.layout : {};
   const title = isJsonObject(layout.title) ? layout.title.text : layout.title;

@@ -25,12 +25,12 @@ const maxRangeLength = 20;
 export function toCited(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
   const numbers = listNumbers(text);
   const titled = new Map<number, number>();
-  attachments.forEach(({ title = '' }, at) => {
+  attachments.forEach(({ title = '' }, index) => {
     const number = Number(titleMark.exec(String(title))?.[1]);
-    if (numbers.includes(number) && !titled.has(number)) titled.set(number, at);
+    if (numbers.includes(number) && !titled.has(number)) titled.set(number, index);
   });
   if (titled.size > 0) return titled;
-  const sources = attachments.flatMap(({ reference_url: reference }, at) => (reference === undefined ? [] : [at]));
+  const sources = attachments.flatMap(({ reference_url: reference }, index) => (reference === undefined ? [] : [index]));
   const isList = sources.length > numbers.length;
   const numbered = sources.map((at, index): [number, number] => [isList ? index + 1 : (numbers[index] ?? 0), at]);
   return new Map(numbered.filter(([number]) => numbers.includes(number)));

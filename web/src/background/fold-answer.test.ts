@@ -5,7 +5,7 @@ const answer = {
   ...{ id: 'resp_1', model: 'm', created_at: 5, output: [], error: null, incomplete_details: null },
   status: 'in_progress' as const,
 };
-const createMessage = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text: text }] });
+const createMessage = (text: string) => ({ type: 'message', content: [{ type: 'output_text', text }] });
 
 describe('AnswerFold', () => {
   it('accumulates text and reasoning in item order and replaces deltas by the completed item', () => {

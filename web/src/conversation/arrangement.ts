@@ -15,9 +15,9 @@ export function isSameArrangement(left: Arrangement, right: Arrangement): boolea
 export function mergeArrangement(local: Conversation, remote: Arrangement, base: Arrangement | undefined): Conversation {
   if (base === undefined) return local;
   const [localEntries, remoteEntries, baseEntries] = [local, remote, base].map((item) => Object.entries(getArrangement(item)));
-  const changedRemotely = remoteEntries?.filter(([, value], at) => {
-    const baseValue = JSON.stringify(baseEntries?.[at]?.[1]);
-    return JSON.stringify(localEntries?.[at]?.[1]) === baseValue && JSON.stringify(value) !== baseValue;
+  const changedRemotely = remoteEntries?.filter(([, value], index) => {
+    const baseValue = JSON.stringify(baseEntries?.[index]?.[1]);
+    return JSON.stringify(localEntries?.[index]?.[1]) === baseValue && JSON.stringify(value) !== baseValue;
   });
   return changedRemotely === undefined || changedRemotely.length === 0
     ? local

@@ -32,7 +32,7 @@ export interface SearchSources {
 const maxPages = 20;
 /** Maximum number of stored chats whose excerpts are read and reported together. */
 const maxExcerpts = 100;
-const matchesAtOnce = 10;
+const matchesPerReport = 10;
 const prepareMs = 10_000;
 const archivedValues = ['false', 'true'];
 
@@ -73,7 +73,7 @@ async function searchHere(
     if (!isListed && !includesAll([title, ...texts].join('\n').toLowerCase(), words)) continue;
     excerpts += 1;
     matches.push({ id, excerpt: createExcerptOfTexts(texts, words) });
-    if (matches.length >= matchesAtOnce) reportMatches();
+    if (matches.length >= matchesPerReport) reportMatches();
   }
   reportMatches();
 }

@@ -16,8 +16,8 @@ const followMs = 4000;
 const sendAfterMs = 500;
 const initialPages = 20;
 const maxAttempts = 5;
-const maxTurnsAtOnce = 200;
-const maxCharsAtOnce = 4_000_000;
+const maxTurnsPerRequest = 200;
+const maxCharsPerRequest = 4_000_000;
 const closeTimeoutMs = 3000;
 /** Key of the mark with the last processed revision. */
 const followMarkId = '';
@@ -307,7 +307,7 @@ function takePortion(turns: readonly Turn[]): readonly Turn[] {
   let chars = 0;
   for (const turn of turns) {
     chars += JSON.stringify(turn).length;
-    if (portion.length > 0 && (chars > maxCharsAtOnce || portion.length >= maxTurnsAtOnce)) break;
+    if (portion.length > 0 && (chars > maxCharsPerRequest || portion.length >= maxTurnsPerRequest)) break;
     portion.push(turn);
   }
   return portion;

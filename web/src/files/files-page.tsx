@@ -150,7 +150,7 @@ function UploadButton({ add }: { readonly add: (newFiles: Iterable<File>) => voi
 function FolderPath({ folder }: { readonly folder: string }) {
   const strings = useFilesStrings();
   const names = folder === '' ? [] : folder.split('/');
-  const steps = names.map((name, at) => ({ name, path: names.slice(0, at + 1).join('/') }));
+  const steps = names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') }));
   return (
     <nav className="folder-path" aria-label={strings.path}>
       <ol>
@@ -161,9 +161,9 @@ function FolderPath({ folder }: { readonly folder: string }) {
             <a href={formatRoute({ at: 'files' })}>{strings.root}</a>
           )}
         </li>
-        {steps.map(({ name, path }, at) => (
+        {steps.map(({ name, path }, index) => (
           <li key={path}>
-            {at === steps.length - 1 ? (
+            {index === steps.length - 1 ? (
               <span aria-current="page">{name}</span>
             ) : (
               <a href={formatRoute({ at: 'files', folder: path })}>{name}</a>

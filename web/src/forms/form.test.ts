@@ -55,7 +55,7 @@ describe('toFields', () => {
     [{ type: 'object', properties: {} }],
     [{ properties: [] }],
     [{ properties: { a: {} }, oneOf: [] }],
-    [{ properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`f${at}`, {}])) }],
+    [{ properties: Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, {}])) }],
   ])('returns undefined for %j', (odd) => {
     expect(toFields(odd)).toBeUndefined();
   });

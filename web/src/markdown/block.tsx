@@ -30,7 +30,7 @@ export function isSame(left: Token, right: Token | undefined): boolean {
 
 function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no other identity and never move
-  return tokens.map((token, at) => <Block key={at} token={token} isOpen={false} isInner />);
+  return tokens.map((token, index) => <Block key={index} token={token} isOpen={false} isInner />);
 }
 
 function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
@@ -89,12 +89,12 @@ function List({ token }: { readonly token: Tokens.List }) {
   const { items, start } = token;
   if (items.length <= itemsInPiece) return <Items {...token} />;
   const count = Math.ceil(items.length / itemsInPiece);
-  return Array.from({ length: count }, (_, at) => {
-    const pieceItems = items.slice(at * itemsInPiece, (at + 1) * itemsInPiece);
-    const first = typeof start === 'number' ? start + at * itemsInPiece : start;
+  return Array.from({ length: count }, (_, index) => {
+    const pieceItems = items.slice(index * itemsInPiece, (index + 1) * itemsInPiece);
+    const first = typeof start === 'number' ? start + index * itemsInPiece : start;
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: a list grows at its end, so a piece keeps its place
-      <Piece key={at} items={pieceItems} isDrawn={at === 0 || at >= count - 2} ordered={token.ordered} start={first} />
+      <Piece key={index} items={pieceItems} isDrawn={index === 0 || index >= count - 2} ordered={token.ordered} start={first} />
     );
   });
 }
@@ -112,16 +112,16 @@ const Piece = memo(
   (before, after) =>
     before.isDrawn === after.isDrawn &&
     before.items.length === after.items.length &&
-    before.items.every((item, at) => item === after.items[at]),
+    before.items.every((item, index) => item === after.items[index]),
 );
 
 function Items({ ordered, start, items }: Pick<Tokens.List, 'ordered' | 'start' | 'items'>) {
   const Tag = ordered ? 'ol' : 'ul';
   return (
     <Tag start={ordered && typeof start === 'number' ? start : undefined}>
-      {items.map((item, at) => (
+      {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items have no other identity and never move
-        <Item key={at} item={item} />
+        <Item key={index} item={item} />
       ))}
     </Tag>
   );
@@ -154,18 +154,18 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
         <table dir={isRightToLeft(header.map(({ text }) => text).join(' ')) ? 'rtl' : undefined}>
           <thead>
             <tr>
-              {header.map((cell, at) => (
+              {header.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
-                <th key={at} scope="col" dir={toCellDirection(cell)} className={align[at] ?? undefined}>
+                <th key={index} scope="col" dir={toCellDirection(cell)} className={align[index] ?? undefined}>
                   <Inline tokens={cell.tokens} />
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {visibleRows.map((row, at) => (
+            {visibleRows.map((row, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: as above
-              <Row key={at} row={row} />
+              <Row key={index} row={row} />
             ))}
           </tbody>
         </table>
@@ -182,9 +182,9 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
 const Row = memo(
   ({ row }: { readonly row: readonly Tokens.TableCell[] }) => (
     <tr>
-      {row.map((cell, at) => (
+      {row.map((cell, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: as above
-        <td key={at} dir={toCellDirection(cell)} className={cell.align ?? undefined}>
+        <td key={index} dir={toCellDirection(cell)} className={cell.align ?? undefined}>
           <Inline tokens={cell.tokens} />
         </td>
       ))}
@@ -192,7 +192,7 @@ const Row = memo(
   ),
   (before, after) =>
     before.row === after.row ||
-    (before.row.length === after.row.length && before.row.every(({ text }, at) => text === after.row[at]?.text)),
+    (before.row.length === after.row.length && before.row.every(({ text }, index) => text === after.row[index]?.text)),
 );
 
 /** A cell without letters, such as a number, has the direction of the table. */

@@ -70,10 +70,10 @@ function Pieces({ text }: { readonly text: string }) {
   const pieces = useMemo(() => {
     const lines = text.split('\n');
     const count = Math.ceil(lines.length / linesInPiece);
-    return Array.from({ length: count }, (_, at) => lines.slice(at * linesInPiece, (at + 1) * linesInPiece).join('\n'));
+    return Array.from({ length: count }, (_, index) => lines.slice(index * linesInPiece, (index + 1) * linesInPiece).join('\n'));
   }, [text]);
   // biome-ignore lint/suspicious/noArrayIndexKey: code grows at its end, so a piece keeps its place
-  return pieces.map((piece, at) => <Piece key={at} text={at < pieces.length - 1 ? `${piece}\n` : piece} />);
+  return pieces.map((piece, index) => <Piece key={index} text={index < pieces.length - 1 ? `${piece}\n` : piece} />);
 }
 
 const Piece = memo(({ text }: { readonly text: string }) => <span className="code-piece">{text}</span>);
@@ -99,7 +99,7 @@ function draw(node: ColouredCode | ColouredCode['children'][number]): ReactNode 
   if (node.type === 'text') return node.value;
   if (node.type !== 'element' && node.type !== 'root') return null;
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change
-  const inner = node.children.map((child, at) => <Fragment key={at}>{draw(child)}</Fragment>);
+  const inner = node.children.map((child, index) => <Fragment key={index}>{draw(child)}</Fragment>);
   if (node.type === 'root') return inner;
   const { className } = node.properties;
   return <span className={Array.isArray(className) ? className.join(' ') : undefined}>{inner}</span>;

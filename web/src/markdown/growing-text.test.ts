@@ -52,7 +52,7 @@ describe('one long growing block', () => {
       chars += part.length;
       return toBlocks(part);
     });
-    for (let at = 333; at < whole.length; at += 333) growing.parse(whole.slice(0, at), true);
+    for (let index = 333; index < whole.length; index += 333) growing.parse(whole.slice(0, index), true);
     const blocks = growing.parse(whole, false);
     expect(chars).toBeLessThan(4 * whole.length);
     expect(partsOf(blocks)).toEqual(partsOf(toBlocks(whole)));
@@ -64,7 +64,7 @@ describe('one long growing block', () => {
     const table = '| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n> quoted\n\n| not one |\n';
     for (const whole of [fenced, items, table, `${items}\n${table}\n${fenced}`]) {
       const growing = new GrowingBlocks();
-      for (let at = 1; at < whole.length; at += 1) growing.parse(whole.slice(0, at), true);
+      for (let index = 1; index < whole.length; index += 1) growing.parse(whole.slice(0, index), true);
       expect(partsOf(growing.parse(whole, false))).toEqual(partsOf(toBlocks(whole)));
     }
   });
@@ -107,7 +107,7 @@ describe('formulas', () => {
 
 /** Returns the number of characters added in each of several frames of a given duration. */
 function added(pace: Pace, frames: number, frameMs: number): readonly number[] {
-  return Array.from({ length: frames }, (_, at) => pace.frame(at * frameMs, 3000, false));
+  return Array.from({ length: frames }, (_, index) => pace.frame(index * frameMs, 3000, false));
 }
 
 it('adds more per frame while frames are in time, up to the waiting text', () => {
@@ -127,7 +127,7 @@ it('adds less after a slow frame, and pauses for its duration', () => {
 
 it('does not grow after pieces that were small for lack of text', () => {
   const pace = new Pace();
-  for (let at = 0; at < 20; at += 1) pace.frame(at * 16, 50, false);
+  for (let index = 0; index < 20; index += 1) pace.frame(index * 16, 50, false);
   expect(pace.frame(20 * 16, 3000, false)).toBe(400);
 });
 

@@ -11,7 +11,7 @@ import { toText } from './to-text.ts';
 /** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and never move
-  return tokens.map((token, at) => <Part key={at} token={token} />);
+  return tokens.map((token, index) => <Part key={index} token={token} />);
 }
 
 function Part({ token }: { readonly token: Token }): ReactNode {
@@ -98,7 +98,7 @@ function Mark({ mark }: { readonly mark: string }): ReactNode {
   const parts = mark.split(/(\d+)/);
   if (parts.length === 3 || mark.startsWith('【')) return <Lead number={Number(parts[1])} text={mark} />;
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one mark never move
-  return parts.map((part, at) => (at % 2 === 1 ? <Lead key={at} number={Number(part)} text={part} /> : part));
+  return parts.map((part, index) => (index % 2 === 1 ? <Lead key={index} number={Number(part)} text={part} /> : part));
 }
 
 function Lead({ number, text }: { readonly number: number; readonly text: string }): ReactNode {

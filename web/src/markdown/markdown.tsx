@@ -50,13 +50,13 @@ function Text({ text, isGrowing }: MarkdownProps) {
         }
       >
         <FrameWorkContext value={work}>
-          {parts.map((part, at) => (
+          {parts.map((part, index) => (
             <Part
               // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a part keeps its place
-              key={at}
+              key={index}
               tokens={part}
-              isOpen={isUnfinished && at === parts.length - 1}
-              isDrawn={at < drawnAtStart || (isEndInSight && at >= parts.length - drawnAtEnd)}
+              isOpen={isUnfinished && index === parts.length - 1}
+              isDrawn={index < drawnAtStart || (isEndInSight && index >= parts.length - drawnAtEnd)}
             />
           ))}
         </FrameWorkContext>
@@ -101,9 +101,9 @@ const Part = memo(
   ({ tokens, isOpen, isDrawn }: PartProps) => (
     <DrawnWhenNear text={tokens.map(({ raw }) => raw).join('')} isDrawn={isDrawn}>
       {() =>
-        tokens.map((token, at) => (
+        tokens.map((token, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: as above
-          <Block key={at} token={token} isOpen={isOpen && at === tokens.length - 1} />
+          <Block key={index} token={token} isOpen={isOpen && index === tokens.length - 1} />
         ))
       }
     </DrawnWhenNear>
@@ -112,7 +112,7 @@ const Part = memo(
     before.isOpen === after.isOpen &&
     before.isDrawn === after.isDrawn &&
     before.tokens.length === after.tokens.length &&
-    before.tokens.every((token, at) => isSame(token, after.tokens[at])),
+    before.tokens.every((token, index) => isSame(token, after.tokens[index])),
 );
 
 const maxBlocks = 24;

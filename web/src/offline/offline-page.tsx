@@ -114,8 +114,8 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
           <p className="kept-title" aria-hidden="true">
             {conversation.title || strings.untitled}
           </p>
-          {listVisibleTurns(conversation).map((turn, at) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
+          {listVisibleTurns(conversation).map((turn, index) => (
+            <ReadOnlyTurn key={turn.id} turn={turn} isLate={index >= drawnTurns} />
           ))}
         </div>
       </section>

@@ -30,7 +30,7 @@ const ranks: Readonly<Record<Severity, number>> = { bad: 0, doubtful: 1, good: 2
 
 /** Sorts upstreams with problems first. A previous order is kept, so that the list does not move while it is read. */
 export function sortUpstreams(upstreams: readonly Upstream[], before: readonly string[]): readonly Upstream[] {
-  const positions = new Map(before.map((id, at) => [id, at]));
+  const positions = new Map(before.map((id, index) => [id, index]));
   return upstreams.toSorted((left, right) => {
     const [leftPosition, rightPosition] = [positions.get(left.id), positions.get(right.id)];
     if (leftPosition !== undefined || rightPosition !== undefined)

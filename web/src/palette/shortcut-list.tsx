@@ -57,9 +57,9 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
             {shortcuts.map(([stringKey, ...combinations]) => (
               <div key={stringKey}>
                 <dt>
-                  {combinations.map((keys, at) => (
+                  {combinations.map((keys, index) => (
                     <Fragment key={keys}>
-                      {at > 0 && <span className="soft small"> {paletteStrings.or} </span>}
+                      {index > 0 && <span className="soft small"> {paletteStrings.or} </span>}
                       {toKeys(keys).map((key) => (
                         <Fragment key={key}>
                           <kbd>{key}</kbd>{' '}

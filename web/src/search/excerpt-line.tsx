@@ -12,8 +12,8 @@ interface ExcerptLineProps {
 export function ExcerptLine({ text, query }: ExcerptLineProps) {
   const pattern = toWordPattern(splitWords(query));
   const matches = pattern === undefined ? [] : [...text.matchAll(pattern)];
-  const parts = matches.map(({ index, 0: word }, at) => {
-    const before = matches[at - 1];
+  const parts = matches.map(({ index, 0: word }, matchIndex) => {
+    const before = matches[matchIndex - 1];
     return { index, word, gap: text.slice(before === undefined ? 0 : before.index + before[0].length, index) };
   });
   const last = matches.at(-1);

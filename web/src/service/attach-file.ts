@@ -36,6 +36,7 @@ export async function attachFile(service: Service, file: File, options: UploadOp
 async function toBase64(file: Blob): Promise<string> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = '';
-  for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  for (let index = 0; index < bytes.length; index += 32_768)
+    text += String.fromCharCode(...bytes.subarray(index, index + 32_768));
   return btoa(text);
 }

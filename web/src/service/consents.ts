@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
-/** Deployments that a deployment reaches, by ID, with whether they require consent. */
+/** Whether each deployment that an application can call requires consent, by deployment ID. */
 export type ConsentForm = ReadonlyMap<string, boolean>;
 
 export interface ConsentStatus {

@@ -25,7 +25,7 @@ export function isServicePath(path: string): boolean {
   const [location = ''] = path.split(/[?#]/, 1);
   const [first = '', ...rest] = location.split('/');
   if (!/^[\w-]+$/.test(first) || /[\\\s]/.test(location) || hasControl.test(location)) return false;
-  return rest.every((segment, at) => (segment !== '' || at === rest.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
+  return rest.every((segment, index) => (segment !== '' || index === rest.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
 function tryDecode(text: string): string | undefined {

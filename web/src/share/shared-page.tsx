@@ -74,8 +74,8 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
             <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
             <p className="soft small">{strings.snapshotNote(date.format(expiresAtMs))}</p>
           </div>
-          {turns.map((turn, at) => (
-            <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
+          {turns.map((turn, index) => (
+            <ReadOnlyTurn key={turn.id} turn={turn} isLate={index >= drawnTurns} />
           ))}
         </div>
       </section>

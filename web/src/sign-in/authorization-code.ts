@@ -1,19 +1,19 @@
-import type { SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import type { ProviderResponse } from './provider-response.ts';
 import { SignInError } from './sign-in-error.ts';
 import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 
 /** Starts a sign-in. Returns the address of the provider. Throws `SignInError`. */
-export async function startSignIn(provider: SignInWay): Promise<string> {
+export async function startSignIn(provider: SignInOption): Promise<string> {
   const { displayName: name, endpoints } = provider;
   if (endpoints === null || !/^https?:/.test(endpoints.authorization)) throw new SignInError({ kind: 'unavailable', name });
   if (!isSecureContext) throw new SignInError({ kind: 'insecure', name });
   const pending: PendingSignIn = {
-    way: { ...provider, endpoints },
+    provider: { ...provider, endpoints },
     ...{ state: randomText(), nonce: randomText(), verifier: randomText() },
     redirectUri: new URL('./', location.href).href,
-    place: location.hash,
+    returnHash: location.hash,
   };
   const address = await buildAuthorizationUrl(pending);
   storePending(pending);
@@ -23,31 +23,31 @@ export async function startSignIn(provider: SignInWay): Promise<string> {
 /** Exchanges the response of a provider for tokens. Throws `SignInError`. */
 export async function redeem({ query, pending }: ProviderResponse): Promise<StoredSignIn> {
   if (pending === undefined || query.get('state') !== pending.state) throw new SignInError({ kind: 'stale', name: '' });
-  const { way, verifier, redirectUri } = pending;
-  const { displayName: name } = way;
+  const { provider, verifier, redirectUri } = pending;
+  const { displayName: name } = provider;
   const issuer = query.get('iss');
-  if (issuer === null ? way.sendsIssuer : issuer !== way.issuer) throw new SignInError({ kind: 'foreign', name });
+  if (issuer === null ? provider.sendsIssuer : issuer !== provider.issuer) throw new SignInError({ kind: 'foreign', name });
   const error = query.get('error');
   if (error !== null) throw new SignInError({ kind: 'refused', name, code: error, detail: query.get('error_description') ?? '' });
-  const tokens = await requestTokens(way, {
+  const tokens = await requestTokens(provider, {
     grant_type: 'authorization_code',
     code: query.get('code') ?? '',
     redirect_uri: redirectUri,
     code_verifier: verifier,
   });
   if (tokens.id !== undefined && !isForSignIn(tokens.id, pending)) throw new SignInError({ kind: 'unusable', name });
-  return { way, tokens };
+  return { provider, tokens };
 }
 
 /** Builds the authorization address. Parameters of the configuration never replace those of the page. */
-async function buildAuthorizationUrl({ way, state, nonce, verifier, redirectUri }: PendingSignIn): Promise<string> {
-  const url = new URL(way.endpoints.authorization);
+async function buildAuthorizationUrl({ provider, state, nonce, verifier, redirectUri }: PendingSignIn): Promise<string> {
+  const url = new URL(provider.endpoints.authorization);
   const parameters = {
-    ...way.parameters,
+    ...provider.parameters,
     response_type: 'code',
-    client_id: way.clientId,
+    client_id: provider.clientId,
     redirect_uri: redirectUri,
-    scope: way.scopes.join(' '),
+    scope: provider.scopes.join(' '),
     ...{ state, nonce },
     code_challenge: await computeChallenge(verifier),
     code_challenge_method: 'S256',
@@ -60,9 +60,12 @@ async function buildAuthorizationUrl({ way, state, nonce, verifier, redirectUri 
  * Whether an id_token was issued for this sign-in. It comes directly from the provider, and the service verifies the token that
  * it receives.
  */
-function isForSignIn(idToken: string, { way, nonce }: { readonly way: ReadyProvider; readonly nonce: string }): boolean {
+function isForSignIn(
+  idToken: string,
+  { provider, nonce }: { readonly provider: ReadyProvider; readonly nonce: string },
+): boolean {
   const { iss, aud, nonce: tokenNonce } = decodeClaims(idToken);
-  return iss === way.issuer && [aud].flat().includes(way.clientId) && tokenNonce === nonce;
+  return iss === provider.issuer && [aud].flat().includes(provider.clientId) && tokenNonce === nonce;
 }
 
 /** RFC 7636, 4.2. */

@@ -28,7 +28,7 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
   const signInStrings = useSignInStrings();
   const [keyUser, setKeyUser] = useState<KeyUser>();
   const isSame = keyUser !== undefined && keyUser !== 'refused' && keyUser.user === user;
-  const settle = useEffectEvent(() => (visitor.provider === undefined ? onEnter(linkedKey) : onClose()));
+  const skipQuestion = useEffectEvent(() => (visitor.provider === undefined ? onEnter(linkedKey) : onClose()));
 
   useEffect(() => {
     let isCanceled = false;
@@ -39,7 +39,7 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
   }, [linkedKey]);
 
   useEffect(() => {
-    if (isSame) settle();
+    if (isSame) skipQuestion();
   }, [isSame]);
 
   if (keyUser === undefined || isSame) return null;
@@ -50,8 +50,8 @@ export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: Linked
     );
   const question =
     keyUser.user === undefined
-      ? signInStrings.linkOfUnknown(currentName)
-      : signInStrings.linkOfAnother(currentName, formatUser(keyUser.user, signInStrings));
+      ? signInStrings.linkForUnknownUser(currentName)
+      : signInStrings.linkForOtherUser(currentName, formatUser(keyUser.user, signInStrings));
   return (
     <QuestionDialog
       {...{ question, onClose }}

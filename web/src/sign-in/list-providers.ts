@@ -1,8 +1,8 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import type { SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInOption } from '#contract/page/sign-in-option.ts';
 
 /** Lists the identity providers of the service. Rejects if the service cannot be reached. */
-export async function listProviders(): Promise<readonly SignInWay[]> {
+export async function listProviders(): Promise<readonly SignInOption[]> {
   const response = await fetch('v1/sign-in', { credentials: 'omit', cache: 'no-store', redirect: 'error' });
   const answer = tryParseJson(await response.text());
   return isJsonObject(answer) && Array.isArray(answer.data) ? answer.data : [];

@@ -1,4 +1,4 @@
-import type { SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { listProviders } from './list-providers.ts';
 import { SignInError, type SignInProblem } from './sign-in-error.ts';
@@ -6,7 +6,7 @@ import { useSignInStrings } from './sign-in-strings.ts';
 import './sign-in.css';
 
 interface ProviderButtonsProps {
-  readonly providers: readonly SignInWay[];
+  readonly providers: readonly SignInOption[];
   readonly onProblem: (problem: { readonly message: string | SignInProblem } | undefined) => void;
 }
 
@@ -14,7 +14,7 @@ interface ProviderButtonsProps {
 export function ProviderButtons({ providers, onProblem }: ProviderButtonsProps) {
   const strings = useStrings();
   const signInStrings = useSignInStrings();
-  const redirect = async (provider: SignInWay): Promise<void> => {
+  const redirect = async (provider: SignInOption): Promise<void> => {
     onProblem(undefined);
     try {
       const { startSignIn } = await import('./authorization-code.ts');
@@ -38,6 +38,6 @@ export function ProviderButtons({ providers, onProblem }: ProviderButtonsProps) 
 }
 
 /** Reloads a provider that was unavailable when the page opened. */
-async function reloadProvider(provider: SignInWay): Promise<SignInWay> {
+async function reloadProvider(provider: SignInOption): Promise<SignInOption> {
   return (await listProviders()).find(({ name }) => name === provider.name) ?? provider;
 }

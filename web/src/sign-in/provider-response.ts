@@ -12,6 +12,6 @@ export function consumeProviderResponse(): ProviderResponse | undefined {
   const query = new URLSearchParams(location.search);
   if (!query.has('state') || !(query.has('code') || query.has('error'))) return undefined;
   const pending = consumePending();
-  history.replaceState(null, '', `${location.pathname}${pending?.place ?? location.hash}`);
+  history.replaceState(null, '', `${location.pathname}${pending?.returnHash ?? location.hash}`);
   return { query, pending };
 }

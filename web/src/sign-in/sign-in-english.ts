@@ -18,9 +18,10 @@ export const signInEnglish = {
   signInNeedsHttps: (name: string) =>
     `Signing in with ${name} works only over HTTPS. Open this page with an address that starts with https://.`,
   keyLabel: (project: string) => `${project} (key)`,
-  linkOfAnother: (here: string, there: string) =>
+  linkForOtherUser: (here: string, there: string) =>
     `You are signed in as ${here}. This link signs you in as ${there}. Do you want to switch?`,
-  linkOfUnknown: (here: string) => `You are signed in as ${here}. This link signs you in as another user. Do you want to switch?`,
+  linkForUnknownUser: (here: string) =>
+    `You are signed in as ${here}. This link signs you in as another user. Do you want to switch?`,
   linkRefused: (here: string) => `The key in this link doesn’t work. You stay signed in as ${here}.`,
   switchUser: 'Switch',
   stay: 'Stay signed in',

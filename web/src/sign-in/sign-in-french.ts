@@ -20,9 +20,9 @@ export const signInFrench: SignInStrings = {
   signInNeedsHttps: (name) =>
     `La connexion avec ${name} ne fonctionne qu’en HTTPS. Ouvrez cette page avec une adresse qui commence par https://.`,
   keyLabel: (project) => `${project} (clé)`,
-  linkOfAnother: (here, there) =>
+  linkForOtherUser: (here, there) =>
     `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant que ${there}. Voulez-vous changer ?`,
-  linkOfUnknown: (here) =>
+  linkForUnknownUser: (here) =>
     `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant qu’un autre utilisateur. Voulez-vous changer ?`,
   linkRefused: (here) => `La clé de ce lien ne fonctionne pas. Vous restez connecté en tant que ${here}.`,
   switchUser: 'Changer',

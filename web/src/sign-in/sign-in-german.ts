@@ -21,9 +21,9 @@ export const signInGerman: SignInStrings = {
   signInNeedsHttps: (name) =>
     `Die Anmeldung mit ${name} funktioniert nur über HTTPS. Öffne diese Seite mit einer Adresse, die mit https:// beginnt.`,
   keyLabel: (project) => `${project} (Schlüssel)`,
-  linkOfAnother: (here, there) =>
+  linkForOtherUser: (here, there) =>
     `Du bist als ${here} angemeldet. Dieser Link meldet dich als ${there} an. Möchtest du wechseln?`,
-  linkOfUnknown: (here) =>
+  linkForUnknownUser: (here) =>
     `Du bist als ${here} angemeldet. Dieser Link meldet dich als anderer Benutzer an. Möchtest du wechseln?`,
   linkRefused: (here) => `Der Schlüssel in diesem Link funktioniert nicht. Du bleibst als ${here} angemeldet.`,
   switchUser: 'Wechseln',

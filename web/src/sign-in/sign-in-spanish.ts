@@ -20,8 +20,9 @@ export const signInSpanish: SignInStrings = {
   signInNeedsHttps: (name) =>
     `El inicio de sesión con ${name} solo funciona por HTTPS. Abre esta página con una dirección que empiece por https://.`,
   keyLabel: (project) => `${project} (clave)`,
-  linkOfAnother: (here, there) => `Has iniciado sesión como ${here}. Este enlace inicia sesión como ${there}. ¿Quieres cambiar?`,
-  linkOfUnknown: (here) => `Has iniciado sesión como ${here}. Este enlace inicia sesión con otro usuario. ¿Quieres cambiar?`,
+  linkForOtherUser: (here, there) =>
+    `Has iniciado sesión como ${here}. Este enlace inicia sesión como ${there}. ¿Quieres cambiar?`,
+  linkForUnknownUser: (here) => `Has iniciado sesión como ${here}. Este enlace inicia sesión con otro usuario. ¿Quieres cambiar?`,
   linkRefused: (here) => `La clave de este enlace no funciona. Sigues con la sesión de ${here}.`,
   switchUser: 'Cambiar',
   stay: 'Mantener la sesión',

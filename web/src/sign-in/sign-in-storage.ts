@@ -1,34 +1,34 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import type { SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInEndpoints, SignInOption } from '#contract/page/sign-in-option.ts';
 
 /** A sign-in option with known endpoints of the provider. */
-export type ReadyProvider = SignInWay & { readonly endpoints: SignInEndpoints };
+export type ReadyProvider = SignInOption & { readonly endpoints: SignInEndpoints };
 
 /** State in the tab while the browser is at the provider. */
 export interface PendingSignIn {
-  readonly way: ReadyProvider;
+  readonly provider: ReadyProvider;
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
   readonly redirectUri: string;
-  /** Hash of the address where the user was: `#/…`. */
-  readonly place: string;
+  /** Hash of the address to which the user returns: `#/…`. */
+  readonly returnHash: string;
 }
 
-/** Tokens of a provider as stored. */
+/** Tokens of a provider. */
 export interface Tokens {
   /** Token for the service. */
-  readonly sent: string;
+  readonly serviceToken: string;
   readonly refresh: string | undefined;
   /** Identifies the user to the provider at sign-out. */
   readonly id: string | undefined;
-  /** Time from which the next request first renews the tokens. Null if their lifetime is unknown. */
+  /** Time after which the page renews the tokens before it sends the next request. Null if their lifetime is unknown. */
   readonly renewAtMs: number | null;
 }
 
 /** A sign-in that is stored in this tab. */
 export interface StoredSignIn {
-  readonly way: ReadyProvider;
+  readonly provider: ReadyProvider;
   readonly tokens: Tokens;
   /** Name of the user at the service. Undefined before the first request. */
   readonly user?: string;
@@ -37,23 +37,42 @@ export interface StoredSignIn {
 const pendingKey = 'parley sign-in begun';
 const signInKey = 'parley sign-in';
 
-export function storePending(pending: PendingSignIn): void {
-  sessionStorage.setItem(pendingKey, JSON.stringify(pending));
+// The stored field names differ from those in memory. They do not change, so that open tabs survive an update of the page.
+interface StoredPending extends Omit<PendingSignIn, 'provider' | 'returnHash'> {
+  readonly way: ReadyProvider;
+  readonly place: string;
+}
+
+interface StoredSignInFields extends Omit<StoredSignIn, 'provider' | 'tokens'> {
+  readonly way: ReadyProvider;
+  readonly tokens: Omit<Tokens, 'serviceToken'> & { readonly sent: string };
+}
+
+export function storePending({ provider, returnHash, ...rest }: PendingSignIn): void {
+  const fields: StoredPending = { way: provider, place: returnHash, ...rest };
+  sessionStorage.setItem(pendingKey, JSON.stringify(fields));
 }
 
 /** Returns the sign-in that was started in this tab. It can be read once. */
 export function consumePending(): PendingSignIn | undefined {
-  const pending = loadObject(pendingKey, 'state');
+  const fields = loadObject<StoredPending>(pendingKey, 'state');
   sessionStorage.removeItem(pendingKey);
-  return pending as PendingSignIn | undefined;
+  if (fields === undefined) return undefined;
+  const { way, place, ...rest } = fields;
+  return { provider: way, returnHash: place, ...rest };
 }
 
-export function storeSignIn(signIn: StoredSignIn): void {
-  sessionStorage.setItem(signInKey, JSON.stringify(signIn));
+export function storeSignIn({ provider, tokens: { serviceToken, ...otherTokens }, ...rest }: StoredSignIn): void {
+  const fields: StoredSignInFields = { way: provider, tokens: { sent: serviceToken, ...otherTokens }, ...rest };
+  sessionStorage.setItem(signInKey, JSON.stringify(fields));
 }
 
 export function loadSignIn(): StoredSignIn | undefined {
-  return loadObject(signInKey, 'tokens') as StoredSignIn | undefined;
+  const fields = loadObject<StoredSignInFields>(signInKey, 'tokens');
+  if (fields === undefined) return undefined;
+  const { way, tokens, ...rest } = fields;
+  const { sent, ...otherTokens } = tokens;
+  return { provider: way, tokens: { serviceToken: sent, ...otherTokens }, ...rest };
 }
 
 export function clearSignIn(): void {
@@ -61,7 +80,8 @@ export function clearSignIn(): void {
   sessionStorage.removeItem(pendingKey);
 }
 
-function loadObject(name: string, requiredField: string): unknown {
+function loadObject<Stored>(name: string, requiredField: keyof Stored & string): Stored | undefined {
   const value = tryParseJson(sessionStorage.getItem(name) ?? '');
-  return isJsonObject(value) && isJsonObject(value.way) && value[requiredField] !== undefined ? value : undefined;
+  const isComplete = isJsonObject(value) && isJsonObject(value.way) && value[requiredField] !== undefined;
+  return isComplete ? (value as Stored) : undefined;
 }

@@ -30,17 +30,17 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 
   get displayName(): string {
-    return this.#signIn.way.displayName;
+    return this.#signIn.provider.displayName;
   }
 
   async getHeaders(): Promise<AuthHeaders> {
     const { renewAtMs } = this.#signIn.tokens;
     if (renewAtMs !== null && renewAtMs <= Date.now()) await this.#renew();
-    return { authorization: `Bearer ${this.#signIn.tokens.sent}` };
+    return { authorization: `Bearer ${this.#signIn.tokens.serviceToken}` };
   }
 
   async renew({ authorization }: AuthHeaders): Promise<boolean> {
-    if (authorization !== `Bearer ${this.#signIn.tokens.sent}` || (await this.#renew())) return true;
+    if (authorization !== `Bearer ${this.#signIn.tokens.serviceToken}` || (await this.#renew())) return true;
     if (this.#isEnded || this.#signIn.tokens.refresh === undefined) this.#onEnd();
     return false;
   }
@@ -67,17 +67,17 @@ export class TokenVisitor implements Visitor, VisitorProvider {
 
   /** OpenID Connect RP-Initiated Logout 1.0, 2. */
   getSignOutUrl(): string | undefined {
-    const { way, tokens } = this.#signIn;
-    if (way.endpoints.endSession === undefined) return undefined;
-    const url = new URL(way.endpoints.endSession);
-    url.searchParams.set('client_id', way.clientId);
+    const { provider, tokens } = this.#signIn;
+    if (provider.endpoints.endSession === undefined) return undefined;
+    const url = new URL(provider.endpoints.endSession);
+    url.searchParams.set('client_id', provider.clientId);
     if (tokens.id !== undefined) url.searchParams.set('id_token_hint', tokens.id);
     return url.href;
   }
 
   async signOut(): Promise<void> {
-    const revoke = async ({ way, tokens: { refresh } }: StoredSignIn): Promise<void> => {
-      if (refresh !== undefined) await revokeToken(way, refresh);
+    const revoke = async ({ provider, tokens: { refresh } }: StoredSignIn): Promise<void> => {
+      if (refresh !== undefined) await revokeToken(provider, refresh);
     };
     const signIn = this.#signIn;
     await Promise.all([revoke(signIn), this.#renewal]);
@@ -85,7 +85,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
   }
 
   getSignInUrl(): Promise<string> {
-    return startSignIn(this.#signIn.way);
+    return startSignIn(this.#signIn.provider);
   }
 
   onEnd(listener: () => void): void {
@@ -102,10 +102,10 @@ export class TokenVisitor implements Visitor, VisitorProvider {
 
   async #fetchTokens(): Promise<boolean> {
     const { tokens: old, ...rest } = this.#signIn;
-    const { way } = rest;
+    const { provider } = rest;
     if (this.#isEnded || old.refresh === undefined) return false;
     try {
-      const tokens = await requestTokens(way, { grant_type: 'refresh_token', refresh_token: old.refresh });
+      const tokens = await requestTokens(provider, { grant_type: 'refresh_token', refresh_token: old.refresh });
       this.#signIn = { ...rest, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
     } catch (error) {
       // An unreachable provider may be available for the next request.

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ReadyProvider } from './sign-in-storage.ts';
 import { decodeClaims, toTokens } from './tokens.ts';
 
-const way: ReadyProvider = {
+const provider: ReadyProvider = {
   ...{ name: 'corporate', displayName: 'Corp', issuer: 'https://id.example', clientId: 'page', scopes: ['openid'] },
   ...{ token: 'access_token', parameters: {}, sendsIssuer: false },
   endpoints: { authorization: 'https://id.example/a', token: 'https://id.example/t' },
 };
-const idWay: ReadyProvider = { ...way, token: 'id_token' };
+const idTokenProvider: ReadyProvider = { ...provider, token: 'id_token' };
 
 function tokenWith(claims: object): string {
   const payload = btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(claims))));
@@ -15,29 +15,34 @@ function tokenWith(claims: object): string {
 }
 
 describe('toTokens', () => {
-  it.each<[what: string, body: object, way: ReadyProvider, renewAtMs: number | null]>([
-    ['half a minute before the expiry', { access_token: 'a', expires_in: 600 }, way, 571_000],
-    ['after three quarters of a short lifetime', { access_token: 'a', expires_in: 8 }, way, 7_000],
-    ['from a number in text form', { access_token: 'a', expires_in: '600' }, way, 571_000],
-    ['from their claims without an explicit lifetime', { access_token: tokenWith({ iat: 50, exp: 650 }) }, way, 571_000],
-    ['only after a rejection without a known lifetime', { access_token: 'opaque' }, way, null],
-    ['only after a rejection with an invalid lifetime', { access_token: 'a', expires_in: 'soon' }, way, null],
-    ['only after a rejection with a lifetime of 0', { access_token: 'a', expires_in: 0 }, way, null],
-    ['from the claims of the token for the service', { id_token: tokenWith({ iat: 0, exp: 8 }), expires_in: 600 }, idWay, 7_000],
+  it.each<[what: string, body: object, provider: ReadyProvider, renewAtMs: number | null]>([
+    ['half a minute before the expiry', { access_token: 'a', expires_in: 600 }, provider, 571_000],
+    ['after three quarters of a short lifetime', { access_token: 'a', expires_in: 8 }, provider, 7_000],
+    ['from a number in text form', { access_token: 'a', expires_in: '600' }, provider, 571_000],
+    ['from their claims without an explicit lifetime', { access_token: tokenWith({ iat: 50, exp: 650 }) }, provider, 571_000],
+    ['only after a rejection without a known lifetime', { access_token: 'opaque' }, provider, null],
+    ['only after a rejection with an invalid lifetime', { access_token: 'a', expires_in: 'soon' }, provider, null],
+    ['only after a rejection with a lifetime of 0', { access_token: 'a', expires_in: 0 }, provider, null],
+    [
+      'from the claims of the token for the service',
+      { id_token: tokenWith({ iat: 0, exp: 8 }), expires_in: 600 },
+      idTokenProvider,
+      7_000,
+    ],
   ])('sets the renewal time: %s', (_what, body, itsWay, renewAtMs) => {
     expect(toTokens({ ...body }, itsWay, 1_000).renewAtMs).toBe(renewAtMs);
   });
 
   it('keeps the refresh token and the ID token', () => {
     const body = { access_token: 'a', refresh_token: 'r', id_token: 'i', token_type: 'Bearer' };
-    expect(toTokens(body, way, 0)).toMatchObject({ sent: 'a', refresh: 'r', id: 'i' });
-    expect(toTokens(body, idWay, 0)).toMatchObject({ sent: 'i', refresh: 'r', id: 'i' });
+    expect(toTokens(body, provider, 0)).toMatchObject({ serviceToken: 'a', refresh: 'r', id: 'i' });
+    expect(toTokens(body, idTokenProvider, 0)).toMatchObject({ serviceToken: 'i', refresh: 'r', id: 'i' });
   });
 
   it.each([{}, { access_token: '' }, { access_token: 7 }, { id_token: 'i' }])(
     'throws if the token for the service is missing: %j',
     (body) => {
-      expect(() => toTokens(body, way, 0)).toThrow(expect.objectContaining({ problem: { kind: 'unusable', name: 'Corp' } }));
+      expect(() => toTokens(body, provider, 0)).toThrow(expect.objectContaining({ problem: { kind: 'unusable', name: 'Corp' } }));
     },
   );
 });

@@ -50,13 +50,15 @@ function toOAuthError({ error, error_description: detail }: JsonObject): { code:
 
 /** Parses the response of a token endpoint. Throws `SignInError` if it lacks the token for the service. */
 export function toTokens(body: JsonObject, { token, displayName: name }: ReadyProvider, nowMs: number): Tokens {
-  const sentToken = toText(body[token]);
-  if (sentToken === undefined) throw new SignInError({ kind: 'unusable', name });
+  const serviceToken = toText(body[token]);
+  if (serviceToken === undefined) throw new SignInError({ kind: 'unusable', name });
   const lifetimeMs =
     1000 *
-    (token === 'access_token' ? Number(body.expires_in ?? computeLifetimeSeconds(sentToken)) : computeLifetimeSeconds(sentToken));
+    (token === 'access_token'
+      ? Number(body.expires_in ?? computeLifetimeSeconds(serviceToken))
+      : computeLifetimeSeconds(serviceToken));
   return {
-    sent: sentToken,
+    serviceToken,
     refresh: toText(body.refresh_token),
     id: toText(body.id_token),
     renewAtMs: lifetimeMs > 0 ? nowMs + lifetimeMs - Math.min(maxMarginMs, lifetimeMs / 4) : null,

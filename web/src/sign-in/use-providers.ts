@@ -1,11 +1,11 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import type { SignInWay } from '#contract/page/sign-in-way.ts';
+import type { SignInOption } from '#contract/page/sign-in-option.ts';
 import { Reachability } from '../service/reachability.ts';
 import { listProviders } from './list-providers.ts';
 
 interface ProvidersState {
   /** Undefined until they are loaded. */
-  readonly providers: readonly SignInWay[] | undefined;
+  readonly providers: readonly SignInOption[] | undefined;
   /** Whether the service cannot be reached, so that the user cannot sign in. */
   readonly isUnreachable: boolean;
 }
@@ -13,7 +13,7 @@ interface ProvidersState {
 /** Identity providers of the service, loaded again when the service becomes reachable. */
 export function useProviders(): ProvidersState {
   const [reachability] = useState(() => new Reachability());
-  const [providers, setProviders] = useState<readonly SignInWay[]>();
+  const [providers, setProviders] = useState<readonly SignInOption[]>();
   const isUnreachable = useSyncExternalStore(reachability.subscribe, reachability.isUnreachable);
   useEffect(() => {
     if (isUnreachable) return;

@@ -5,7 +5,7 @@ import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 function itemsOf(text: string, length: number, maxItemChars = 1000): readonly string[] {
   const splitter = new ItemSplitter(maxItemChars);
   const items: string[] = [];
-  for (let at = 0; at < text.length; at += length) items.push(...splitter.push(text.slice(at, at + length)));
+  for (let index = 0; index < text.length; index += length) items.push(...splitter.push(text.slice(index, index + length)));
   return [...items, ...splitter.end()];
 }
 

@@ -32,12 +32,12 @@ export function DayChart({ title, measure, days, series, open }: DayChartProps) 
   const { language } = useLanguage();
   const toName = (day: string): string =>
     new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
-  const rows = days.map((day, at) => ({ day, values: series.map(({ values }) => values[at] ?? 0) }));
+  const rows = days.map((day, index) => ({ day, values: series.map(({ values }) => values[index] ?? 0) }));
   const columns = series.map(
-    ({ name }, at): Column<(typeof rows)[number]> => ({
+    ({ name }, index): Column<(typeof rows)[number]> => ({
       name,
       isNumber: true,
-      render: ({ values }) => formatValue(measure, values[at] ?? 0, language),
+      render: ({ values }) => formatValue(measure, values[index] ?? 0, language),
     }),
   );
   return (
@@ -101,7 +101,7 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
   const everyLabel = Math.ceil(labelWidth / slot);
   return (
     <svg ref={frame} viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={title}>
-      {Array.from({ length: steps + 1 }, (_, at) => at * step).map((value) => (
+      {Array.from({ length: steps + 1 }, (_, index) => index * step).map((value) => (
         <g key={value}>
           <line className="grid-line" x1={left} x2={width} y1={toY(value)} y2={toY(value)} />
           <text className="axis" x={left - 8} y={toY(value) + 4} textAnchor="end">

@@ -25,10 +25,10 @@ const maxConcurrent = 8;
 
 /** Loads the user's limits and their status. Throws `ServiceError`. */
 export async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLimits> {
-  const waiting = await listAll(service, signal);
+  const remaining = await listAll(service, signal);
   const results: (OwnLimits['deployments'][number] & { readonly cost: readonly LimitStatus[] })[] = [];
   const loadLimits = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (let next = remaining.shift(); next !== undefined; next = remaining.shift()) {
       const all = toStatuses(await service.json(`v1/deployments/${encodePath(next.id)}/limits`, { signal }));
       const isCost = ({ kind }: LimitStatus): boolean => kind === 'Cost';
       results.push({ ...next, statuses: all.filter((status) => !isCost(status)), cost: all.filter(isCost) });

@@ -12,16 +12,16 @@ import { SettingError } from '../../settings.ts';
  */
 export function readModels(file: string): readonly AddinModel[] {
   const parsed = parseJsonc(readText(file));
-  if ('faults' in parsed) {
-    const faults = parsed.faults.map(({ line, column, message }) => `${file}: line ${line}, column ${column}: ${message}`);
-    throw new SettingError(faults.join('\n'));
+  if ('errors' in parsed) {
+    const errors = parsed.errors.map(({ line, column, message }) => `${file}: line ${line}, column ${column}: ${message}`);
+    throw new SettingError(errors.join('\n'));
   }
   if (!Array.isArray(parsed.value))
     throw new SettingError(`${file}: must be an array of models, such as [{"id": "gpt", "display_name": "GPT"}]`);
   const checked = checkConfiguration({ addin: { models: parsed.value.map(withoutObject) } });
-  if (!('faults' in checked)) return checked.configuration.addin.models;
+  if (!('errors' in checked)) return checked.configuration.addin.models;
   throw new SettingError(
-    checked.faults
+    checked.errors
       .map(({ path, ...rest }) => formatConfigurationError({ ...rest, file, path: path.replace(/^addin\.models/, '') }))
       .join('\n'),
   );

@@ -28,7 +28,7 @@ export interface EvaluateDeps {
 
 const pollMs = 250;
 const defaultUrl = 'http://127.0.0.1:8080';
-type Running = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
+type EvaluationContext = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
 
 /** Runs `parley evaluate`. Returns the exit code. */
 export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps): Promise<0 | 1 | 2> {
@@ -61,7 +61,7 @@ async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }
 }
 
 async function run(
-  { client, isTerminal, writeProgress, onBreak }: Running,
+  { client, isTerminal, writeProgress, onBreak }: EvaluationContext,
   applicationPath: string,
   request: Parameters<EvaluationClient['start']>[1],
 ): Promise<EvaluationWithResults> {
@@ -280,7 +280,7 @@ async function readCases(file: string): Promise<readonly EvaluationCase[]> {
 
 function requireValue(parsed: ParsedText): unknown {
   if ('value' in parsed) return parsed.value;
-  const [first] = parsed.faults;
+  const [first] = parsed.errors;
   throw new EvaluateError(`line ${first?.line}, column ${first?.column}: ${first?.message}`);
 }
 

@@ -7,7 +7,7 @@ import type { Notes } from './result.ts';
 export type DropReasons = Readonly<Record<string, string | null>>;
 
 /** How the objects of a gateway are read. */
-export interface Reading {
+export interface ReadOptions {
   readonly notes: Notes;
   /** Whether its keys use snake case. */
   readonly isSnake: boolean;
@@ -17,10 +17,10 @@ export interface Reading {
 export class ForeignObject {
   readonly path: Path;
   readonly #value: JsonObject;
-  readonly #reading: Reading;
+  readonly #reading: ReadOptions;
   readonly #readKeys = new Set<string>();
 
-  constructor(value: JsonObject, path: Path, reading: Reading) {
+  constructor(value: JsonObject, path: Path, reading: ReadOptions) {
     this.#value = value;
     this.path = path;
     this.#reading = reading;

@@ -33,7 +33,7 @@ export async function importCommand({ from, files, settings, isStrict }: ImportF
       ...toLines(settingsNotes.all, settingsSource === undefined ? [] : [settingsSource]),
     ];
     const isFailure = isStrict && [...notes.all, ...settingsNotes.all].some(({ isLoss }) => isLoss);
-    return { exitCode: isFailure ? 1 : 0, text: JSON.stringify(result.configuration, null, 2), lines: lines };
+    return { exitCode: isFailure ? 1 : 0, text: JSON.stringify(result.configuration, null, 2), lines };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { exitCode: 1, text: '', lines: [error.message] };

@@ -39,7 +39,7 @@ export async function readSource(file: string, byDefault: 'json' | 'yaml'): Prom
     : (await import('#configuration/parse-jsonc.ts')).parseJsonc;
   const parsed = parseTextAs(file, text, parse);
   if ('value' in parsed) return { file, value: parsed.value, findLine: isYaml ? yamlLines(text) : jsonLines(text) };
-  const [error] = parsed.faults;
+  const [error] = parsed.errors;
   throw new SourceError({ file, path: '', message: 'cannot be read', ...withoutHint(error) });
 }
 

@@ -40,7 +40,7 @@ export class Result {
   /** Removes every part that the configuration check rejects, with a note for each. The rest passes the check. */
   settle(getNotes: (section: string) => Notes): void {
     for (;;) {
-      const [error] = this.#faults();
+      const [error] = this.#errors();
       if (error === undefined) return;
       const { holder, key, path } = this.#findRemovable(error.path);
       const what = path.length < error.path.length ? `${formatPath(error.path.slice(path.length))} ` : 'it ';
@@ -50,7 +50,7 @@ export class Result {
     }
   }
 
-  #faults(): readonly Issue[] {
+  #errors(): readonly Issue[] {
     const { value } = substitute(this.configuration, placeholders(this.configuration), { expectedTypeAt });
     const completed = complete(Configuration, value);
     return [...explain(Configuration, completed), ...findRuleIssues(completed)];

@@ -24,7 +24,7 @@ export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
 /** Fields that a write does not change. */
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
-const rowsAtOnce = 100;
+const rowsPerStatement = 100;
 /** Maximum number of IDs in one query. It exceeds the number of IDs that one application may name, including both spellings. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
@@ -47,8 +47,8 @@ export function findRow(
 /** Returns several applications in no particular order. */
 export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
   const rows: SealedRow[] = [];
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    const batch = ids.slice(from, from + rowsAtOnce);
+  for (let from = 0; from < ids.length; from += rowsPerStatement) {
+    const batch = ids.slice(from, from + rowsPerStatement);
     rows.push(
       ...(await kysely
         .selectFrom('applications')
@@ -99,7 +99,7 @@ export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): P
     .where(sql<boolean>`roles_etag is distinct from etag`)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(rowsAtOnce)
+    .limit(rowsPerStatement)
     .execute();
 }
 
@@ -157,7 +157,7 @@ interface Row {
   readonly sealed_entry: string;
 }
 
-interface Sealing {
+interface SealedDatabase {
   readonly database: SqlDatabase;
   readonly seal: Seal;
 }
@@ -175,7 +175,7 @@ export function openEntry(seal: Seal, sealed: string, id: string): string {
  * Seals all settings again that were sealed with an older secret, including former versions. Returns the number of applications.
  * Throws `StoreError` if some could not be opened, after all others are done.
  */
-export async function resealApplications(sealing: Sealing): Promise<number> {
+export async function resealApplications(sealing: SealedDatabase): Promise<number> {
   const ids = new Set<string>();
   const errors: unknown[] = [];
   for (const table of sealedTables) {
@@ -189,14 +189,18 @@ export async function resealApplications(sealing: Sealing): Promise<number> {
   return ids.size;
 }
 
-async function readHeads({ database }: Sealing, { table, id }: SealedTable): Promise<readonly Row[]> {
+async function readHeads({ database }: SealedDatabase, { table, id }: SealedTable): Promise<readonly Row[]> {
   const head = sql`substr(sealed_entry, 1, ${sql.lit(headChars)})`;
   const all = sql<Row>`select ${id} as id, version, ${head} as sealed_entry from ${table}`;
   return (await database.run((kysely) => all.execute(kysely))).rows;
 }
 
 /** If the row was changed in the meantime, it was already sealed with the newest secret. */
-async function resealRow({ database, seal }: Sealing, { table, id: column }: SealedTable, { id, version }: Row): Promise<void> {
+async function resealRow(
+  { database, seal }: SealedDatabase,
+  { table, id: column }: SealedTable,
+  { id, version }: Row,
+): Promise<void> {
   const isRow = sql`${column} = ${id} and version = ${version}`;
   const selectEntry = sql<Row>`select sealed_entry from ${table} where ${isRow}`;
   const { rows } = await database.run((kysely) => selectEntry.execute(kysely));

@@ -244,20 +244,20 @@ async function moveVersions(transaction: Kysely<Schema>, { from, to }: Applicati
   }
 }
 
-type Named = Pick<StoredApplication, 'id' | 'entry'>;
+type ApplicationEntryRef = Pick<StoredApplication, 'id' | 'entry'>;
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 /** Replaces the recorded roles of the applications by the roles that they name now. */
-async function writeRoles(transaction: Kysely<Schema>, applications: readonly Named[]): Promise<void> {
+async function writeRoles(transaction: Kysely<Schema>, applications: readonly ApplicationEntryRef[]): Promise<void> {
   await transaction.deleteFrom('application_roles').where('application', 'in', listIds(applications)).execute();
   const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
     [...new Set(userRoles)].filter(isStorableKey).map((role) => ({ role, application: id })),
   );
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
     await transaction
       .insertInto('application_roles')
-      .values(rows.slice(from, from + rowsAtOnce))
+      .values(rows.slice(from, from + rowsPerStatement))
       .execute();
   }
 }
@@ -282,7 +282,7 @@ async function recordRoles(transaction: Kysely<Schema>, applications: readonly S
     .execute();
 }
 
-function listIds(applications: readonly Named[]): string[] {
+function listIds(applications: readonly ApplicationEntryRef[]): string[] {
   return applications.map(({ id }) => id);
 }
 

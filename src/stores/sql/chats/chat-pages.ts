@@ -8,7 +8,7 @@ import type { ChatRow } from './chat-schema.ts';
 export const searchColumns = ['id', 'revision', 'shelf', 'updated_at_ms', 'bytes'] as const;
 export type SearchRow = Pick<ChatRow, (typeof searchColumns)[number]>;
 
-type Listed = typeof headColumns | typeof searchColumns;
+type ListColumns = typeof headColumns | typeof searchColumns;
 
 /** Returns the cursor of the list after a row. */
 export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | 'updated_at_ms' | 'id'>): ChatCursor {
@@ -16,7 +16,7 @@ export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | '
 }
 
 /** Lists pinned chats first. Within each state, the latest chats come first. */
-export async function listRows<Columns extends Listed>(
+export async function listRows<Columns extends ListColumns>(
   kysely: Kysely<Schema>,
   subject: string,
   { limit, archived, after }: ChatListQuery,
@@ -40,7 +40,7 @@ export async function listRows<Columns extends Listed>(
 }
 
 /** A complete list at a revision of its user. */
-export interface Listing {
+export interface ChatListing {
   readonly revision: number;
   readonly rows: readonly SearchRow[];
 }
@@ -52,7 +52,7 @@ const maxChanged = 500;
 export async function updateListing(
   kysely: Kysely<Schema>,
   subject: string,
-  { listing, archived }: { readonly listing: Listing; readonly archived: boolean },
+  { listing, archived }: { readonly listing: ChatListing; readonly archived: boolean },
 ): Promise<readonly SearchRow[] | undefined> {
   const changed = await kysely
     .selectFrom('chats')

@@ -13,7 +13,7 @@ export const chatStates = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as c
 export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
 export type HeadRow = Pick<ChatRow, (typeof headColumns)[number]>;
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 export function toHead(seal: Seal, row: HeadRow): ChatHead {
   return {
@@ -82,10 +82,10 @@ export async function countTurnBytes(kysely: Kysely<Schema>, chatRef: ChatRef, i
 
 /** Inserts turns, and replaces those with the same IDs. */
 export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatTurnRow[]): Promise<void> {
-  for (let from = 0; from < rows.length; from += rowsAtOnce)
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
     await transaction
       .insertInto('chat_turns')
-      .values(rows.slice(from, from + rowsAtOnce))
+      .values(rows.slice(from, from + rowsPerStatement))
       .onConflict((conflict) =>
         conflict.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
           revision: ref('excluded.revision'),

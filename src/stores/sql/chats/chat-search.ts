@@ -30,7 +30,7 @@ interface Step {
 interface Group {
   readonly rows: SearchRow[];
   /** Whether their texts are in the cache. */
-  readonly isKnown: boolean;
+  readonly isCached: boolean;
   bytes: number;
 }
 
@@ -39,13 +39,13 @@ const maxBytes = 32 * 1024 ** 2;
 const maxBytesAfterMatch = 1024 ** 2;
 /** Cost of a chat in addition to its bytes, because its rows are decrypted one by one. */
 const bytesPerChat = 1024;
-const rowsAtOnce = 2000;
+const rowsPerQuery = 2000;
 /** Maximum length of a list in the cache. */
 const maxRows = 50_000;
 /** Limits of one group: the number of uncached chats, their bytes, and the bytes of cached chats. */
-const chatsAtOnce = 100;
-const bytesAtOnce = 1024 ** 2;
-const knownBytesAtOnce = 4 * 1024 ** 2;
+const maxUncachedGroupChats = 100;
+const maxUncachedGroupBytes = 1024 ** 2;
+const maxCachedGroupBytes = 4 * 1024 ** 2;
 
 /**
  * Searches for words in chats. The disk contains no index of words. Decrypted texts are cached in memory, within bounds, until
@@ -109,7 +109,7 @@ export class ChatSearch {
     for await (const { rows, isLast } of this.#steps(run)) {
       for (const group of groupRows(rows, run.texts)) {
         signal?.throwIfAborted();
-        const toRead = group.isKnown ? 0 : group.bytes;
+        const toRead = group.isCached ? 0 : group.bytes;
         // The first group may be large. A later large group starts a new page.
         if (readBytes > 0 && toRead > 0 && readBytes + toRead > getMaxBytes(chats)) return { chats, next: after };
         readBytes += toRead;
@@ -132,9 +132,9 @@ export class ChatSearch {
     if (cachedRows !== undefined) return yield { rows: cachedRows, isLast: true };
     const all: SearchRow[] = [];
     for (let { after } = query, isLast = false; !isLast; ) {
-      const listQuery = { limit: rowsAtOnce, archived, after };
+      const listQuery = { limit: rowsPerQuery, archived, after };
       const rows = await database.run((kysely) => listRows(kysely, subject, listQuery, searchColumns));
-      isLast = rows.length < rowsAtOnce;
+      isLast = rows.length < rowsPerQuery;
       const last = rows.at(-1);
       after = last && toCursor(last);
       if (all.length < maxRows) all.push(...rows);
@@ -160,17 +160,17 @@ export class ChatSearch {
   }
 
   /** Returns a function that returns the fields of a chat of the group if it contains every word. */
-  async #matchGroup(run: SearchRun, { rows, bytes, isKnown }: Group): Promise<(row: SearchRow) => JsonObject | undefined> {
+  async #matchGroup(run: SearchRun, { rows, bytes, isCached }: Group): Promise<(row: SearchRow) => JsonObject | undefined> {
     const { subject, texts } = run;
     const { words } = run.query;
     const [first] = rows;
-    if (!isKnown && first !== undefined && first.bytes > bytesAtOnce) {
+    if (!isCached && first !== undefined && first.bytes > maxUncachedGroupBytes) {
       const fields = await findInLargeChat(this.#deps, { subject, id: first.id }, words);
       return () => fields;
     }
-    const fresh = isKnown ? undefined : await readChatTexts(this.#deps, subject, rows);
+    const fresh = isCached ? undefined : await readChatTexts(this.#deps, subject, rows);
     for (const [id, text] of fresh ?? []) texts.set(id, text);
-    if (isKnown && bytes > bytesAtOnce) await setImmediate();
+    if (isCached && bytes > maxUncachedGroupBytes) await setImmediate();
     return (row) => {
       const text = fresh === undefined ? texts.find(row) : fresh.get(row.id);
       return text !== undefined && words.every((word) => text.text.includes(word)) ? text.fields : undefined;
@@ -201,12 +201,13 @@ function addMatches(
 function groupRows(rows: readonly SearchRow[], texts: ChatTexts): readonly Group[] {
   const groups: Group[] = [];
   for (const row of rows) {
-    const isKnown = texts.find(row) !== undefined;
+    const isCached = texts.find(row) !== undefined;
     const bytes = row.bytes + bytesPerChat;
     const last = groups.at(-1);
-    const maxGroupBytes = isKnown ? knownBytesAtOnce : bytesAtOnce;
-    const isFull = last !== undefined && (last.bytes + bytes > maxGroupBytes || (!isKnown && last.rows.length === chatsAtOnce));
-    if (last === undefined || last.isKnown !== isKnown || isFull) groups.push({ rows: [row], isKnown, bytes });
+    const maxGroupBytes = isCached ? maxCachedGroupBytes : maxUncachedGroupBytes;
+    const isFull =
+      last !== undefined && (last.bytes + bytes > maxGroupBytes || (!isCached && last.rows.length === maxUncachedGroupChats));
+    if (last === undefined || last.isCached !== isCached || isFull) groups.push({ rows: [row], isCached, bytes });
     else {
       last.rows.push(row);
       last.bytes += bytes;

@@ -1,6 +1,6 @@
 import type { BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Listing, SearchRow } from './chat-pages.ts';
+import type { ChatListing, SearchRow } from './chat-pages.ts';
 
 /** Searchable text of a chat at a revision. */
 export interface ChatText {
@@ -24,7 +24,7 @@ export function toChatTextBounds(maxBytes: number): BoundedCacheOptions<ChatText
 /** Cached texts and lists of one user's chats. */
 export class ChatTexts {
   readonly #byId = new Map<string, ChatText>();
-  readonly #listings = new Map<boolean, Listing>();
+  readonly #listings = new Map<boolean, ChatListing>();
   readonly #maxBytes: number;
   #bytes = 0;
 
@@ -59,7 +59,7 @@ export class ChatTexts {
   }
 
   /** Returns the list of the user as it was last read. */
-  listing(archived: boolean): Listing | undefined {
+  listing(archived: boolean): ChatListing | undefined {
     return this.#listings.get(archived);
   }
 
@@ -67,7 +67,7 @@ export class ChatTexts {
    * Stores a list if there is capacity. Drops the texts of chats that are no longer in the list, because they were deleted or
    * moved to the other list.
    */
-  setListing(archived: boolean, listing: Listing): void {
+  setListing(archived: boolean, listing: ChatListing): void {
     const previous = this.#listings.get(archived);
     this.#listings.delete(archived);
     this.#bytes -= bytesPerRow * (previous?.rows.length ?? 0);

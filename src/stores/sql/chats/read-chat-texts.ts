@@ -11,7 +11,7 @@ export interface ReadDeps {
   readonly seal: Seal;
 }
 
-const turnsAtOnce = 100;
+const turnsPerQuery = 100;
 const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 
 /** Returns the texts of a few chats by their IDs. Chats that were deleted in the meantime are omitted. */
@@ -76,11 +76,11 @@ export async function findInLargeChat(
         .where('chat', '=', id)
         .where('id', '>', after)
         .orderBy('id')
-        .limit(turnsAtOnce)
+        .limit(turnsPerQuery)
         .execute(),
     );
     for (const turn of turns) missing = removeFound(missing, String(openTurn(seal, turn).text));
-    if (turns.length < turnsAtOnce) break;
+    if (turns.length < turnsPerQuery) break;
     after = turns.at(-1)?.id ?? '';
   }
   return missing.length === 0 ? fields : undefined;

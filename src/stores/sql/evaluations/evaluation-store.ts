@@ -12,7 +12,7 @@ import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { CaseRow, EvaluationRow } from './evaluation-tables.ts';
 
-const resultsAtOnce = 50;
+const resultsPerQuery = 50;
 const toSealContext = (id: string, nth: number): string => `result ${nth} of ${id}`;
 
 /** Evaluations of applications, with one row per evaluation and one sealed row per result. */
@@ -109,12 +109,12 @@ export class SqlEvaluationStore implements EvaluationStore {
           .where('evaluation', '=', id)
           .where('nth', '>', after)
           .orderBy('nth')
-          .limit(resultsAtOnce)
+          .limit(resultsPerQuery)
           .execute(),
       );
       for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, toSealContext(id, nth)));
       const last = rows.at(-1);
-      if (last === undefined || rows.length < resultsAtOnce) return results;
+      if (last === undefined || rows.length < resultsPerQuery) return results;
       after = last.nth;
     }
   }
@@ -209,7 +209,7 @@ function fromRow({
   };
 }
 
-const rowsAtOnce = 50;
+const rowsPerStatement = 50;
 /** Maximum ratio of the sealed to the original length, due to base64 and a head. */
 const sealedFactor = 1.5;
 
@@ -249,8 +249,8 @@ class SqlCaseStore implements CaseStore {
       const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));
       if (count + rows.length > caseBounds.maxCases || chars + countChars(rows) > caseBounds.maxCharsOfAll * sealedFactor)
         return 'full';
-      for (let from = 0; from < rows.length; from += rowsAtOnce) {
-        const batch = rows.slice(from, from + rowsAtOnce);
+      for (let from = 0; from < rows.length; from += rowsPerStatement) {
+        const batch = rows.slice(from, from + rowsPerStatement);
         await transaction.insertInto('evaluation_cases').values(batch).execute();
       }
       return 'added';

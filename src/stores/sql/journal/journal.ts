@@ -21,7 +21,7 @@ import type { AuditRow, Schema, UsageRow } from '../schema.ts';
  * Each statement is synced to disk, so many rows in one statement cost up to a third less. This number of rows takes two
  * milliseconds in the SQLite thread.
  */
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 /** Usage and audit journal, one row per record. Only a later rating replaces an existing record. */
 export class SqlJournal implements Journal {
@@ -43,10 +43,10 @@ export class SqlJournal implements Journal {
 
   /** Returns the insert statement. It is compiled once for a full batch, because that takes longer than running it. */
   #usageInsert(kysely: Kysely<Schema>, rows: readonly UsageRow[]): string {
-    if (rows.length === rowsAtOnce && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
+    if (rows.length === rowsPerStatement && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
     const insert = kysely.insertInto('usage_records').values(rows);
     const { sql: text } = insert.onConflict((conflict) => conflict.doNothing()).compile();
-    if (rows.length === rowsAtOnce) this.#fullUsageInsert = text;
+    if (rows.length === rowsPerStatement) this.#fullUsageInsert = text;
     return text;
   }
 
@@ -101,8 +101,8 @@ export class SqlJournal implements Journal {
 
   /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
   async #append<Item>(items: readonly Item[], insert: (step: readonly Item[]) => Promise<unknown>): Promise<void> {
-    for (let first = 0; first < items.length; first += rowsAtOnce) {
-      await insert(items.slice(first, first + rowsAtOnce));
+    for (let first = 0; first < items.length; first += rowsPerStatement) {
+      await insert(items.slice(first, first + rowsPerStatement));
     }
   }
 }

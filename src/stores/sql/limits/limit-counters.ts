@@ -5,7 +5,7 @@ import { periodEnds, type Window, windows } from '#domain/limits/windows.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { LimitCounterRow } from './limit-counter-tables.ts';
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 const rowsPerPage = 5000;
 const sweepMs = 60_000;
 
@@ -44,8 +44,8 @@ export class SqlLimitCounters implements CounterArchive {
 
   async save(counters: readonly CounterState[], nowMs: number): Promise<void> {
     const current = counters.filter(({ endsAtMs }) => endsAtMs > nowMs);
-    for (let first = 0; first < current.length; first += rowsAtOnce) {
-      const rows = current.slice(first, first + rowsAtOnce).map((counter) => toRow(this.#owner, counter));
+    for (let first = 0; first < current.length; first += rowsPerStatement) {
+      const rows = current.slice(first, first + rowsPerStatement).map((counter) => toRow(this.#owner, counter));
       await this.#database.run((kysely) =>
         kysely
           .insertInto('limit_counters')

@@ -22,7 +22,7 @@ import {
 } from './passage-search.ts';
 
 /** Number of passages that are written in one step. A step takes a few milliseconds, during which other operations wait. */
-const rowsAtOnce = 50;
+const rowsPerStatement = 50;
 const dropBatchSize = 500;
 
 interface FoundRow {
@@ -100,8 +100,8 @@ export class SqlPassageIndex implements PassageIndex {
   }
 
   async addPassages({ id, title }: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void> {
-    for (let from = 0; from < passages.length; from += rowsAtOnce) {
-      const step = passages.slice(from, from + rowsAtOnce);
+    for (let from = 0; from < passages.length; from += rowsPerStatement) {
+      const step = passages.slice(from, from + rowsPerStatement);
       await this.#database.transact(async (transaction) => {
         const rows = await transaction
           .insertInto('passages')

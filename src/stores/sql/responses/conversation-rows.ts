@@ -8,13 +8,13 @@ import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';
 
-interface Writing {
+interface SealedTransaction {
   /** Must be a transaction. */
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
 }
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 export function openItem(
   seal: Seal,
@@ -25,7 +25,7 @@ export function openItem(
 
 /** Appends items, or none if an ID already exists (`existingId`). Returns undefined if there is no conversation. */
 export async function appendItems(
-  { kysely, seal }: Writing,
+  { kysely, seal }: SealedTransaction,
   ref: ConversationRef,
   items: readonly JsonObject[],
 ): Promise<{ readonly existingId?: string } | undefined> {
@@ -42,7 +42,7 @@ export async function appendItems(
 
 /** Appends the items that do not exist yet. Does nothing if the conversation does not exist. */
 export async function appendNewItems(
-  { kysely, seal }: Writing,
+  { kysely, seal }: SealedTransaction,
   ref: ConversationRef,
   items: readonly JsonObject[],
 ): Promise<void> {
@@ -77,12 +77,12 @@ async function reserveNumbers(
 async function findExistingIds(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
   const ids = items.map(({ id }) => String(id));
   const existingIds = new Set<string>();
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
+  for (let from = 0; from < ids.length; from += rowsPerStatement) {
     const rows = await kysely
       .selectFrom('conversation_items')
       .select('id')
       .where('conversation', '=', conversation)
-      .where('id', 'in', ids.slice(from, from + rowsAtOnce))
+      .where('id', 'in', ids.slice(from, from + rowsPerStatement))
       .execute();
     for (const { id } of rows) existingIds.add(id);
   }
@@ -90,15 +90,15 @@ async function findExistingIds(kysely: Kysely<Schema>, conversation: string, ite
 }
 
 async function insertItems(
-  { kysely, seal }: Writing,
+  { kysely, seal }: SealedTransaction,
   conversation: string,
   { first, items }: { first: number; items: readonly JsonObject[] },
 ): Promise<void> {
   const rows = items.map((item, index) => toItemRow(seal, { id: conversation, nth: first + index, item }));
-  for (let from = 0; from < rows.length; from += rowsAtOnce)
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
     await kysely
       .insertInto('conversation_items')
-      .values(rows.slice(from, from + rowsAtOnce))
+      .values(rows.slice(from, from + rowsPerStatement))
       .execute();
   const added = rows.reduce((sum, { bytes }) => sum + bytes, 0);
   await kysely

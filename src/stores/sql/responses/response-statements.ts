@@ -3,7 +3,7 @@ import type { Schema } from '../schema.ts';
 import type { EndedFields } from './response-rows.ts';
 import type { ResponseRow } from './response-schema.ts';
 
-interface Ended extends EndedFields {
+interface EndStatementFields extends EndedFields {
   readonly id: string;
   /** The node that must own the response. */
   readonly node: string;
@@ -30,7 +30,7 @@ export class ResponseStatements {
   readonly endWithAsyncCommit = createEndStatement(true);
 }
 
-function createEndStatement(isAsync: boolean): PreparedStatement<Ended, { readonly id: string }> {
+function createEndStatement(isAsync: boolean): PreparedStatement<EndStatementFields, { readonly id: string }> {
   return new PreparedStatement(
     (kysely, { id, node, ...fields }) =>
       kysely
@@ -69,7 +69,7 @@ class PreparedStatement<Values, Row> {
   #first(kysely: Kysely<Schema>, values: Values, parameters: readonly unknown[]): CompiledQuery<Row> {
     const built = this.#build(kysely, values).compile();
     const isSame =
-      built.parameters.length === parameters.length && built.parameters.every((value, at) => value === parameters[at]);
+      built.parameters.length === parameters.length && built.parameters.every((value, index) => value === parameters[index]);
     if (!isSame) throw new TypeError('the statement uses its values in another order than toParameters');
     return built;
   }

@@ -24,7 +24,7 @@ import { freeSpace, sweepResponses } from './response-sweep.ts';
 import { canCommitAsync, endRun } from './run-end.ts';
 import { SqlRunStore } from './run-store.ts';
 
-interface Ending extends EndedResponse {
+interface ResponseEnd extends EndedResponse {
   readonly node: string;
 }
 
@@ -35,7 +35,7 @@ export class SqlResponseStore implements ResponseStore {
   readonly #seal: Seal;
   readonly #statements = new ResponseStatements();
   readonly #added: Batches<ResponseRow, undefined>;
-  readonly #ended: Batches<Ending, boolean>;
+  readonly #ended: Batches<ResponseEnd, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
@@ -139,15 +139,15 @@ export class SqlResponseStore implements ResponseStore {
     return rows.map(() => undefined);
   }
 
-  async #end(endings: readonly Ending[]): Promise<readonly boolean[]> {
+  async #end(endings: readonly ResponseEnd[]): Promise<readonly boolean[]> {
     const [first] = endings;
     const isAsync = endings.every(canCommitAsync);
-    const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
+    const write = async (kysely: Kysely<Schema>, { node, ...ended }: ResponseEnd): Promise<boolean> =>
       endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isAsync }, ended, node);
     if (first !== undefined && endings.length === 1 && isAsync)
       return [await this.#database.run((kysely) => write(kysely, first))];
     return this.#database.transact(async (transaction) => {
-      const outcomes = new Map<Ending, boolean>();
+      const outcomes = new Map<ResponseEnd, boolean>();
       const inOrder = endings.toSorted((left, right) => (left.response.subject < right.response.subject ? -1 : 1));
       for (const ending of inOrder) outcomes.set(ending, await write(transaction, ending));
       return endings.map((item) => outcomes.get(item) ?? false);
@@ -184,7 +184,7 @@ interface Link {
   readonly bytes: number;
 }
 
-const rowsAtOnce = 500;
+const rowsPerStatement = 500;
 
 /** Returns the rows of a response and of all responses that it continues, earliest first. */
 async function readChain(
@@ -215,31 +215,31 @@ async function readChain(
 
 async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
   const rowsById = new Map<string, ReadRow>();
-  for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    const batch = ids.slice(from, from + rowsAtOnce);
+  for (let from = 0; from < ids.length; from += rowsPerStatement) {
+    const batch = ids.slice(from, from + rowsPerStatement);
     const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', batch).execute();
     for (const row of rows) rowsById.set(row.id, row);
   }
   return rowsById;
 }
 
-interface Finding {
+interface SealedDatabase {
   readonly database: SqlDatabase;
   readonly seal: Seal;
 }
 
-const idsAtOnce = 500;
+const idsPerStatement = 500;
 
 /** Returns items of the user's responses and conversations by ID. */
 async function findStoredItems(
-  { database, seal }: Finding,
+  { database, seal }: SealedDatabase,
   subject: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, JsonObject>> {
   const itemsById = new Map<string, JsonObject>();
   const storableIds = [...new Set(ids)].filter(isStorableKey);
-  for (let from = 0; from < storableIds.length; from += idsAtOnce) {
-    const batch = storableIds.slice(from, from + idsAtOnce);
+  for (let from = 0; from < storableIds.length; from += idsPerStatement) {
+    const batch = storableIds.slice(from, from + idsPerStatement);
     for (const row of await database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
       for (const item of listItems(fromRow(seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
     }

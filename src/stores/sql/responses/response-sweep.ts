@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 
-const rowsAtOnce = 200;
+const rowsPerStatement = 200;
 
 /**
  * Deletes expired responses that no other response continues. Returns the number deleted. Each statement deletes responses of one
@@ -19,7 +19,7 @@ export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Pro
         not(exists(selectFrom('responses as later').select('later.id').whereRef('later.previous_id', '=', 'responses.id'))),
       )
       .orderBy('expires_at_ms')
-      .limit(rowsAtOnce)
+      .limit(rowsPerStatement)
       .execute();
     if (expired.length === 0) return count;
     for (const [subject, ids] of groupBySubject(expired)) count += await drop(kysely, subject, ids);
@@ -63,7 +63,7 @@ function readOldest(kysely: Kysely<Schema>, subject: string) {
     .where('responses.subject', '=', subject)
     .where('responses.owner', 'is', null)
     .orderBy('responses.created_at_ms')
-    .limit(rowsAtOnce)
+    .limit(rowsPerStatement)
     .execute();
 }
 

@@ -6,7 +6,7 @@ import { appendNewItems } from './conversation-rows.ts';
 import { toEndedFields, toEventsContext } from './response-rows.ts';
 import type { ResponseStatements } from './response-statements.ts';
 
-interface Ending {
+interface RunEndContext {
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
   readonly statements: ResponseStatements;
@@ -23,7 +23,7 @@ export function canCommitAsync({ response, turn }: EndedResponse): boolean {
 
 /** Writes the end of a response if the node owns it, and returns whether it does. Always releases the conversation. */
 export async function endRun(
-  { kysely, seal, statements, isOwn, isAsync }: Ending,
+  { kysely, seal, statements, isOwn, isAsync }: RunEndContext,
   { response, turn, events }: EndedResponse,
   node: string,
 ): Promise<boolean> {
@@ -55,7 +55,7 @@ export async function releaseConversation(kysely: Kysely<Schema>, conversation: 
 
 /** Adds the last events of a response and adds the size of all its events to its bytes. */
 async function writeEvents(
-  { kysely, seal, isOwn }: Pick<Ending, 'kysely' | 'seal' | 'isOwn'>,
+  { kysely, seal, isOwn }: Pick<RunEndContext, 'kysely' | 'seal' | 'isOwn'>,
   id: string,
   last: EventRun | undefined,
 ): Promise<void> {

@@ -17,20 +17,20 @@ import { fromRow, type ReadRow, readColumns, toEventsContext, toRunContext } fro
 import { type ResponseStatements, unfinishedStates } from './response-statements.ts';
 import { endRun, toEventRow } from './run-end.ts';
 
-interface Appended {
+interface AppendedEvents {
   readonly id: string;
   readonly node: string;
   readonly row: ReturnType<typeof toEventRow>;
 }
 
-const eventRowsAtOnce = 50;
+const eventRowsPerQuery = 50;
 const orphansPerBatch = 50;
 /** Responses that have not ended, which are the rows with an owner. */
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #statements: ResponseStatements;
-  readonly #appended: Batches<Appended, boolean>;
+  readonly #appended: Batches<AppendedEvents, boolean>;
 
   constructor(database: SqlDatabase, seal: Seal, statements: ResponseStatements) {
     this.#database = database;
@@ -104,7 +104,7 @@ export class SqlRunStore implements RunStore {
         .where('response', '=', id)
         .where('last', '>', after)
         .orderBy('first')
-        .limit(eventRowsAtOnce)
+        .limit(eventRowsPerQuery)
         .execute(),
     );
     return rows.flatMap(({ first, sealed_events }) => {
@@ -211,7 +211,7 @@ export class SqlRunStore implements RunStore {
    * Inserts rows of events, except those of runs that the node no longer owns. A row whose earlier write was not acknowledged is
    * replaced by its retry, which may contain more events. Returns which rows were written.
    */
-  async #append(appended: readonly Appended[]): Promise<readonly boolean[]> {
+  async #append(appended: readonly AppendedEvents[]): Promise<readonly boolean[]> {
     const values = appended.map(
       ({ node, row }) =>
         sql`(${row.response}, cast(${row.first} as bigint), cast(${row.last} as bigint), ${row.sealed_events}, ${node})`,

@@ -22,7 +22,7 @@ type Query = Readonly<Record<string, unknown>>;
 type MetadataItem = Record<string, unknown>;
 
 /** Parameters of a metadata request. */
-interface Reading extends FolderQuery {
+interface MetadataQuery extends FolderQuery {
   readonly permissions: ShowPermissions;
 }
 
@@ -62,7 +62,7 @@ function inspect(
 async function readFolder(
   deps: ResourceDeps,
   caller: Caller,
-  { folder, reading }: { folder: ResourceLocation; reading: Reading },
+  { folder, reading }: { folder: ResourceLocation; reading: MetadataQuery },
 ): Promise<MetadataItem> {
   const { kind, bucket, path } = folder;
   const { limit, permissions } = reading;
@@ -96,7 +96,7 @@ function toNext(kind: ResourceKind, next: string | undefined): { readonly nextTo
   return kind === 'files' ? { nextToken: null } : {};
 }
 
-function toReading(caller: Caller, { token, limit, recursive, permissions }: Query): Reading {
+function toReading(caller: Caller, { token, limit, recursive, permissions }: Query): MetadataQuery {
   return {
     after: toAfter(token),
     limit: toLimit(limit),

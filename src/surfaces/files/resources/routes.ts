@@ -126,15 +126,15 @@ function toGrants(
   { resourcePermissions, receiver }: ReturnType<typeof parsePermissions>,
 ): readonly Grant[] {
   if (!isDeploymentId(receiver)) throw createRequestError('receiver', 'must be the ID of a deployment');
-  return resourcePermissions.map(({ url, permissions }, at) => {
+  return resourcePermissions.map(({ url, permissions }, index) => {
     const location = parseResourceUrl(url);
     if (location === undefined || isTooLong(location))
-      throw createRequestError(`resourcePermissions[${at}].url`, 'must be the URL of a stored item, {kind}/{bucket}/{path}');
+      throw createRequestError(`resourcePermissions[${index}].url`, 'must be the URL of a stored item, {kind}/{bucket}/{path}');
     const ownPermissions = grantor === undefined ? permissions : listPermissions(grantor, location);
     const lacking = permissions.find((permission) => !ownPermissions.includes(permission));
     if (lacking !== undefined)
       throw new ParleyError('access_denied', `You cannot grant ${lacking}, because you do not have it on this item.`, {
-        param: `resourcePermissions[${at}].url`,
+        param: `resourcePermissions[${index}].url`,
       });
     return { receiver, url: toUrl(location), permissions: [...new Set(permissions)] };
   });

@@ -84,7 +84,7 @@ export interface ApiOperation {
   readonly responses: readonly ApiResponse[];
   /** Error codes in addition to `internal_error`. */
   readonly errors?: readonly ErrorCode[];
-  /** Undefined selects the error shape of the compat surface. */
+  /** Undefined selects the error shape of the chat completions API. */
   readonly errorShape?: ErrorShape;
   /** Whether the operation requires no key. */
   readonly isOpen?: boolean;

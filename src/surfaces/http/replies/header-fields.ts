@@ -34,7 +34,8 @@ export function toIgnoredNames(ignored: readonly string[]): string {
 
 /** Sets headers in the form that `writeHead` accepts: alternating names and values, or an object. */
 export function setFields(response: ServerResponse, fields: unknown): void {
-  if (Array.isArray(fields)) for (let at = 0; at + 1 < fields.length; at += 2) response.appendHeader(fields[at], fields[at + 1]);
+  if (Array.isArray(fields))
+    for (let index = 0; index + 1 < fields.length; index += 2) response.appendHeader(fields[index], fields[index + 1]);
   else if (typeof fields === 'object')
     for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) response.setHeader(name, value);
 }

@@ -9,7 +9,7 @@ interface StreamDeps {
   readonly runs: BackgroundRuns;
 }
 
-interface Following {
+interface StreamPosition {
   readonly location: ResponseRef;
   /** Sequence number after which the events start. */
   readonly after: number;
@@ -30,7 +30,7 @@ const maxFailures = 100;
 export async function streamRun(
   { responses, runs }: StreamDeps,
   response: ServerResponse,
-  { location, after, headers, hasEnded }: Following,
+  { location, after, headers, hasEnded }: StreamPosition,
 ): Promise<void> {
   const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;

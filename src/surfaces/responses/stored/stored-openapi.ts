@@ -76,7 +76,7 @@ const inResponse = inPath('response', 'ID of a response.', exampleNames.response
 const inConversation = inPath('conversation', 'ID of a conversation.', exampleNames.talk);
 const inItem = inPath('item', 'ID of an item.', exampleNames.item);
 
-type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
+type UntaggedOperation = Omit<ApiOperation, 'tag' | 'errorShape'>;
 const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
 /** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
@@ -118,7 +118,7 @@ const backgroundList: ApiOperation = {
   errors: [...keyErrors, 'invalid_request', 'access_denied'],
 };
 
-function responseOperations(path: string): Described[] {
+function responseOperations(path: string): UntaggedOperation[] {
   return [
     {
       ...{ method: 'get', path, id: 'getResponse', summary: 'Get a stored response or its events' },
@@ -158,7 +158,7 @@ function responseOperations(path: string): Described[] {
   ];
 }
 
-function conversationOperations(base: string): Described[] {
+function conversationOperations(base: string): UntaggedOperation[] {
   const path = `${base}/{conversation}`;
   const list = `${path}/items`;
   const responses = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;

@@ -35,9 +35,9 @@ export class AllowedCalls {
   require({ bytes, native }: Frame): void {
     if (native === undefined || !bytes.includes('_call"')) return;
     if (native.isWhole) return this.#requireIn(tryParseJson(fromLatin1(bytes)));
-    for (let at = 0; at < bytes.length; ) {
-      const event = getEventAt(bytes, at);
-      at += event.length;
+    for (let index = 0; index < bytes.length; ) {
+      const event = getEventAt(bytes, index);
+      index += event.length;
       const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
       if (!isJsonObject(value)) continue;
       this.#requireItem(value.item);

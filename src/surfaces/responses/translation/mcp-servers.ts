@@ -8,7 +8,7 @@ import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.
 import { flattened } from './offered-tools.ts';
 
 /** Context for checking the MCP servers of a request. */
-interface Naming {
+interface ServerCheckContext {
   /** Hosts that the configuration allows. */
   readonly hosts: readonly string[];
   /** Items of the conversation, which may contain tools. */
@@ -17,7 +17,7 @@ interface Naming {
 }
 
 /** Returns the MCP servers of a request. Throws `invalid_request` for a server that is not allowed. */
-export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPath }: Naming): RemoteServer[] {
+export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPath }: ServerCheckContext): RemoteServer[] {
   const { tools = [], tool_choice: choice } = request;
   const matches = [
     ...serversIn(tools, 'tools'),
@@ -33,12 +33,12 @@ export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPa
   });
 }
 
-interface Placed {
+interface LocatedServer {
   readonly server: McpTool;
   readonly at: string;
 }
 
-function serversIn(tools: readonly ResponsesTool[], at: string): Placed[] {
+function serversIn(tools: readonly ResponsesTool[], at: string): LocatedServer[] {
   const path = at === 'tools' ? at : `${at}.tools`;
   return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${path}[${index}]` }] : []));
 }

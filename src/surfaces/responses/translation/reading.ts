@@ -5,7 +5,7 @@ import type { ResultItem } from '#services/responses/response-storage.ts';
 import type { TextPlace } from './output.ts';
 
 /** Result of reading a finished reply. */
-export interface Ending {
+export interface ReplyEnd {
   /** Remaining events before the last one. */
   readonly events: readonly UnnumberedEvent[];
   /** Fields of the response: output, usage, and status. */
@@ -14,7 +14,7 @@ export interface Ending {
 }
 
 /** Converts the frames of one reply to a response. */
-export interface Reading {
+export interface ReplyReader {
   /** Returns the events of a frame. */
   consume(frame: Frame): readonly UnnumberedEvent[];
   /**
@@ -23,7 +23,7 @@ export interface Reading {
    */
   takeText(frame: Frame): TextPlace | undefined;
   /** Ends a complete reply. Throws `upstream_failed` if it contains an incomplete item. */
-  end(): Ending;
+  end(): ReplyEnd;
   /** Ends a failed reply. */
-  breakOff(): Ending;
+  breakOff(): ReplyEnd;
 }

@@ -7,7 +7,7 @@ import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResultItem } from '#services/responses/response-storage.ts';
-import type { Ending, Reading } from './reading.ts';
+import type { ReplyEnd, ReplyReader } from './reading.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 
 const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress']);
@@ -22,7 +22,7 @@ export interface RelayedFacts {
  * Converts the reply of a Responses API upstream to Parley's own response. Parley stores the state, and seals content that the
  * upstream encrypted.
  */
-export class RelayedReading implements Reading {
+export class RelayedReading implements ReplyReader {
   readonly #facts: RelayedFacts;
   /** Final response of the upstream. */
   #response: JsonObject | undefined;
@@ -40,9 +40,9 @@ export class RelayedReading implements Reading {
     }
     const events: UnnumberedEvent[] = [];
     const { bytes } = frame;
-    for (let at = 0; at < bytes.length; ) {
-      const event = getEventAt(bytes, at);
-      at += event.length;
+    for (let index = 0; index < bytes.length; ) {
+      const event = getEventAt(bytes, index);
+      index += event.length;
       const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
       if (isJsonObject(value)) this.#consume(value, events);
     }
@@ -51,13 +51,13 @@ export class RelayedReading implements Reading {
 
   takeText(): undefined {}
 
-  end(): Ending {
+  end(): ReplyEnd {
     if (this.#response === undefined)
       throw new ParleyError('upstream_failed', 'The upstream ended the reply without a complete response.');
     return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };
   }
 
-  breakOff(): Ending {
+  breakOff(): ReplyEnd {
     const output = this.#items.map((item) => this.#toVisible(item)) as OutputItem[];
     return { events: [], fields: { output }, items: this.#items };
   }

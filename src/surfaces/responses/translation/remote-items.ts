@@ -2,8 +2,8 @@ import type { RemoteDelta } from '#contract/chat/chunk.ts';
 import type { McpCallItem, McpListToolsItem } from '#contract/responses/output-items.ts';
 import type { Output } from './output.ts';
 
-type Called = Extract<RemoteDelta, { kind: 'called' }>;
-type Listed = Extract<RemoteDelta, { kind: 'listed' }>;
+type CalledDelta = Extract<RemoteDelta, { kind: 'called' }>;
+type ListedDelta = Extract<RemoteDelta, { kind: 'listed' }>;
 
 interface OpenCall {
   readonly item: McpCallItem;
@@ -49,7 +49,7 @@ export class RemoteItems {
     this.#calls.clear();
   }
 
-  #list({ server: server_label, tools, error }: Listed): void {
+  #list({ server: server_label, tools, error }: ListedDelta): void {
     const item: McpListToolsItem = { type: 'mcp_list_tools', id: this.#output.newId('mcpl'), server_label, tools: [] };
     const { outputIndex, done } = this.#output.openAt(item);
     const position = { item_id: item.id, output_index: outputIndex };
@@ -61,7 +61,7 @@ export class RemoteItems {
     done({ ...item, tools: [...tools], ...(error !== null && { error }) });
   }
 
-  #call({ id: call, server: server_label, name, arguments: args, approvalRequest, signed }: Called): void {
+  #call({ id: call, server: server_label, name, arguments: args, approvalRequest, signed }: CalledDelta): void {
     const id = this.#output.newId('mcp');
     if (signed !== undefined) this.#output.sign(id, signed);
     const fields = { approval_request_id: approvalRequest, output: null, error: null };

@@ -11,13 +11,13 @@ import { OfferedTools } from './offered-tools.ts';
 import { type TranslationContext, toMessages } from './to-messages.ts';
 
 /** A request with its complete conversation. */
-export interface Resolved extends Omit<TranslationContext, 'tools'> {
+export interface ResolvedRequest extends Omit<TranslationContext, 'tools'> {
   readonly request: ResponsesRequest;
   /** Earlier items and the input. */
   readonly items: readonly AnyItem[];
 }
 
-export interface Translated {
+export interface TranslatedRequest {
   readonly request: ChatRequest;
   readonly tools: OfferedTools;
   /** Names of omitted fields. */
@@ -35,7 +35,7 @@ const forwardedFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Converts a request to chat completions. Throws `invalid_request` for content that cannot be converted. */
-export function toChatRequest({ request, items, ...conversing }: Resolved): Translated {
+export function toChatRequest({ request, items, ...conversing }: ResolvedRequest): TranslatedRequest {
   checkCalls(items, conversing.getPath);
   const { offered: tools, fields, ignored } = toChatTools(request, listTools(request, items), conversing.isNative);
   return {
@@ -192,13 +192,13 @@ function isOthers(choice: ResponsesRequest['tool_choice'], otherTypes: readonly 
   return otherTypes.length > 0 || !['function', 'custom'].includes(choice.type);
 }
 
-interface Allowed {
+interface AllowedTools {
   readonly choice?: unknown;
   /** Flat names of the allowed tools. Undefined allows all. */
   readonly names?: ReadonlySet<string>;
 }
 
-function toAllowed(choice: ResponsesRequest['tool_choice'], offered: OfferedTools): Allowed {
+function toAllowed(choice: ResponsesRequest['tool_choice'], offered: OfferedTools): AllowedTools {
   if (choice === undefined || typeof choice === 'string') return { choice };
   if (choice.type === 'allowed_tools') return toAllowedTools(choice, offered);
   if (choice.type === 'mcp') return { choice: toMcpChoice(choice) };
@@ -212,7 +212,7 @@ function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
   return { type: 'function', function: { name: toMcpName(String(label), name) } };
 }
 
-function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): Allowed {
+function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): AllowedTools {
   if (mode !== 'auto' && mode !== 'required') throw createRequestError('tool_choice.mode', 'must be "auto" or "required"');
   if (!Array.isArray(tools) || tools.length === 0)
     throw createRequestError('tool_choice.tools', 'must contain at least one tool');

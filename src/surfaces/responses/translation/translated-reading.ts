@@ -11,7 +11,7 @@ import type { ResultItem } from '#services/responses/response-storage.ts';
 import { callNotAllowed } from './allowed-calls.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';
-import type { Ending, Reading } from './reading.ts';
+import type { ReplyEnd, ReplyReader } from './reading.ts';
 import { RemoteItems } from './remote-items.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 import { type Piece, toPieces } from './to-pieces.ts';
@@ -34,7 +34,7 @@ export interface ReadingFacts extends OutputFacts {
 }
 
 /** Converts a chat completions reply to a response. */
-export class TranslatedReading implements Reading {
+export class TranslatedReading implements ReplyReader {
   readonly #facts: ReadingFacts;
   readonly #output: Output;
   readonly #extensions: ExtensionItems;
@@ -70,7 +70,7 @@ export class TranslatedReading implements Reading {
     return textPosition;
   }
 
-  end(): Ending {
+  end(): ReplyEnd {
     const reason = this.#incompleteReason();
     if (reason === undefined && this.#output.hasHalfCall)
       throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
@@ -86,7 +86,7 @@ export class TranslatedReading implements Reading {
   }
 
   /** Drops the events of incomplete items, because a client would run a call that is reported as finished. */
-  breakOff(): Ending {
+  breakOff(): ReplyEnd {
     this.#remote?.closeIncomplete();
     this.#output.close('incomplete');
     this.#output.takeEvents();
@@ -142,7 +142,7 @@ export class TranslatedReading implements Reading {
     return { ...(calls && { calls }), ...(this.#signedText !== undefined && { extra_content: this.#signedText }) };
   }
 
-  #ending(fields: Ending['fields']): Ending {
+  #ending(fields: ReplyEnd['fields']): ReplyEnd {
     const { include = [] } = this.#facts.request;
     const statistics = include.includes(includables.statistics) ? this.#statistics : undefined;
     const cost = typeof this.#usage?.cost === 'number' ? this.#usage.cost : undefined;

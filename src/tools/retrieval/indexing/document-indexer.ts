@@ -289,8 +289,8 @@ class VectorBuilder {
     const key = { document: document.id, model: embedder.model };
     const first = await index.countVectors(key);
     if (first >= document.passageCount) return false;
-    const { passagesAtOnce = defaultBatchSize } = embedder;
-    const passages = await index.read(document.id, first, first + passagesAtOnce);
+    const { passagesPerBatch = defaultBatchSize } = embedder;
+    const passages = await index.read(document.id, first, first + passagesPerBatch);
     const texts = passages.map((passage) => toText(document.title, passage));
     await index.addVectors(key, { first, count: passages.length, vectors: concatVectors(await embedder.embed(texts, signal)) });
     return first + passages.length < document.passageCount;

@@ -9,7 +9,7 @@ import { type Content, computeDocumentId, findByBlob, readContent, toLabel } fro
 
 const leaseMs = 120_000;
 const pollMs = 250;
-const passagesAtOnce = 500;
+const passagesPerBatch = 500;
 
 export interface DocumentReaderDeps {
   readonly index: PassageIndex;
@@ -95,10 +95,10 @@ export class DocumentReader {
 
   async #store(id: string, { title, format, passages, note }: LoadedDocument): Promise<IndexedDocument> {
     const { index } = this.#deps;
-    for (let from = 0; from < passages.length; from += passagesAtOnce) {
+    for (let from = 0; from < passages.length; from += passagesPerBatch) {
       if (!(await this.#claim(id)))
         throw new DocumentError('Reading it took too long; another node reads it now.', { isTransient: true });
-      await index.addPassages({ id, title }, passages.slice(from, from + passagesAtOnce));
+      await index.addPassages({ id, title }, passages.slice(from, from + passagesPerBatch));
     }
     const tokenCount = Math.ceil(passages.reduce((sum, { text }) => sum + estimateTokens(text), 0));
     const document = { id, title, format, passageCount: passages.length, tokenCount, note, failure: undefined };

@@ -4,7 +4,7 @@ import { DocumentError } from './document-error.ts';
 import { loadBytes } from './load-bytes.ts';
 import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 
-const passagesAtOnce = 500;
+const passagesPerBatch = 500;
 
 /** Runs in a separate process for each document. Receives the bytes, and sends the passages. */
 async function read(
@@ -21,8 +21,8 @@ async function read(
       ? `Only the first ${maxPassages} of its ${passages.length} passages were kept.`
       : undefined;
     const notes = [note, truncationNote].filter((line) => line !== undefined).join(' ');
-    for (let from = 0; from < Math.min(passages.length, maxPassages); from += passagesAtOnce)
-      await give(passages.slice(from, Math.min(from + passagesAtOnce, maxPassages)));
+    for (let from = 0; from < Math.min(passages.length, maxPassages); from += passagesPerBatch)
+      await give(passages.slice(from, Math.min(from + passagesPerBatch, maxPassages)));
     return { title: title.slice(0, 300), format, note: notes === '' ? undefined : notes };
   } catch (error) {
     if (error instanceof DocumentError) return { failure: error.message };

@@ -154,7 +154,7 @@ export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
 }
 
 /** Number of vector components to process before yielding to the event loop. They take about a millisecond. */
-const numbersAtOnce = 1_000_000;
+const numbersPerTurn = 1_000_000;
 
 /** Concatenated vectors of a document. */
 interface VectorSet {
@@ -177,7 +177,7 @@ export async function nearest(queryVector: Float32Array, sets: readonly VectorSe
       const similarity = dot(queryVector, vectors, index * queryVector.length);
       if (similarity > best.minSimilarity) best.add({ document, nth: index, similarity });
       scanned += queryVector.length;
-      if (scanned < numbersAtOnce) continue;
+      if (scanned < numbersPerTurn) continue;
       scanned = 0;
       await nextTurn();
     }
@@ -192,11 +192,11 @@ function dot(vector: Float32Array, vectors: Float32Array, from: number): number 
   let third = 0;
   let fourth = 0;
   const even = vector.length - (vector.length % 4);
-  for (let at = 0; at < even; at += 4) {
-    first += (vector[at] as number) * (vectors[from + at] as number);
-    second += (vector[at + 1] as number) * (vectors[from + at + 1] as number);
-    third += (vector[at + 2] as number) * (vectors[from + at + 2] as number);
-    fourth += (vector[at + 3] as number) * (vectors[from + at + 3] as number);
+  for (let index = 0; index < even; index += 4) {
+    first += (vector[index] as number) * (vectors[from + index] as number);
+    second += (vector[index + 1] as number) * (vectors[from + index + 1] as number);
+    third += (vector[index + 2] as number) * (vectors[from + index + 2] as number);
+    fourth += (vector[index + 3] as number) * (vectors[from + index + 3] as number);
   }
   for (let at = even; at < vector.length; at += 1) first += (vector[at] as number) * (vectors[from + at] as number);
   return first + second + third + fourth;

@@ -33,18 +33,18 @@ describe('fuse', () => {
 describe('nearest', () => {
   it('returns the most similar vectors of several documents, best first', async () => {
     const dimensions = 7;
-    const vectors = Float32Array.from({ length: dimensions * 500 }, (_, at) => Math.sin(at * 12.9898));
-    const query = Float32Array.from({ length: dimensions }, (_, at) => Math.cos(at));
+    const vectors = Float32Array.from({ length: dimensions * 500 }, (_, index) => Math.sin(index * 12.9898));
+    const query = Float32Array.from({ length: dimensions }, (_, index) => Math.cos(index));
     const plain = Array.from({ length: 500 }, (_, nth) => {
       return { nth, similarity: query.reduce((sum, value, at) => sum + value * (vectors[nth * dimensions + at] ?? 0), 0) };
     });
     const expected = plain.sort((left, right) => right.similarity - left.similarity).slice(0, 9);
-    const sets = [0, 200].map((from, at) => {
-      return { document: `d${at}`, vectors: vectors.subarray(from * dimensions, (at === 0 ? 200 : 500) * dimensions) };
+    const sets = [0, 200].map((from, index) => {
+      return { document: `d${index}`, vectors: vectors.subarray(from * dimensions, (index === 0 ? 200 : 500) * dimensions) };
     });
     const hits = await nearest(query, sets, 9);
     expect(hits.map(({ document, nth }) => (document === 'd0' ? nth : nth + 200))).toEqual(expected.map(({ nth }) => nth));
-    for (const [at, { similarity }] of hits.entries()) expect(similarity).toBeCloseTo(expected[at]?.similarity ?? 0, 4);
+    for (const [index, { similarity }] of hits.entries()) expect(similarity).toBeCloseTo(expected[index]?.similarity ?? 0, 4);
   });
 
   it('returns fewer hits if there are fewer vectors', async () => {

@@ -54,7 +54,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   };
   const add = (): void => {
     const names = new Set(entries.map(([name]) => name));
-    const name = Array.from({ length: entries.length + 1 }, (_, at) => `parameter_${at + 1}`).find(
+    const name = Array.from({ length: entries.length + 1 }, (_, index) => `parameter_${index + 1}`).find(
       (candidate) => !names.has(candidate),
     );
     if (name === undefined) return;

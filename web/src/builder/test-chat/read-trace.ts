@@ -58,7 +58,7 @@ function toStep(item: JsonObject, index: number): TraceStep {
   const usage = Array.isArray(item.usage_per_model) ? item.usage_per_model.filter(isJsonObject) : [];
   const sum = (key: string): number => usage.reduce((total, entry) => total + toNumber(entry[key]), 0);
   return {
-    index: index,
+    index,
     isModel,
     isContextReduction: item.kind === 'context',
     isToolset: item.kind === 'toolset',

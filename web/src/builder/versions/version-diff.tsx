@@ -193,7 +193,7 @@ function lengthAt(lengths: Lengths, at: number, to: number): number {
 }
 
 function countSharedAtStart(old: readonly string[], now: readonly string[]): number {
-  const firstDifference = old.findIndex((line, at) => line !== now[at]);
+  const firstDifference = old.findIndex((line, index) => line !== now[index]);
   return firstDifference === -1 ? old.length : firstDifference;
 }
 

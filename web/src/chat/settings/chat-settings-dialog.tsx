@@ -75,7 +75,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
               max: 2,
               step: 0.1,
               value: draft.temperature,
-              placeholder: settingsStrings.asDeployment,
+              placeholder: settingsStrings.deploymentDefault,
             }}
             onChange={({ target }) => set({ temperature: target.value })}
           />
@@ -84,7 +84,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
         <label className="field">
           <span>{settingsStrings.chatLength}</span>
           <input
-            {...{ type: 'number', min: 1, step: 1, value: draft.maxTokens, placeholder: settingsStrings.asDeployment }}
+            {...{ type: 'number', min: 1, step: 1, value: draft.maxTokens, placeholder: settingsStrings.deploymentDefault }}
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
@@ -130,12 +130,12 @@ interface EffortChoiceProps {
 /** How long a model thinks before it answers. */
 function EffortChoice({ selected, choose }: EffortChoiceProps) {
   const strings = useEffortStrings();
-  const { asDeployment } = useChatSettingsStrings();
+  const { deploymentDefault } = useChatSettingsStrings();
   return (
     <label className="field">
       <span>{strings.effort}</span>
       <select value={selected ?? ''} onChange={({ target }) => choose(isEffort(target.value) ? target.value : undefined)}>
-        <option value="">{asDeployment}</option>
+        <option value="">{deploymentDefault}</option>
         {efforts.map((effort) => (
           <option key={effort} value={effort}>
             {strings[effort]}
@@ -200,8 +200,8 @@ function Presets({ settings, apply }: PresetsProps) {
               type: 'text',
               value: name,
               maxLength: maxNameLength,
-              placeholder: settingsStrings.presetName,
-              'aria-label': settingsStrings.presetName,
+              placeholder: settingsStrings.saveAsPreset,
+              'aria-label': settingsStrings.saveAsPreset,
             }}
             onChange={({ target }) => setName(target.value)}
           />

@@ -6,11 +6,11 @@ export const chatSettingsEnglish = {
   chatLength: 'Maximum answer length, in tokens',
   chatTools: 'Tools',
   chatToolsHint: 'The model can use these to answer.',
-  asDeployment: 'model default',
+  deploymentDefault: 'model default',
   resetAll: 'Reset all',
   apply: 'Apply',
   presets: 'Presets',
-  presetName: 'Save as preset',
+  saveAsPreset: 'Save as preset',
 };
 
 export type ChatSettingsStrings = typeof chatSettingsEnglish;

@@ -8,9 +8,9 @@ export const chatSettingsFrench: ChatSettingsStrings = {
   chatLength: 'Longueur maximale de la réponse, en tokens',
   chatTools: 'Outils',
   chatToolsHint: 'Le modèle peut s’en servir pour répondre.',
-  asDeployment: 'valeur du modèle',
+  deploymentDefault: 'valeur du modèle',
   resetAll: 'Tout réinitialiser',
   apply: 'Appliquer',
   presets: 'Préréglages',
-  presetName: 'Enregistrer comme préréglage',
+  saveAsPreset: 'Enregistrer comme préréglage',
 };

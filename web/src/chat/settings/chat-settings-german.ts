@@ -8,9 +8,9 @@ export const chatSettingsGerman: ChatSettingsStrings = {
   chatLength: 'Maximale Länge der Antwort, in Token',
   chatTools: 'Werkzeuge',
   chatToolsHint: 'Das Modell kann sie für seine Antworten nutzen.',
-  asDeployment: 'Vorgabe des Modells',
+  deploymentDefault: 'Vorgabe des Modells',
   resetAll: 'Alles zurücksetzen',
   apply: 'Übernehmen',
   presets: 'Vorlagen',
-  presetName: 'Als Vorlage speichern',
+  saveAsPreset: 'Als Vorlage speichern',
 };

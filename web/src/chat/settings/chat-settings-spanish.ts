@@ -8,9 +8,9 @@ export const chatSettingsSpanish: ChatSettingsStrings = {
   chatLength: 'Longitud máxima de la respuesta, en tokens',
   chatTools: 'Herramientas',
   chatToolsHint: 'El modelo puede usarlas para responder.',
-  asDeployment: 'valor del modelo',
+  deploymentDefault: 'valor del modelo',
   resetAll: 'Restablecer todo',
   apply: 'Aplicar',
   presets: 'Ajustes guardados',
-  presetName: 'Guardar como ajustes',
+  saveAsPreset: 'Guardar como ajustes',
 };

@@ -24,8 +24,8 @@ export function ControlList({ controls, answered, sendMessage }: ControlListProp
   const strings = useStrings();
   return (
     <section className="controls" aria-label={strings.controls}>
-      {controls.map((control, at) => (
-        <Guard key={control.index ?? at} fallback={<p className="note">{String(control.label)}</p>}>
+      {controls.map((control, index) => (
+        <Guard key={control.index ?? index} fallback={<p className="note">{String(control.label)}</p>}>
           <ControlView {...{ control, answered, sendMessage }} />
         </Guard>
       ))}

@@ -115,7 +115,7 @@ function useSources({ text, custom, state }: Reply) {
     const isCited = new Set(indexes.values());
     return {
       cited: citedSources.sort((left, right) => left.number - right.number),
-      otherAttachments: attachments.filter((_, at) => !isCited.has(at)),
+      otherAttachments: attachments.filter((_, index) => !isCited.has(index)),
     };
   }, [isRunning, text, attachments, strings]);
   const sources = useMemo<Sources | undefined>(() => {

@@ -27,12 +27,12 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className={isAtEnd ? 'thread' : 'thread reading'} ref={scroller} aria-label={strings.conversation} tabIndex={0}>
         <div className="turns" ref={list}>
-          {turns.map((turn, at) => (
+          {turns.map((turn, index) => (
             <TurnView
               key={turn.id}
-              {...{ turn, conversationId: conversation.id, next: turns[at + 1] }}
-              sendMessage={at === turns.length - 1 ? sendMessage : undefined}
-              isLate={at < turns.length - drawnTurns}
+              {...{ turn, conversationId: conversation.id, next: turns[index + 1] }}
+              sendMessage={index === turns.length - 1 ? sendMessage : undefined}
+              isLate={index < turns.length - drawnTurns}
               branches={listVersions(branches.get(turn.parent) ?? [], turn)
                 .map(({ id }) => id)
                 .join(' ')}

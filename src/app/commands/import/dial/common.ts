@@ -5,7 +5,7 @@ import type { ImportTools } from '../result.ts';
 /** Reason for not importing URLs for the Responses API. */
 export const responsesByChat = 'Parley serves the Responses API through chat completions';
 
-/** Reasons for not importing keys of models and applications that Parley does not have. */
+/** Reasons for not importing fields of models and applications that have no counterpart in Parley. */
 export const commonDropReasons: DropReasons = {
   name: null,
   reference: null,
@@ -21,11 +21,11 @@ export const commonDropReasons: DropReasons = {
   defaultHeaders: 'set `headers` of the upstreams, which are always sent',
   catalogSchemaId: 'Parley has no catalog',
   catalogProperties: 'Parley has no catalog',
-  viewerUrl: 'the page shows each application itself',
+  viewerUrl: 'Parley displays every application on its own page',
   editorUrl: 'the page edits quick apps only',
 };
 
-const sameTexts = ['displayName', 'displayVersion', 'iconUrl', 'description'] as const;
+const sharedTextFields = ['displayName', 'displayVersion', 'iconUrl', 'description'] as const;
 
 /** Returns the fields that models and applications share. */
 export function toCommon(
@@ -37,7 +37,7 @@ export function toCommon(
   const put = (key: string, value: unknown): void => {
     if (value !== undefined && value !== '') common[key] = value;
   };
-  for (const key of sameTexts) {
+  for (const key of sharedTextFields) {
     const text = entry.text(key);
     put(key, text && (key === 'iconUrl' ? variables.address(text, entry.at(key), key) : variables.text(text)));
   }
@@ -81,12 +81,12 @@ function toFeatures(features: ForeignObject, variables: ImportTools['variables']
   return Object.fromEntries(entries);
 }
 
-interface Putting {
+interface FieldWriter {
   readonly put: (key: string, value: unknown) => void;
   readonly notes: ImportTools['notes'];
 }
 
-function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: Putting): void {
+function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: FieldWriter): void {
   if (!entry.flag('forwardAuthToken')) return;
   if (section === 'applications') put('forwardAuthToken', true);
   else

@@ -179,7 +179,7 @@ function toWindows(limit: ForeignObject, keys: readonly string[]): Windows {
   );
 }
 
-interface Widening {
+interface RoleContext {
   readonly models: ReadonlySet<string>;
   readonly byDefault: Role | undefined;
   readonly tools: ImportTools;
@@ -189,7 +189,7 @@ interface Widening {
  * Reports roles that become more generous. In DIAL, a role without an entry for a model is ignored if another role of the caller
  * has one. In Parley, the most generous role applies.
  */
-function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: Widening): void {
+function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: RoleContext): void {
   const widened = [...models].filter((id) => {
     if (role.limits.has(id)) return false;
     const defaultLimits = byDefault?.limits.get(id) ?? {};

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 import { readSettings } from '../settings.ts';
-import { openDataFolder, openOwnSecret } from './open-stores.ts';
+import { openDataFolder, openOwnSecret } from './open-data-folder.ts';
 
 const hint = 'Set another one with --data or PARLEY_DATA';
 let temporary: TemporaryFolder;

@@ -3,7 +3,7 @@ import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
-import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
+import type { ListSignInOptions, SignInEndpoints, SignInOption } from '#contract/page/sign-in-option.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
@@ -14,7 +14,7 @@ const freshMs = 600_000;
 const failureFreshMs = 10_000;
 const maxBytes = 256 * 1024;
 
-export interface SignInWaysDeps {
+export interface SignInOptionsDeps {
   readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface SignInWaysDeps {
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-type Discovered = Pick<SignInWay, 'sendsIssuer'> & { readonly endpoints: SignInEndpoints };
+type DiscoveredProvider = Pick<SignInOption, 'sendsIssuer'> & { readonly endpoints: SignInEndpoints };
 
 interface Provider {
   readonly name: string;
@@ -35,14 +35,18 @@ interface Provider {
  * Returns a function that lists the identity providers for sign-in. Endpoints that are not configured come from the OpenID
  * configuration of the issuer, which is cached for 10 minutes. Create one per process.
  */
-export function createSignInWays({ snapshot, http, clock, caches, reportError }: SignInWaysDeps): ListSignInWays {
+export function createSignInOptions({ snapshot, http, clock, caches, reportError }: SignInOptionsDeps): ListSignInOptions {
   const cache = caches.create('sign_in_ways', {
     maxBytes,
-    countBytes: toExpiringBytes<Discovered>((value) => JSON.stringify(value).length),
+    countBytes: toExpiringBytes<DiscoveredProvider>((value) => JSON.stringify(value).length),
   });
-  const discoveredProviders = new ExpiringCache<Discovered>({ clock, store: cache, failureFreshMs });
+  const discoveredProviders = new ExpiringCache<DiscoveredProvider>({ clock, store: cache, failureFreshMs });
   const failing = new Set<string>();
-  const discoverNow = async ({ name, entry: { issuer }, signIn }: Provider): Promise<{ value: Discovered; freshMs: number }> => {
+  const discoverNow = async ({
+    name,
+    entry: { issuer },
+    signIn,
+  }: Provider): Promise<{ value: DiscoveredProvider; freshMs: number }> => {
     try {
       const value = await discover(http, issuer, signIn);
       failing.delete(issuer);
@@ -53,16 +57,16 @@ export function createSignInWays({ snapshot, http, clock, caches, reportError }:
       throw error;
     }
   };
-  const toWay = async (provider: Provider): Promise<SignInWay> => {
+  const toOption = async (provider: Provider): Promise<SignInOption> => {
     const { name, entry, signIn } = provider;
     const { clientId, displayName = name, scopes, token, parameters } = signIn;
-    const discovered = (): Promise<Discovered> =>
+    const discovered = (): Promise<DiscoveredProvider> =>
       discoveredProviders.get(JSON.stringify([entry.issuer, signIn]), () => discoverNow(provider));
     const discovery = getConfigured(signIn) ?? (await waitBriefly(discovered(), clock));
     const { endpoints = null, sendsIssuer = false } = discovery ?? {};
     return { name, displayName, issuer: entry.issuer, clientId, scopes, token, parameters, sendsIssuer, endpoints };
   };
-  return () => Promise.all(listProviders(snapshot()).map(toWay));
+  return () => Promise.all(listProviders(snapshot()).map(toOption));
 }
 
 function listProviders({ configuration }: Pick<ConfigSnapshot, 'configuration'>): Provider[] {
@@ -72,13 +76,13 @@ function listProviders({ configuration }: Pick<ConfigSnapshot, 'configuration'>)
 }
 
 /** Returns the endpoints without a request to the provider, if the configuration has the two required ones. */
-function getConfigured(signIn: SignInEntry): Discovered | undefined {
+function getConfigured(signIn: SignInEntry): DiscoveredProvider | undefined {
   const { authorizationEndpoint: authorization, tokenEndpoint: token, endSessionEndpoint, revocationEndpoint } = signIn;
   if (authorization === undefined || token === undefined) return undefined;
   return { sendsIssuer: false, endpoints: { authorization, token, ...toFurther(endSessionEndpoint, revocationEndpoint) } };
 }
 
-async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): Promise<Discovered> {
+async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): Promise<DiscoveredProvider> {
   const document = await readOpenIdConfiguration(http, issuer, AbortSignal.timeout(totalMs));
   const authorization = signIn.authorizationEndpoint ?? document.authorization_endpoint;
   const token = signIn.tokenEndpoint ?? document.token_endpoint;
@@ -99,7 +103,7 @@ function toFurther(endSession: string | undefined, revocation: string | undefine
  * Returns the result if it arrives within `maxWaitMs`. Returns undefined if the request fails or takes longer. The request itself
  * continues.
  */
-async function waitBriefly(coming: Promise<Discovered>, clock: Clock): Promise<Discovered | undefined> {
+async function waitBriefly(coming: Promise<DiscoveredProvider>, clock: Clock): Promise<DiscoveredProvider | undefined> {
   const waiting = new AbortController();
   const timeout = clock.sleep(maxWaitMs, waiting.signal).then(() => undefined);
   return Promise.race([coming, timeout])

@@ -10,7 +10,7 @@ const SignInEndpoints = Type.Object({
 export type SignInEndpoints = Static<typeof SignInEndpoints>;
 
 /** A sign-in option of the page: an identity provider with the settings for a public client. It contains no secrets. */
-export const SignInWay = Type.Object({
+export const SignInOption = Type.Object({
   name: Type.String({ description: 'Name of the provider in the configuration.' }),
   displayName: Type.String(),
   issuer: Type.String(),
@@ -21,7 +21,7 @@ export const SignInWay = Type.Object({
   sendsIssuer: Type.Boolean({ description: 'Whether the provider adds its issuer to the redirect back to the page (RFC 9207).' }),
   endpoints: Type.Union([SignInEndpoints, Type.Null()], { description: 'null while the provider is unavailable.' }),
 });
-export type SignInWay = Static<typeof SignInWay>;
+export type SignInOption = Static<typeof SignInOption>;
 
 /** Returns the available sign-in options. */
-export type ListSignInWays = () => Promise<readonly SignInWay[]>;
+export type ListSignInOptions = () => Promise<readonly SignInOption[]>;

@@ -1,5 +1,5 @@
 /** Processes each value, with at most `count` values at a time. */
-export async function eachAtOnce<Value>(
+export async function eachConcurrently<Value>(
   values: Iterable<Value>,
   count: number,
   work: (value: Value) => Promise<void>,

@@ -6,7 +6,7 @@ import type { HandoverMode } from '../reply.ts';
 /**
  * The tools that a run leaves to its client: the client tools of the application, and the tools and functions of the request.
  */
-export interface CallerTools {
+export interface ClientTools {
   /** Tool definitions for the model. */
   readonly offeredTools: readonly JsonObject[];
   /** A `tool_choice` that the model can follow in the first turn. If undefined, the model is free. */
@@ -21,17 +21,17 @@ export interface CallerTools {
  * Selects the client tools that a quick app offers its model. A client can force its own tools, but not those that the
  * application runs.
  */
-export function createCallerTools({ toolsets }: QuickApp, request: ChatRequest): CallerTools {
+export function createClientTools({ toolsets }: QuickApp, request: ChatRequest): ClientTools {
   const { functions, function_call: call, tools: requestTools, tool_choice: choice } = request;
   const tools: readonly unknown[] = Array.isArray(requestTools) ? requestTools : [];
   const usable = tools.filter(isFunctionTool);
-  const clientTools = toolsets.flatMap((toolset) => (toolset.kind === 'client' ? [toTool(toolset)] : []));
-  const clientToolNames = new Set(clientTools.map(({ function: { name } }) => name));
-  const callerTools = [...(functions ?? []).map(toTool), ...usable].filter(
-    ({ function: { name } }) => !clientToolNames.has(name),
+  const applicationTools = toolsets.flatMap((toolset) => (toolset.kind === 'client' ? [toTool(toolset)] : []));
+  const applicationToolNames = new Set(applicationTools.map(({ function: { name } }) => name));
+  const requestedTools = [...(functions ?? []).map(toTool), ...usable].filter(
+    ({ function: { name } }) => !applicationToolNames.has(name),
   );
-  const handedTools = call === 'none' || choice === 'none' ? [] : callerTools;
-  const offeredTools = [...clientTools, ...handedTools];
+  const handedTools = call === 'none' || choice === 'none' ? [] : requestedTools;
+  const offeredTools = [...applicationTools, ...handedTools];
   const forced = choice === 'required' && handedTools.length > 0 ? choice : toForced(call, choice, offeredTools);
   const isFollowed = choice === undefined || choice === 'auto' || choice === 'none' || forced !== undefined;
   return {
@@ -64,7 +64,7 @@ function toForced(call: ChatRequest['function_call'], choice: unknown, offeredTo
 export function listIgnoredFields(app: QuickApp, request: ChatRequest): string[] {
   const { temperature, addons = [] } = request;
   return [
-    ...createCallerTools(app, request).ignored,
+    ...createClientTools(app, request).ignored,
     ...(temperature !== undefined && temperature !== app.temperature ? ['temperature'] : []),
     ...(addons.length > 0 ? ['addons'] : []),
   ];

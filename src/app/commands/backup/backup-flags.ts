@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util';
+
+/** Flags of `parley backup`. */
+export interface BackupFlags {
+  /** Undefined if the flag is absent, so that the environment or the default applies. */
+  readonly data: string | undefined;
+  readonly to: string;
+}
+
+/** Flags of `parley restore`. */
+export interface RestoreFlags {
+  /** Undefined if the flag is absent, so that the environment or the default applies. */
+  readonly data: string | undefined;
+  readonly from: string;
+  /** Whether data in the data folder is moved aside. */
+  readonly isReplaceAllowed: boolean;
+}
+
+/** Output of `parley backup --help`. */
+export const backupHelp = `parley backup: copies the data of a node with SQLite, also while it runs
+
+Usage
+  parley backup --to FOLDER [--data DIR]
+
+Copies the database, the contents of files, and the secret of one moment. A second run into the same folder copies only
+new contents. If a run is interrupted, the folder still has the previous backup. Run the command again to complete it.
+Protect the folder like the data folder, because the secret decrypts the database.
+
+Options
+  --to FOLDER                folder for the backup: a new or empty folder, or a backup of the same node. Required
+  --data DIR                 data folder                                       (PARLEY_DATA or ./.parley)
+
+Exit codes: 0 on success, 1 if the backup is not complete, 2 if the arguments, the settings, or a folder are invalid.
+Progress goes to stderr. With PARLEY_DATABASE_URL, the command prints the commands for PostgreSQL and S3 instead.
+See docs/deploy.md.
+`;
+
+/** Output of `parley restore --help`. */
+export const restoreHelp = `parley restore: puts a backup of parley backup into a data folder
+
+Usage
+  parley restore --from FOLDER [--data DIR] [--replace]
+
+Stop Parley first. The command checks the backup before it changes the data folder: the database is intact, this version
+supports it, and all contents of files exist. If a run is interrupted, no data is lost. Run the command again to complete
+it. Run it as the user of the service, or make that user the owner of the data folder afterwards.
+
+Options
+  --from FOLDER              folder of the backup. Required
+  --data DIR                 data folder                                       (PARLEY_DATA or ./.parley)
+  --replace                  moves existing data to the folder replaced-TIME in the data folder
+
+Exit codes: 0 on success, 1 if a check or the restore fails, 2 if the arguments, the settings, or a folder are invalid.
+Progress goes to stderr. With PARLEY_DATABASE_URL, the command prints the commands for PostgreSQL and S3 instead.
+See docs/deploy.md.
+`;
+
+const commonOptions = {
+  data: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+/** Options of `parley backup` for `parseArgs`. */
+export const backupOptions = { to: { type: 'string' }, ...commonOptions } as const;
+/** Options of `parley restore` for `parseArgs`. */
+export const restoreOptions = { from: { type: 'string' }, replace: { type: 'boolean' }, ...commonOptions } as const;
+
+type Parsed<Flags> = Flags | 'help' | 'version' | { readonly mistake: string };
+
+/** Parses the arguments after `backup`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
+export function readBackupFlags(args: readonly string[]): Parsed<BackupFlags> {
+  const { values, positionals } = parseArgs({ args: [...args], options: backupOptions, allowPositionals: true });
+  if (values.help) return 'help';
+  if (values.version) return 'version';
+  if (positionals.length > 0) return { mistake: `"backup" does not accept "${positionals[0]}". Use --data DIR and --to FOLDER` };
+  const { data, to } = values;
+  return to === undefined ? { mistake: '"backup" requires --to FOLDER, the folder for the backup' } : { data, to };
+}
+
+/** Parses the arguments after `restore`. Returns `mistake` for invalid arguments. Throws the errors of `parseArgs`. */
+export function readRestoreFlags(args: readonly string[]): Parsed<RestoreFlags> {
+  const { values, positionals } = parseArgs({ args: [...args], options: restoreOptions, allowPositionals: true });
+  if (values.help) return 'help';
+  if (values.version) return 'version';
+  if (positionals.length > 0)
+    return { mistake: `"restore" does not accept "${positionals[0]}". Use --from FOLDER and --data DIR` };
+  const { data, from, replace: isReplaceAllowed = false } = values;
+  if (from === undefined) return { mistake: '"restore" requires --from FOLDER, the folder of the backup' };
+  return { data, from, isReplaceAllowed };
+}
