@@ -267,7 +267,7 @@ describe('systemd unit', () => {
   });
 });
 
-describe('files of deploy', () => {
+describe('files for deployment', () => {
   it('only set variables that Parley reads', async () => {
     const known = await listVariables();
     const files = globSync('**/*.*', { cwd: join(root, 'deploy') });
@@ -281,6 +281,7 @@ describe('files of deploy', () => {
   it('have the version of the package', async () => {
     const { version, appVersion } = parse(await read('helm/Chart.yaml')) as { version: string; appVersion: string };
     expect([version, appVersion]).toEqual([packageJson.version, packageJson.version]);
-    expect(await read('compose/compose.yaml')).toContain(`release/parley-${packageJson.version}-image.tar`);
+    for (const name of ['compose/compose.yaml', '../docs/deploy.md'])
+      expect(await read(name)).toContain(`release/parley-${packageJson.version}-image.tar`);
   });
 });
