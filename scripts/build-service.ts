@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OutputChunk, Plugin } from 'rolldown';
+import packageJson from '../package.json' with { type: 'json' };
+import { licensesFile, listLicenses } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
 
 /**
@@ -13,18 +15,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist');
 
 /**
- * Packages that each start loads. They become part of the chunks. All other packages stay in node_modules until they
- * are imported.
+ * Packages that stay in node_modules until they are imported. All other packages become part of the chunks: each start
+ * loads them, so they are development dependencies and are not installed with the npm package.
  */
-const bundled = new Set(
-  ['ajv', 'ajv-formats', 'chokidar', 'fastify', 'ipaddr.js', 'jsonc-parser', 'kysely', 'pino', 're2js', 'typebox'], //
-);
+const externals: ReadonlySet<string> = new Set(Object.keys(packageJson.dependencies));
 
 function isExternal(id: string, importer: string | undefined): boolean {
   if (id.startsWith('node:')) return true;
   const [, name] = /^((?:@[\w.-]+\/)?[\w.-]+)(?:\/|$)/.exec(id) ?? [];
   if (name === undefined || name.startsWith('.')) return false;
-  return !bundled.has(name) && !importer?.includes('node_modules');
+  return externals.has(name) && !importer?.includes('node_modules');
 }
 
 /** Returns source mappings for text whose lines have not moved. */
@@ -103,6 +103,8 @@ async function buildService(folder: string): Promise<void> {
     writeFileSync(join(folder, fileName), lean);
     if (map !== null) writeFileSync(join(folder, `${fileName}.map`), map.toString());
   }
+  const licenses = listLicenses(chunks.flatMap(({ moduleIds }) => moduleIds));
+  writeFileSync(join(folder, licensesFile), `${JSON.stringify(licenses, null, 2)}\n`);
 }
 
 // bin/parley compares this stamp before it starts the built service.

@@ -3,6 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { type License, licensesFile } from './release/licenses.ts';
 import { runBuild } from './stamped-build.ts';
 
 /** Builds the page into web/dist, with a compressed copy next to each file. Flags: `runBuild`. */
@@ -43,6 +44,14 @@ async function buildWorker(folder: string): Promise<void> {
   });
 }
 
+/** Adds the license of the typeface, which is part of the sources and not of a package. */
+function addTypeface(file: string): void {
+  const licenses = JSON.parse(readFileSync(file, 'utf8')) as License[];
+  const text = readFileSync(join(root, 'web/src/typeface/LICENSE.txt'), 'utf8').trim();
+  licenses.push({ name: 'Public Sans', version: '2.001', identifier: 'OFL-1.1', text });
+  writeFileSync(file, `${JSON.stringify(licenses, null, 2)}\n`);
+}
+
 function pack(folder: string): void {
   for (const file of globSync('**/*.{html,js,css,svg}', { cwd: folder })) {
     const bytes = readFileSync(join(folder, file));
@@ -56,7 +65,9 @@ async function buildPage(folder: string): Promise<void> {
   // Set regardless of the environment, because React's development build is many times slower.
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
-  await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir: folder } });
+  const license = { fileName: licensesFile };
+  await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir: folder, license } });
+  addTypeface(join(folder, licensesFile));
   await buildWorker(folder);
   pack(folder);
 }

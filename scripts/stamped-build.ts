@@ -72,7 +72,8 @@ export async function runBuild(plan: StampedBuild, flag: string | undefined): Pr
     console.log(`${title} is built: ${out}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
   } catch (error) {
     const isMissingTools = flag === '--at-start' && isWithoutTools(error);
-    if (isMissingTools) console.error(`${title} is not built: the packages for it are not installed (npm ci --omit=dev).`);
+    if (isMissingTools)
+      console.error(`${title} is not built, because the build tools are not installed. To build, run: npm ci && npm run build`);
     else console.error(`${title} could not be built.`, error);
     if (flag !== '--at-start') process.exitCode = 1;
   }

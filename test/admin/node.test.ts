@@ -3,6 +3,7 @@ import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { quickApp } from '../applications/support.ts';
 import type { NodeReport } from './support.ts';
 
@@ -45,7 +46,7 @@ const state = () => read<NodeReport>('state');
 describe('the state of a node', () => {
   it('contains its health, its stores, its version, and its configuration files', async () => {
     const { node: info, health, hindrances, stores, configuration: loaded } = await state();
-    expect(info).toMatchObject({ version: '0.1.0', runtime: process.version });
+    expect(info).toMatchObject({ version: packageJson.version, runtime: process.version });
     expect(info.startedAt).toBeLessThan(info.now);
     expect([health, hindrances]).toEqual([{ status: 'ok', reasons: [] }, []]);
     expect(stores.map(({ holds, kind, isAway }) => [holds, kind, isAway])).toEqual([

@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parse } from 'yaml';
 import { checkPaths, parseConfiguration } from '#test/check-files.ts';
-import { parseArguments } from '#test/command-line.ts';
 import { freePort } from '#test/listening.ts';
 import { startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
@@ -13,9 +11,8 @@ import { spawnTied } from '#test/tied-process.ts';
 import schema from '../../docs/configuration.schema.json' with { type: 'json' };
 
 const folder = join(import.meta.dirname, '../../examples');
-const compose = 'three-nodes/compose.yaml';
 /** Files with the same extensions that are not configurations. */
-const others: ReadonlySet<string> = new Set([compose, 'tools/forge.yaml', 'evaluation/cases.yaml']);
+const others: ReadonlySet<string> = new Set(['tools/forge.yaml', 'evaluation/cases.yaml']);
 const examples = globSync('**/*.{jsonc,yaml}', { cwd: folder }).filter((name) => !others.has(name));
 
 function read(name: string): Promise<string> {
@@ -95,32 +92,3 @@ function startersIn(configuration: Record<string, unknown>) {
   };
   return { properties: applications['bicycle-shop'].applicationProperties };
 }
-
-describe('example with three nodes', () => {
-  interface Service {
-    readonly command: readonly string[];
-    readonly environment: Readonly<Record<string, string>>;
-  }
-
-  it('has identical nodes with known settings with a trusted load balancer', async () => {
-    const { services, networks } = parse(await read(compose), { merge: true }) as {
-      services: Readonly<Record<string, Service>>;
-      networks: { default: { ipam: { config: readonly [{ subnet: string }] } } };
-    };
-    const nodes = Object.entries(services).filter(([name]) => name.startsWith('node-'));
-    expect(nodes).toHaveLength(3);
-    const balancer = await read('three-nodes/nginx.conf');
-    const sources = await Promise.all(
-      ['settings.ts', 'node/open-node.ts'].map((name) => readFile(join(folder, '../src/app', name), 'utf8')),
-    );
-    const known = new Set([...sources.join().matchAll(/PARLEY_\w+/g)].map(([name]) => name).concat('PARLEY_KEY'));
-    for (const [name, node] of nodes) {
-      expect(node).toEqual(services['node-1']);
-      expect(balancer).toContain(`server ${name}:8080;`);
-      expect(Object.keys(node.environment).filter((variable) => !known.has(variable))).toEqual([]);
-      expect(parseArguments(node.command)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
-    }
-    const { security } = await readValue('three-nodes/parley.yaml');
-    expect(security).toEqual({ trustedProxies: [networks.default.ipam.config[0].subnet] });
-  });
-});

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
 import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/run-isolated.ts';
@@ -59,6 +61,19 @@ describe('an isolated process', () => {
     const work = getRejection(runTask('spin', { signal: controller.signal }));
     controller.abort('gone');
     expect(await work).toBe('gone');
+  });
+
+  it('is not in the process group of its parent, so that a signal to the group does not end it', async () => {
+    const controller = new AbortController();
+    const work = getRejection(runTask('spin', { signal: controller.signal }));
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'ppid=,pid=,pgid=']);
+    controller.abort('gone');
+    await work;
+    const children = stdout
+      .split('\n')
+      .map((line) => line.trim().split(/ +/))
+      .filter(([parent]) => parent === String(process.pid));
+    expect(children.filter(([, pid, group]) => pid === group)).toHaveLength(1);
   });
 });
 

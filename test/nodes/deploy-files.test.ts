@@ -1,22 +1,33 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { parseArguments } from '#test/command-line.ts';
 import { runCommand } from '#test/start-process.ts';
-import { openFolder } from '#test/temporary-folder.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import schemas from '../fixtures/kubernetes/schemas.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const chart = join(root, 'deploy/helm');
 
 function read(name: string): Promise<string> {
   return readFile(join(root, 'deploy', name), 'utf8');
 }
 
-interface NamedObject {
+/** Returns the environment variables that Parley reads. */
+async function listVariables(): Promise<ReadonlySet<string>> {
+  const sources = ['settings.ts', 'node/open-node.ts'].map((name) => readFile(join(root, 'src/app', name), 'utf8'));
+  return new Set([...(await Promise.all(sources)).join().matchAll(/PARLEY_\w+/g)].map(([name]) => name));
+}
+
+interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly labels: Readonly<Record<string, string>> };
 }
 
 interface Probe {
@@ -24,14 +35,14 @@ interface Probe {
 }
 
 interface Container {
-  readonly args: readonly string[];
-  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly image: string;
+  readonly args?: readonly string[];
+  readonly ports: readonly { readonly name: string }[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
-  readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[];
   readonly livenessProbe: Probe;
   readonly readinessProbe: Probe;
   readonly startupProbe: Probe;
-  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly [string, string] } } };
+  readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
   readonly volumeMounts: readonly { readonly name: string }[];
 }
 
@@ -39,93 +50,207 @@ interface LabelSelector {
   readonly matchLabels: Readonly<Record<string, string>>;
 }
 
+/** Objects of the chart by kind. The test knows which ones a case renders. */
 interface Manifest {
-  readonly Secret: NamedObject & { readonly stringData: Readonly<Record<string, string>> };
-  readonly ConfigMap: NamedObject & { readonly data: Readonly<Record<string, string>> };
-  readonly Deployment: NamedObject & {
+  readonly ConfigMap: KubernetesObject & { readonly data: { readonly 'parley.yaml': string } };
+  readonly Deployment: KubernetesObject & {
     readonly spec: {
-      readonly replicas: number;
+      readonly strategy: { readonly type: string };
       readonly selector: LabelSelector;
       readonly template: {
         readonly metadata: { readonly labels: Readonly<Record<string, string>> };
         readonly spec: {
+          readonly serviceAccountName: string;
           readonly terminationGracePeriodSeconds: number;
+          readonly securityContext: object;
           readonly containers: readonly [Container];
           readonly volumes: readonly { readonly name: string }[];
         };
       };
     };
   };
-  readonly Service: NamedObject & {
+  readonly Ingress: KubernetesObject & {
+    readonly spec: { readonly rules: readonly [{ readonly http: { readonly paths: readonly [{ readonly backend: object }] } }] };
+  };
+  readonly PersistentVolumeClaim: KubernetesObject;
+  readonly PodDisruptionBudget: KubernetesObject & { readonly spec: { readonly selector: LabelSelector } };
+  readonly Service: KubernetesObject & {
     readonly spec: {
       readonly selector: LabelSelector['matchLabels'];
-      readonly ports: readonly { readonly targetPort: string }[];
+      readonly ports: readonly { readonly name: string; readonly targetPort: string }[];
     };
   };
-  readonly PodDisruptionBudget: NamedObject & {
-    readonly spec: { readonly minAvailable: number; readonly selector: LabelSelector };
-  };
+  readonly ServiceAccount: KubernetesObject;
 }
 
-async function readManifest(): Promise<Manifest> {
-  const documents = parseAllDocuments(await read('kubernetes.yaml'), { uniqueKeys: true });
-  const objects = documents.map((document) => {
+/** Formats that JSON Schema does not define. */
+const ajv = new Ajv2020({ strictTypes: false, formats: { byte: true, 'date-time': true, int32: true, int64: true } });
+ajv.addSchema(schemas, 'kubernetes');
+
+/** Runs Helm of the PATH, or the one that scripts/install-test-servers.ts installs. */
+function runHelm(command: string, values: object, ...args: readonly string[]) {
+  const PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const input = JSON.stringify(values);
+  const options = { input, encoding: 'utf8', env: { PATH, HOME: '/nonexistent' } } as const;
+  const { error, status: code, stdout, stderr } = spawnSync('helm', [command, ...args, chart, '--values', '-'], options);
+  if (error !== undefined) throw error;
+  return { code, stdout, stderr };
+}
+
+/** Renders the chart and validates each object against the strict schemas of Kubernetes. */
+function render(values: object): Manifest {
+  const { code, stdout, stderr } = runHelm('template', values, '--namespace', 'chat', 'gateway');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const objects = parseAllDocuments(stdout, { uniqueKeys: true }).map((document) => {
     expect(document.errors).toEqual([]);
-    return document.toJS() as NamedObject;
+    return document.toJS() as KubernetesObject;
   });
-  expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
-    'v1 Namespace',
-    'v1 ServiceAccount',
-    'v1 Secret',
-    'v1 ConfigMap',
-    'apps/v1 Deployment',
-    'v1 Service',
-    'policy/v1 PodDisruptionBudget',
-  ]);
-  for (const { kind, metadata } of objects) if (kind !== 'Namespace') expect(metadata.namespace).toBe('parley');
+  for (const object of objects) expect([object.kind, validate(object)]).toEqual([object.kind, []]);
   return Object.fromEntries(objects.map((object) => [object.kind, object])) as unknown as Manifest;
 }
 
-describe('Kubernetes manifest', () => {
-  it('has consistent labels, ports, probes, volumes, and names', async () => {
-    const { ConfigMap, Deployment, PodDisruptionBudget, Secret, Service } = await readManifest();
-    const { replicas, selector, template } = Deployment.spec;
-    expect(template.metadata.labels).toMatchObject(selector.matchLabels);
-    expect(template.metadata.labels).toMatchObject(Service.spec.selector);
-    expect(template.metadata.labels).toMatchObject(PodDisruptionBudget.spec.selector.matchLabels);
-    expect(PodDisruptionBudget.spec.minAvailable).toBeLessThan(replicas);
-    const [container] = template.spec.containers;
-    const ports = container.ports.map(({ name }) => name);
-    expect(Service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http']);
-    expect(ports).toContain('http');
-    const { livenessProbe, readinessProbe, startupProbe } = container;
-    expect([livenessProbe, readinessProbe, startupProbe].map(({ httpGet }) => `${httpGet.path} ${httpGet.port}`)).toEqual([
+function validate(object: KubernetesObject): readonly string[] {
+  const type = encodeURIComponent(`${object.apiVersion} ${object.kind}`.replaceAll('/', '~1'));
+  const isValid = ajv.getSchema(`kubernetes#/$defs/${type}`);
+  if (isValid === undefined) return [`no schema for ${object.apiVersion} ${object.kind}`];
+  return isValid(object) === true ? [] : (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+const configuration = `models:
+  gpt:
+    upstreams:
+      - endpoint: https://api.openai.com/v1
+        key: \${OPENAI_API_KEY}
+roles:
+  default:
+    limits: { "*": { day: 123456789 } }
+`;
+const severalNodes = { configuration, secretName: 'parley' };
+const oneNode = { persistence: { enabled: true, storageClassName: 'fast' }, replicas: 1 };
+const everything = {
+  ...severalNodes,
+  image: { repository: 'registry.example/parley', tag: '1.2.3', pullSecrets: [{ name: 'registry' }] },
+  env: [{ name: 'LOG_LEVEL', value: 'debug' }],
+  service: { type: 'LoadBalancer', annotations: { 'example.com/internal': 'true' } },
+  ingress: { enabled: true, className: 'nginx', host: 'chat.example', tlsSecretName: 'chat-tls', annotations: { a: 'b' } },
+  serviceAccount: { annotations: { 'example.com/role': 'files' } },
+  podLabels: { team: 'platform' },
+  nodeSelector: { disk: 'ssd' },
+  tolerations: [{ key: 'gateway', operator: 'Exists' }],
+  affinity: { nodeAffinity: {} },
+};
+
+describe('Helm chart', () => {
+  it('passes helm lint', () => {
+    expect(runHelm('lint', severalNodes, '--strict')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['several nodes', severalNodes, ['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service', 'ServiceAccount']],
+    ['one node with a volume', oneNode, ['Deployment', 'PersistentVolumeClaim', 'Service', 'ServiceAccount']],
+    ['every value', everything, ['ConfigMap', 'Deployment', 'Ingress', 'PodDisruptionBudget', 'Service', 'ServiceAccount']],
+  ])('renders consistent objects that Kubernetes accepts, for %s', (_, values, kinds) => {
+    const manifest = render(values);
+    expect(Object.keys(manifest).sort()).toEqual(kinds);
+    const { metadata, spec } = manifest.Deployment;
+    for (const object of Object.values(manifest) as readonly KubernetesObject[])
+      expect(object.metadata).toMatchObject({ name: 'gateway', namespace: 'chat', labels: metadata.labels });
+    const { labels } = spec.template.metadata;
+    const budget = manifest.PodDisruptionBudget?.spec.selector.matchLabels ?? {};
+    for (const selector of [spec.selector.matchLabels, manifest.Service.spec.selector, budget])
+      expect(labels).toMatchObject(selector);
+    const { containers, volumes, serviceAccountName } = spec.template.spec;
+    expect(serviceAccountName).toBe(manifest.ServiceAccount.metadata.name);
+    const [container] = containers;
+    expect(container.ports.map(({ name }) => name)).toEqual(['http', 'metrics']);
+    expect(manifest.Service.spec.ports).toMatchObject([{ name: 'http', targetPort: 'http' }]);
+    const probes = [container.livenessProbe, container.readinessProbe, container.startupProbe];
+    expect(probes.map(({ httpGet }) => `${httpGet.path} ${httpGet.port}`)).toEqual([
       '/health http',
       '/ready http',
       '/health http',
     ]);
-    expect(container.volumeMounts.map(({ name }) => name)).toEqual(template.spec.volumes.map(({ name }) => name));
-    expect(container.envFrom).toEqual([{ secretRef: { name: Secret.metadata.name } }]);
-    expect(template.spec.volumes).toContainEqual({ name: 'configuration', configMap: { name: ConfigMap.metadata.name } });
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
+    expect(parseArguments(container.args ?? ['serve'])).toMatchObject({ name: 'serve' });
   });
 
-  it('allows a node enough time to shut down', async () => {
-    const { spec } = (await readManifest()).Deployment.spec.template;
+  it('uses the Secret, the ConfigMap, and the volume', () => {
+    const shared = render(severalNodes).Deployment.spec;
+    const [container] = shared.template.spec.containers;
+    expect(shared.strategy.type).toBe('RollingUpdate');
+    expect(container).toMatchObject({ envFrom: [{ secretRef: { name: 'parley' } }], image: `parley:${packageJson.version}` });
+    expect(parseArguments(container.args ?? [])).toMatchObject({ flags: { config: ['/etc/parley/parley.yaml'] } });
+    expect(shared.template.spec.volumes).toContainEqual({ name: 'configuration', configMap: { name: 'gateway' } });
+    const single = render(oneNode).Deployment.spec;
+    expect(single.strategy.type).toBe('Recreate');
+    expect(single.template.spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'gateway' } });
+  });
+
+  it('passes the configuration unchanged', () => {
+    expect(render(severalNodes).ConfigMap.data['parley.yaml']).toBe(configuration);
+  });
+
+  it('routes the ingress to the service', () => {
+    const { Ingress, Service } = render(everything);
+    const backend = { service: { name: Service.metadata.name, port: { name: 'http' } } };
+    expect(Ingress.spec.rules[0].http.paths).toMatchObject([{ path: '/', backend }]);
+  });
+
+  it('meets the restricted Pod Security Standard', () => {
+    const { containers, securityContext } = render(severalNodes).Deployment.spec.template.spec;
+    expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: 'RuntimeDefault' } });
+    const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+    expect(containers).toMatchObject([{ securityContext: restricted }]);
+  });
+
+  it('allows a node enough time to shut down', () => {
+    const { spec } = render({ ...severalNodes, drainSeconds: 100 }).Deployment.spec.template;
     const [{ env, lifecycle }] = spec.containers;
     const drainMs = Number(env.find(({ name }) => name === 'PARLEY_DRAIN_MS')?.value);
-    const pauseSeconds = Number(lifecycle.preStop.exec.command[1]);
-    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(pauseSeconds + drainMs / 1000 + 5);
+    expect(drainMs).toBe(100_000);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(lifecycle.preStop.sleep.seconds + drainMs / 1000 + 5);
   });
 
-  it('has a configuration and arguments that Parley accepts', async () => {
-    const { ConfigMap, Deployment, Secret } = await readManifest();
-    await using temporary = await openFolder();
-    const { path: folder } = temporary;
-    const file = join(folder, 'parley.yaml');
-    await writeFile(file, ConfigMap.data['parley.yaml'] ?? '');
-    expect(await runCommand(['check', file], Secret.stringData)).toMatchObject({ code: 0, stderr: '' });
-    const [{ args }] = Deployment.spec.template.spec.containers;
-    expect(parseArguments(args)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
+  it.each([
+    ['several nodes without a Secret', {}, '/secretName'],
+    ['several nodes with one volume', { ...oneNode, replicas: 2 }, '/replicas'],
+    ['an unknown value', { ...severalNodes, replicaCount: 2 }, 'replicaCount'],
+    ['a wrong type', { ...severalNodes, configuration: { models: {} } }, '/configuration'],
+    ['an ingress without a host', { ...severalNodes, ingress: { enabled: true } }, '/ingress/host'],
+  ])('rejects %s', (_, values, path) => {
+    const { code, stderr } = runHelm('template', values, 'gateway');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(path) });
+  });
+});
+
+describe('Compose file', () => {
+  interface Service {
+    readonly image: string;
+    readonly command: readonly string[];
+    readonly environment: Readonly<Record<string, string>>;
+  }
+
+  it('has identical nodes with known settings and a trusted load balancer', async () => {
+    const { services, networks } = parse(await read('compose/compose.yaml'), { merge: true }) as {
+      services: Readonly<Record<string, Service>>;
+      networks: { default: { ipam: { config: readonly [{ subnet: string }] } } };
+    };
+    const nodes = Object.entries(services).filter(([name]) => name.startsWith('node-'));
+    expect(nodes).toHaveLength(3);
+    const balancer = await read('compose/nginx.conf');
+    for (const [name, node] of nodes) {
+      expect(node).toEqual(services['node-1']);
+      expect(node.image).toBe(`parley:${packageJson.version}`);
+      expect(balancer).toContain(`server ${name}:8080;`);
+      expect(parseArguments(node.command)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
+    }
+    const { security } = parse(await read('compose/parley.yaml')) as { security: object };
+    expect(security).toEqual({ trustedProxies: [networks.default.ipam.config[0].subnet] });
+  });
+
+  it('has a configuration that Parley accepts', async () => {
+    const file = join(root, 'deploy/compose/parley.yaml');
+    expect(await runCommand(['check', file], { PARLEY_KEY: 'key' })).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -137,27 +262,26 @@ describe('systemd unit', () => {
     const [, drainMs] = /^PARLEY_DRAIN_MS=(\d+)$/m.exec(await read('parley.env.example')) ?? [];
     const [, stopSeconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
     expect(Number(stopSeconds)).toBeGreaterThan(Number(drainMs) / 1000 + 5);
+    expect(unit).toMatch(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
     for (const line of unit.split('\n')) expect(line).toMatch(/^($|#|\[\w+\]$|[A-Z]\w+=)/);
   });
 });
 
-describe('Containerfile', () => {
-  it('copies only files that exist', async () => {
-    const lines = (await read('Containerfile')).split('\n').filter((line) => /^COPY (?!--from)/.test(line));
-    expect(lines.length).toBeGreaterThan(5);
-    for (const line of lines) {
-      for (const source of line.split(' ').slice(1, -1)) expect((await stat(join(root, source))).size).toBeGreaterThan(0);
-    }
-  });
-});
-
-describe('files of deploy', () => {
+describe('files for deployment', () => {
   it('only set variables that Parley reads', async () => {
-    const known = new Set<string>();
-    for (const name of ['src/app/settings.ts', 'src/app/node/open-node.ts'])
-      for (const [variable] of (await readFile(join(root, name), 'utf8')).matchAll(/PARLEY_\w+/g)) known.add(variable);
-    for (const name of await readdir(join(root, 'deploy')))
+    const known = await listVariables();
+    const files = globSync('**/*.*', { cwd: join(root, 'deploy') });
+    expect(files.length).toBeGreaterThan(10);
+    // The configuration of the Compose file uses PARLEY_KEY.
+    for (const name of files)
       for (const [variable] of (await read(name)).matchAll(/PARLEY_\w+/g))
-        expect([name, known.has(variable) ? '' : variable]).toEqual([name, '']);
+        expect([name, known.has(variable) || variable === 'PARLEY_KEY' ? '' : variable]).toEqual([name, '']);
+  });
+
+  it('have the version of the package', async () => {
+    const { version, appVersion } = parse(await read('helm/Chart.yaml')) as { version: string; appVersion: string };
+    expect([version, appVersion]).toEqual([packageJson.version, packageJson.version]);
+    for (const name of ['compose/compose.yaml', '../docs/deploy.md'])
+      expect(await read(name)).toContain(`release/parley-${packageJson.version}-image.tar`);
   });
 });

@@ -38,8 +38,8 @@ async function startRegistry(advisories: object | undefined) {
   };
 }
 
-const advisory = (severity: string) => ({
-  fastify: [
+const advisory = (severity: string, name = 'fastify') => ({
+  [name]: [
     {
       ...{ id: 1, url: 'https://advisories.example/1', title: 'Smuggles requests', severity },
       ...{ vulnerable_versions: '>=1.0.0', cwe: [], cvss: { score: 9, vectorString: null } },
@@ -59,6 +59,16 @@ describe('the audit of runtime dependencies', () => {
     const { code, output } = await audit(advisory('moderate'));
     expect(output).toMatch(/no high or critical advisory .*, [1-9]\d* below that/);
     expect(code).toBe(0);
+  });
+
+  it('passes for a high advisory on a development tool', async () => {
+    const { code, output } = await audit(advisory('high', 'vitest'));
+    expect(output).toMatch(/no high or critical advisory .*, 0 below that/);
+    expect(code).toBe(0);
+  });
+
+  it('fails for a high advisory on a package of the page', async () => {
+    expect((await audit(advisory('high', 'marked'))).code).toBe(1);
   });
 
   it('passes without advisories', async () => {

@@ -7,12 +7,13 @@ import { openStream } from '#test/send-request.ts';
 import { runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const sourcePaths = ['bin', 'src', 'samples', 'package.json', 'package-lock.json', 'tsconfig.json'];
-const builders = ['scripts/build-service.ts', 'scripts/stamped-build.ts'];
+const builders = ['scripts/build-service.ts', 'scripts/release/licenses.ts', 'scripts/stamped-build.ts'];
 
 let checkout: TemporaryFolder;
 let program: string;
@@ -106,7 +107,7 @@ it('stack traces of the built service show files and lines of the sources', asyn
 it('bin/parley reports an outdated build and runs the sources instead, and the next build replaces it', async () => {
   await edit('src/app/cli.ts', (text) => text.replace('Parley, a chat-completion gateway', 'Parley, another gateway'));
   const stale = await runProgram([program, '--help']);
-  expect(stale).toMatchObject({ code: 0, stderr: expect.stringContaining('dist was built of other sources') });
+  expect(stale).toMatchObject({ code: 0, stderr: expect.stringContaining('dist does not match the sources') });
   expect(stale.stdout).toContain('Parley, another gateway');
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
   const fresh = await runProgram([program, '--help']);
@@ -116,11 +117,11 @@ it('bin/parley reports an outdated build and runs the sources instead, and the n
 
 it('bin/parley runs from its sources without a build, and reports a build as outdated if a source was deleted', async () => {
   await rm(join(checkout.path, 'dist'), { recursive: true });
-  expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: '0.1.0\n' });
+  expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: `${packageJson.version}\n` });
   expect((await build()).code).toBe(0);
   await rm(join(checkout.path, 'src/app/commands/check-command.ts'));
   const { code, stderr } = await runProgram([program, 'check', 'parley.json']);
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/dist was built of other sources[\s\S]+check-command\.ts/)]);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/dist does not match the sources[\s\S]+check-command\.ts/)]);
 });
 
 it('concurrent builds of multiple processes all succeed, and the last one is complete', async () => {

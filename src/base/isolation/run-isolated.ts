@@ -37,18 +37,22 @@ export interface IsolatedPart {
 
 const stackKb = 3900;
 
-/** Locations of Parley's own code. A process may read only these files and the files next to its program. */
+/** Outermost `node_modules` that contains Parley, if it is an installed package. npm installs its dependencies there. */
+const [installFolder] = /^.*?\/node_modules\//.exec(import.meta.url) ?? [];
+
+/** Locations of Parley's own code and its packages. A process may read only these files and the files next to its program. */
 const code = [
   new URL('../../../src/', import.meta.url),
   new URL('../../../node_modules/', import.meta.url),
   new URL('../../../package.json', import.meta.url),
+  ...(installFolder === undefined ? [] : [new URL(installFolder)]),
 ];
 
 /**
  * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. The child
  * process ends after its work, or is killed if it exceeds its limits. It has no environment and no credentials. By Node's
- * permission model it reads only Parley's own code and the files next to its program, and it cannot write files, open sockets, or
- * start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
+ * permission model it reads only Parley's own code, installed packages, and the files next to its program, and it cannot write
+ * files, open sockets, or start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
  */
 export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
   signal.throwIfAborted();
@@ -56,6 +60,8 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   const child = fork(program, [], {
     env: {},
     execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`, ...toPermissions(program)],
+    // A SIGTERM to the process group of Parley would end the work as if the document were damaged.
+    detached: true,
     serialization: 'advanced',
     // Libraries may print parts of the document, which must not be logged.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
