@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import { entryKinds } from '#contract/administration/entry-kinds.ts';
-import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import type { ConfigurationError, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
@@ -314,9 +312,4 @@ function hasAdministrator({ keys, identityProviders }: Configuration, nowMs: num
     const isValid = disabled !== true && (expiresAt === undefined || (parseTime(expiresAt) ?? 0) > nowMs);
     return isValid && deployments === undefined && roles.includes(adminRole);
   });
-}
-
-/** Returns the entry as the API shows it, with hidden secrets. */
-export function toShownValue({ kind, value }: Pick<RuntimeEntry, 'kind' | 'value'>): JsonObject {
-  return hideEntrySecrets(kind, value);
 }

@@ -107,13 +107,13 @@ function listFileItems({ files }: RuntimeEntries, kind: EntryKind): readonly Ent
   });
 }
 
-export function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
+function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
   const facts = { id, source: 'runtime' as const, etag: String(revision), createdAt: createdAtMs, updatedAt: updatedAtMs };
   return { ...facts, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...hideEntrySecrets(kind, value) };
 }
 
 /** Returns a page of items that are ordered by ID. */
-export function listPage(items: readonly EntryItem[], query: Query): JsonObject {
+function listPage(items: readonly EntryItem[], query: Query): JsonObject {
   const limit = readLimit(query, limits);
   const token = readText(query, 'token');
   const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
@@ -238,7 +238,7 @@ function toStoredValue(kind: EntryKind, { key, ...rest }: JsonObject): JsonObjec
 }
 
 /** Returns the differences of a change that was not stored. */
-export function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
+function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
   return { object: 'list', dryRun: true, data: writes.map(toWriteItem) };
 }
 
