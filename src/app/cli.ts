@@ -67,7 +67,7 @@ Usage
                              See parley evaluate --help
   parley apply -f FILE… [--dry-run] [--prune [--yes]]
                              creates and updates models, keys, and other entries of a running service
-  parley diff -f FILE…       prints what apply would change. Exits with 1 if there is a difference
+  parley diff -f FILE…       prints the changes that apply would make. Exits with 1 if there is a difference
   parley export              prints the entries that were created at run time. See parley apply --help
   parley backup --to FOLDER [--data DIR]
                              copies the data of a node with SQLite, also while it runs. See parley backup --help

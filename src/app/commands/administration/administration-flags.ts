@@ -33,11 +33,11 @@ export const administrationHelp = `parley apply, diff, and export: change and re
 
 Usage
   parley apply -f FILE… [--dry-run] [--prune [--yes]] [options]
-                             creates and updates the entries of the files, all or nothing.
+                             creates and updates the entries of the files, all or nothing
   parley diff -f FILE… [--prune] [options]
-                             prints what apply would change.
+                             prints the changes that apply would make
   parley export [--secrets env|hidden] [options]
-                             prints the entries that were created at run time, as a file for apply.
+                             prints the entries that were created at run time, as a file for apply
 
 FILE is JSON with comments or YAML, like a configuration file, with models, applications, addons, roles, keys, and
 identityProviders only. Later files win. \${NAME} and \${file:/path} are replaced here, before the entries are sent.
