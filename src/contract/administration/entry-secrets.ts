@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { Authorization } from '../configuration/authorization.ts';
 import { listObjects } from '../configuration/entries.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
 import { readSchema } from '../configuration/schema-node.ts';
@@ -49,13 +51,13 @@ interface Restoring {
 
 /** Restores the secrets of each object that has an address: the upstreams of a model, or the complete entry. */
 function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): JsonObject {
-  if (kind === 'keys') return restoreKey(input, stored);
+  if (kind === 'keys') return restoreKey({ input, stored, errors });
   if (stored === undefined) return input;
   if (kind === 'addons') {
-    const address = (entry: JsonObject) => entry.url;
+    const completed = withOmittedSecrets(input, stored);
     return restoreFields(
-      { input, stored, errors },
-      { names: ['authorization'], path: [], isSameAddress: address(input) === address(stored) },
+      { input: completed, stored, errors },
+      { names: ['authorization'], path: [], isSameAddress: toAddonAddress(completed) === toAddonAddress(stored) },
     );
   }
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
@@ -75,12 +77,47 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
   return { ...input, upstreams };
 }
 
-/** The digest of a stored key stays, unless the input has another key. */
-function restoreKey(input: JsonObject, stored: JsonObject | undefined): JsonObject {
-  const { key, sha256, ...rest } = input;
-  const isKept = (key === undefined || key === hiddenSecret) && sha256 === undefined;
-  if (!isKept || stored?.sha256 === undefined) return input;
-  return { ...rest, sha256: stored.sha256, ...(stored.previous !== undefined && { previous: stored.previous }) };
+/** Returns the addresses to which an addon sends its secrets. An omitted authorization is the stored one. */
+function toAddonAddress({ url, authorization }: JsonObject): string {
+  return JSON.stringify([url, isJsonObject(authorization) ? authorization.token_url : undefined]);
+}
+
+/** Adds the secrets that the authorization of an addon omits, as placeholders. */
+function withOmittedSecrets(input: JsonObject, { authorization: stored }: JsonObject): JsonObject {
+  const { authorization } = input;
+  if (!isJsonObject(stored)) return input;
+  if (authorization === undefined) return { ...input, authorization: hideAuthorization(stored) };
+  if (!isJsonObject(authorization) || authorization.type !== stored.type) return input;
+  const hidden = Object.entries(hideAuthorization(stored)).filter(([, value]) => value === hiddenSecret);
+  return {
+    ...input,
+    authorization: { ...Object.fromEntries(hidden.filter(([name]) => authorization[name] === undefined)), ...authorization },
+  };
+}
+
+function hideAuthorization(authorization: JsonObject): JsonObject {
+  return replaceSecrets(readSchema(Authorization), authorization, () => hiddenSecret) as JsonObject;
+}
+
+/**
+ * The digest of a stored key stays, unless the input has another key. A blocked key stays blocked unless the input unblocks it
+ * explicitly, so that an older document does not unblock it.
+ */
+function restoreKey({ input, stored, errors }: Restoring): JsonObject {
+  if (stored === undefined) return input;
+  const previous = input.previous ?? stored.previous;
+  if (input.previous !== undefined && !isDeepStrictEqual(input.previous, stored.previous))
+    errors.push({ path: ['previous'], message: 'cannot be changed. Only a rotation sets it' });
+  const disabled = input.disabled ?? stored.disabled;
+  const restored: JsonObject = {
+    ...input,
+    ...(previous !== undefined && { previous }),
+    ...(disabled !== undefined && { disabled }),
+  };
+  const isKept = (input.key === undefined || input.key === hiddenSecret) && input.sha256 === undefined;
+  if (!isKept || stored.sha256 === undefined) return restored;
+  const { key: _key, ...rest } = restored;
+  return { ...rest, sha256: stored.sha256 };
 }
 
 interface Holder {
