@@ -35,6 +35,8 @@ export interface EntryChange {
   /** ID of the change that this change undoes. */
   readonly undoes?: string;
   readonly writes: readonly EntryWrite[];
+  /** SHA-256 digests of the secrets that keys accept before the change but not afterward. They never become valid again. */
+  readonly revokedDigests?: readonly string[];
 }
 
 /** A change that is in force, with its revision. All its entries had this revision afterward. */
@@ -56,6 +58,8 @@ export interface EntryStore {
   readUpdates(since: number): Promise<EntryUpdates>;
   /** Stores a change if `revision` is still the latest revision. Otherwise, returns `conflict` and stores nothing. */
   commit(revision: number, change: EntryChange): Promise<number | 'conflict'>;
+  /** Returns those of the SHA-256 digests that an earlier change revoked. */
+  findRevoked(digests: readonly string[]): Promise<readonly string[]>;
   /** Returns changes, newest first. `beforeRevision` excludes that revision and later ones. */
   listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<readonly CommittedChange[]>;
   findChange(id: string): Promise<CommittedChange | undefined>;

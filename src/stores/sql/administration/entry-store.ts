@@ -73,6 +73,13 @@ export class SqlEntryStore implements EntryStore {
       const rows = change.writes.map((write) => this.#toEntryRow(write, change, revision));
       for (let from = 0; from < rows.length; from += rowsPerStatement)
         await upsert(transaction, rows.slice(from, from + rowsPerStatement));
+      const revoked = (change.revokedDigests ?? []).map((sha256) => ({ sha256, at_ms: change.atMs }));
+      for (let from = 0; from < revoked.length; from += rowsPerStatement)
+        await transaction
+          .insertInto('runtime_revoked_keys')
+          .values(revoked.slice(from, from + rowsPerStatement))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
       await transaction
         .deleteFrom('runtime_entries')
         .where('sealed_entry', 'is', null)
@@ -80,6 +87,21 @@ export class SqlEntryStore implements EntryStore {
         .execute();
       return revision;
     });
+  }
+
+  async findRevoked(digests: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (let from = 0; from < digests.length; from += rowsPerStatement) {
+      const rows = await this.#database.run((kysely) =>
+        kysely
+          .selectFrom('runtime_revoked_keys')
+          .select('sha256')
+          .where('sha256', 'in', digests.slice(from, from + rowsPerStatement))
+          .execute(),
+      );
+      found.push(...rows.map(({ sha256 }) => sha256));
+    }
+    return found;
   }
 
   async listChanges({ beforeRevision, limit }: { beforeRevision: number; limit: number }): Promise<readonly CommittedChange[]> {
