@@ -3,18 +3,18 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, entryKindNames, entryKinds, findKind } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
+import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { toDocument, toEntryKey } from '#services/administration/configuration-layers.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, type EntryDeps, planPut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import { change, type EntryDeps, isEntryId, planPut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
 
 const limits = { most: 500, otherwise: 50 };
 const { maxBytes } = storedEntries.adminDocument;
@@ -76,11 +76,12 @@ function readDocument(body: unknown): Document {
       const sections = entryKindNames.map((name) => entryKinds[name].section).join(', ');
       throw createRequestError(formatPath([section]), `cannot be changed at run time. A document may contain ${sections}`);
     }
+    if (document.has(kind)) throw createRequestError(formatPath([section]), `is the same section as ${entryKinds[kind].section}`);
     if (!isJsonObject(entries)) throw createRequestError(section, 'must be an object of entries by ID');
     for (const [id, entry] of Object.entries(entries)) {
       const path = formatPath([section, id]);
       if (!isJsonObject(entry)) throw createRequestError(path, 'must be an object');
-      if (!isStorableKey(id)) throw createRequestError(path, 'is not a valid ID: it is too long');
+      if (!isEntryId(id)) throw createRequestError(path, 'is not a valid ID: it is empty, ".", "..", or too long');
     }
     document.set(kind, entries as Record<string, JsonObject>);
   }
@@ -148,12 +149,16 @@ async function rollBack(deps: ChangeDeps, request: FastifyRequest, reply: Fastif
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const undone = await findChange(deps, request);
   const plan = ({ find }: EntryView): readonly PlannedWrite[] =>
-    undone.writes.map((write) => planUndo(write, find(write), undone.revision));
+    undone.writes.map((write) => planUndo(write, find(write), { revision: undone.revision, nowMs: deps.clock.epochMs() }));
   const result = await change(deps, request, plan, { author, action: 'rolled_back', undoes: undone.id });
   return { change: result.change?.id ?? null, data: result.writes.map(toWriteItem) };
 }
 
-function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision: number): PlannedWrite {
+function planUndo(
+  write: EntryWrite,
+  current: RuntimeEntry | undefined,
+  { revision, nowMs }: { readonly revision: number; readonly nowMs: number },
+): PlannedWrite {
   const { kind, id, before, after } = write;
   const isLatest = after === undefined ? current === undefined : current?.revision === revision;
   if (!isLatest)
@@ -161,10 +166,10 @@ function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision
       'change_overwritten',
       `A later change affected ${toEntryKey({ kind, id })}, so this change cannot be undone. Undo the later change first, or save the entry again.`,
     );
-  if (kind === 'keys' && before !== undefined && makesValid(before.value, after?.value))
+  if (kind === 'keys' && before !== undefined && makesValid(before.value, after?.value, nowMs))
     throw new ParleyError(
       'key_revoked',
-      `The key ${id} was deleted, blocked, or replaced by this change, and does not become valid again. Create a new key.`,
+      `The key ${id} was deleted, blocked, expired, or replaced by this change, which an undo does not reverse. Create a new key.`,
     );
   return {
     kind,
@@ -174,7 +179,8 @@ function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision
 }
 
 /** Returns whether restoring a key would accept a secret that is not accepted now. */
-function makesValid(restored: JsonObject, current: JsonObject | undefined): boolean {
-  const isBlocked = current === undefined || current.disabled === true;
-  return restored.disabled !== true && (isBlocked || restored.sha256 !== current?.sha256);
+function makesValid(restored: JsonObject, current: JsonObject | undefined, nowMs: number): boolean {
+  const isValid = ({ disabled, expiresAt }: JsonObject): boolean =>
+    disabled !== true && (typeof expiresAt !== 'string' || (parseTime(expiresAt) ?? 0) > nowMs);
+  return isValid(restored) && (current === undefined || !isValid(current) || restored.sha256 !== current.sha256);
 }

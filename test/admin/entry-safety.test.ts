@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#base/time/clock.ts';
+import type { EntryStore } from '#domain/administration/entry-store.ts';
+import { StoreError } from '#domain/store-error.ts';
+import { openResponses } from '#test/response-stores.ts';
+import type { TestService } from '#test/start-service.ts';
+import { type Cluster, call, demo, errorOf, read, send, startCluster, until } from './entries-cluster.ts';
+
+const auditor = { 'api-key': 'auditor-key' };
+const quickApp = (model: string, extra: object = {}) => ({
+  applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+  applicationProperties: { model, instructions: 'Be brief.', temperature: 0, ...extra },
+});
+const latestChange = async (node: TestService) => String(read(await send(node, 'GET', 'changes?limit=1')).data[0]?.id);
+
+describe('a secret', () => {
+  let cluster: Cluster;
+  let node: TestService;
+  beforeAll(async () => {
+    const keys = {
+      'admin-key': { project: 'office', role: 'admin' },
+      'auditor-key': { project: 'audit', role: 'auditor' },
+      'canary-of-a-file': { project: 'team', role: 'night' },
+      named: { project: 'team', key: 'canary-of-a-name' },
+    };
+    cluster = await startCluster({ keys });
+    [node] = cluster.nodes;
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it('that is the name of a file key is not in the error for a deleted role, also not for auditors', async () => {
+    await send(node, 'PUT', 'roles/night', {});
+    const deleted = await send(node, 'DELETE', 'roles/night');
+    const pruned = await send(node, 'POST', 'apply?prune=true&dryRun=true', { roles: {} }, auditor);
+    for (const rejected of [deleted, pruned]) {
+      expect(errorOf(rejected)).toMatchObject({ status: 409, code: 'in_use' });
+      expect(rejected.text).toContain('keys[\\"***#3\\"]');
+      expect(rejected.text).not.toContain('canary');
+    }
+  });
+
+  it('that is the name of a file key does not become an ID', async () => {
+    expect((await send(node, 'POST', 'keys/canary-of-a-file/migrate')).status).toBe(404);
+    expect(errorOf(await send(node, 'POST', 'keys/3/migrate'))).toMatchObject({ status: 400, param: 'id' });
+    expect((await send(node, 'POST', 'keys/named/migrate')).status).toBe(200);
+    const listed = await send(node, 'GET', 'keys?limit=500');
+    expect(listed.text + JSON.stringify(cluster.audited)).not.toContain('canary');
+    expect(read(await send(node, 'GET', 'keys/3'))).toMatchObject({ id: '3', source: 'file', project: 'team' });
+  });
+
+  it('cannot be the ID of its key, and digits cannot, because file keys are listed under them', async () => {
+    const secret = 'a-secret-that-is-an-id';
+    expect((await send(node, 'PUT', `keys/${secret}`, { project: 'team', key: secret })).status).toBe(400);
+    expect((await send(node, 'PUT', 'keys/1', { project: 'team', key: secret })).status).toBe(400);
+    expect((await send(node, 'POST', 'apply', { keys: { 2: { project: 'team', key: secret } } })).status).toBe(400);
+    expect((await call(node, 'file', secret)).status).toBe(401);
+  });
+
+  it('of an addon is not sent to another token address, and stays if it is omitted', async () => {
+    const authorization = { type: 'client_id_secret', client_id: 'c', token_url: 'https://a.example/token' };
+    const addon = { url: 'https://a.example/openapi.json', authorization: { ...authorization, client_secret: 'canary-client' } };
+    expect((await send(node, 'PUT', 'addons/tools', addon)).status).toBe(201);
+    for (const client_secret of ['***', undefined]) {
+      const moved = { ...authorization, token_url: 'https://attacker.example/token', client_secret };
+      const rejected = await send(node, 'PUT', 'addons/tools', { ...addon, authorization: moved });
+      expect(errorOf(rejected)).toMatchObject({ status: 400, param: 'addons.tools.authorization' });
+    }
+    const kept = { ...addon, displayName: 'Tools', authorization };
+    expect((await send(node, 'PUT', 'addons/tools', kept)).status).toBe(200);
+    expect(node.snapshot.current().configuration.addons.tools?.authorization).toMatchObject({ client_secret: 'canary-client' });
+  });
+
+  it('does not influence the ETag of a file entry', async () => {
+    const configure = (key: string) =>
+      node.reload({
+        keys: { 'admin-key': { project: 'office', role: 'admin' }, named: { project: 'team', key } },
+        models: { file: demo },
+      });
+    const etags: unknown[] = [];
+    for (const key of ['canary-1', 'canary-2']) {
+      configure(key);
+      etags.push((await send(node, 'GET', 'keys/named')).headers.etag);
+    }
+    expect(etags[0]).toBe(etags[1]);
+  });
+});
+
+describe('a revoked key', () => {
+  let cluster: Cluster;
+  let node: TestService;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    [node] = cluster.nodes;
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+  const create = async () => read(await send(node, 'POST', 'keys', { project: 'team' })) as never as { id: string; key: string };
+
+  it('does not become valid again by an old document, or under another ID', async () => {
+    const { id, key } = await create();
+    const exported = read(await send(node, 'GET', 'export'));
+    const entry = (exported as never as { keys: Record<string, object> }).keys[id] ?? {};
+    expect((await send(node, 'DELETE', `keys/${id}`)).status).toBe(204);
+    const attempts = [
+      await send(node, 'POST', 'apply', exported),
+      await send(cluster.nodes[1], 'PUT', `keys/${id}`, entry),
+      await send(node, 'PUT', 'keys/other', entry),
+      await send(node, 'PUT', 'keys/other', { project: 'team', key }),
+    ];
+    for (const attempt of attempts) expect(errorOf(attempt)).toMatchObject({ status: 409, code: 'key_revoked' });
+    expect((await call(node, 'file', key)).status).toBe(401);
+  });
+
+  it('does not become valid again as the previous secret of a rotation', async () => {
+    const { id, key } = await create();
+    const { etag: _etag, ...before } = read(await send(node, 'GET', `keys/${id}`)) as never as Record<string, string>;
+    expect((await send(node, 'POST', `keys/${id}/rotate`, {})).status).toBe(200);
+    const { etag: _next, ...entry } = read(await send(node, 'GET', `keys/${id}`)) as never as Record<string, string>;
+    const previous = { sha256: before.sha256, until: '2099-01-01T00:00:00Z' };
+    expect(errorOf(await send(node, 'PUT', `keys/${id}`, { ...entry, previous })).param).toBe(`keys.${id}.previous`);
+    const stolen = { project: 'team', key: 'another-secret-of-the-attacker', previous };
+    expect(errorOf(await send(node, 'PUT', 'keys/stolen', stolen)).code).toBe('key_revoked');
+    expect((await call(node, 'file', key)).status).toBe(401);
+  });
+
+  it('does not become valid again when the undo of its creation is undone', async () => {
+    const { key } = await create();
+    for (const status of [200, 409])
+      expect((await send(node, 'POST', `changes/${await latestChange(node)}/rollback`)).status).toBe(status);
+    expect((await call(node, 'file', key)).status).toBe(401);
+  });
+
+  it('that expired by a change does not become valid again when the change is undone', async () => {
+    const { id, key } = await create();
+    const { id: _id, ...entry } = read(await send(node, 'GET', `keys/${id}`));
+    await send(node, 'PUT', `keys/${id}`, { ...entry, expiresAt: '2020-01-01T00:00:00Z' });
+    expect(errorOf(await send(node, 'POST', `changes/${await latestChange(node)}/rollback`)).code).toBe('key_revoked');
+    expect((await call(node, 'file', key)).status).toBe(401);
+  });
+
+  it('stays blocked if an older document does not mention the block', async () => {
+    const { id, key } = await create();
+    const exported = read(await send(node, 'GET', 'export'));
+    const { etag: _etag, ...entry } = read(await send(node, 'GET', `keys/${id}`));
+    expect((await send(node, 'PUT', `keys/${id}`, { ...entry, disabled: true })).status).toBe(200);
+    expect((await send(node, 'POST', 'apply', exported)).status).toBe(200);
+    expect((await send(node, 'PUT', `keys/${id}`, { project: 'team' })).status).toBe(200);
+    expect((await call(node, 'file', key)).status).toBe(401);
+    expect((await send(node, 'PUT', `keys/${id}`, { project: 'team', disabled: false })).status).toBe(200);
+    expect((await call(node, 'file', key)).status).toBe(200);
+  });
+});
+
+describe('an administrator', () => {
+  it('is not counted as the last one if its key allows no address', async () => {
+    await using stored = await openResponses('SQLite');
+    const key = 'a-secret-of-an-administrator';
+    const chief = { project: 'office', roles: ['admin'], key };
+    {
+      await using first = await startCluster({}, { opened: stored });
+      await send(first.nodes[0], 'PUT', 'keys/chief', chief);
+    }
+    await using second = await startCluster({ keys: { 'user-key': { project: 'user' } } }, { opened: stored });
+    const put = (change: object) =>
+      send(second.nodes[0], 'PUT', 'keys/chief', { project: 'office', roles: ['admin'], ...change }, { 'api-key': key });
+    const lockouts = [
+      { allowedIps: [] },
+      { deployments: [] },
+      { expiresAt: '2020-01-01T00:00:00Z' },
+      { disabled: true },
+      { roles: [] },
+    ];
+    for (const lockout of lockouts)
+      expect(errorOf(await put(lockout))).toMatchObject({ status: 409, code: 'last_administrator' });
+  });
+
+  it('is not replaced by an auditor, who can only use dry runs', async () => {
+    await using cluster = await startCluster();
+    const [node] = cluster.nodes;
+    expect((await send(node, 'PUT', 'models/x?dryRun=true', demo, auditor)).status).toBe(200);
+    expect((await send(node, 'PUT', 'models/x', demo, auditor)).status).toBe(403);
+    expect((await send(node, 'PUT', 'models/x?dryRun=false', demo, auditor)).status).toBe(403);
+    expect((await send(node, 'GET', 'models/x')).status).toBe(404);
+  });
+});
+
+describe('a document', () => {
+  let cluster: Cluster;
+  let node: TestService;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    [node] = cluster.nodes;
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it.each([
+    [{ roles: { '': {} } }, 'roles[""]'],
+    [{ roles: { '..': {} } }, 'roles[".."]'],
+    [{ identityProviders: {}, 'identity-providers': {} }, 'identity-providers'],
+  ])('with %j is rejected', async (document, param) => {
+    expect(errorOf(await send(node, 'POST', 'apply', document))).toMatchObject({ status: 400, param });
+  });
+
+  it('can contain names of JavaScript objects as IDs', async () => {
+    const { data } = read(await send(node, 'POST', 'apply', { models: { constructor: demo }, roles: { toString: {} } }));
+    expect(data.map(({ kind, id }) => `${kind} ${id}`)).toEqual(['models constructor', 'roles toString']);
+    expect((await send(node, 'PUT', 'models/__proto__', demo)).status).toBe(201);
+    for (const id of ['__proto__', 'constructor']) {
+      expect((await call(node, id)).status).toBe(200);
+      expect((await send(node, 'DELETE', `models/${id}`)).status).toBe(204);
+      expect((await send(node, 'GET', `models/${id}`)).status).toBe(404);
+    }
+    expect((await send(node, 'POST', 'models/toString/migrate')).status).toBe(404);
+  });
+
+  it('with applications changes nothing the second time', async () => {
+    const document = { models: { base: demo }, applications: { helper: quickApp('base') } };
+    expect(read(await send(node, 'POST', 'apply', document)).data).toHaveLength(2);
+    expect(read(await send(node, 'POST', 'apply', document))).toMatchObject({ change: null, data: [] });
+  });
+});
+
+it('a forced deletion leaves out a chain of quick apps, which return with the model', async () => {
+  await using cluster = await startCluster();
+  const [node] = cluster.nodes;
+  const applications = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`a${index}`, quickApp(index === 0 ? 'base' : `a${index - 1}`)]),
+  );
+  await send(node, 'POST', 'apply', { models: { base: demo }, applications });
+  expect((await send(node, 'DELETE', 'models/base?force=true')).status).toBe(204);
+  const inForce = () => Object.keys(node.snapshot.current().configuration.applications).length;
+  expect(inForce()).toBe(0);
+  await send(node, 'PUT', 'models/base', demo);
+  expect(inForce()).toBe(20);
+});
+
+it('the first identity provider stays the first one while there are others', async () => {
+  await using cluster = await startCluster();
+  const [node, other] = cluster.nodes;
+  const provider = (name: string) => ({ issuer: `https://${name}.example`, audience: 'parley' });
+  await send(node, 'PUT', 'identity-providers/zeta', provider('zeta'));
+  await send(other, 'PUT', 'identity-providers/alpha', provider('alpha'));
+  expect(errorOf(await send(node, 'DELETE', 'identity-providers/zeta?force=true'))).toMatchObject({
+    status: 409,
+    code: 'in_use',
+  });
+  expect((await send(node, 'DELETE', 'identity-providers/alpha')).status).toBe(204);
+  expect((await send(node, 'DELETE', 'identity-providers/zeta')).status).toBe(204);
+});
+
+describe('a node without the store', () => {
+  it('rejects writes, and after a minute the keys created at run time, until the store is back', async () => {
+    let isDown = false;
+    let offsetMs = 0;
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + offsetMs };
+    const wrap = (store: EntryStore): EntryStore =>
+      new Proxy(store, {
+        get(target, name) {
+          const method = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+          return async (...args: unknown[]) => {
+            if (isDown) throw new StoreError('this test interrupts it');
+            return method.apply(target, args);
+          };
+        },
+      });
+    await using cluster = await startCluster({}, { clock, wrap });
+    const [node] = cluster.nodes;
+    const { key } = read(await send(node, 'POST', 'keys', { project: 'team' })) as never as { key: string };
+    isDown = true;
+    expect((await send(node, 'PUT', 'models/lost', demo)).status).toBe(503);
+    expect((await send(node, 'GET', 'models/lost')).status).toBe(503);
+    expect((await call(node, 'file', key)).status).toBe(200);
+    offsetMs = 61_000;
+    expect((await call(node, 'file', key)).status).toBe(503);
+    expect((await call(node, 'file', 'user-key')).status).toBe(200);
+    isDown = false;
+    await until(async () => (await call(node, 'file', key)).status === 200);
+    expect((await send(node, 'GET', 'models/lost')).status).toBe(404);
+  });
+});
