@@ -51,6 +51,7 @@ export async function startCluster(
         ...(clock && { clock }),
         admin: { journal: new SqlJournal(database), readNode: () => report },
         keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: true },
+        responses: { ...stored.stores(), isShared: true },
         recordAudit: (event) => void audited.push(event),
       },
     );

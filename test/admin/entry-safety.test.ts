@@ -3,7 +3,9 @@ import { systemClock } from '#base/time/clock.ts';
 import type { EntryStore } from '#domain/administration/entry-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import { openResponses } from '#test/response-stores.ts';
+import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestService } from '#test/start-service.ts';
+import { chat, knows, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
 import { type Cluster, call, demo, errorOf, read, send, startCluster, until } from './entries-cluster.ts';
 
 const auditor = { 'api-key': 'auditor-key' };
@@ -148,6 +150,42 @@ describe('a revoked key', () => {
     expect((await send(node, 'PUT', `keys/${id}`, { project: 'team', disabled: false })).status).toBe(200);
     expect((await call(node, 'file', key)).status).toBe(200);
   });
+});
+
+it('the calls of a key end within 5 s on other nodes after it is deleted', async () => {
+  const upstream = await startScriptedUpstream();
+  const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
+  const files = { models: { m: { upstreams, maxRetryAttempts: 1 } }, applications: { app: { endpoint: `${upstream.url}/app` } } };
+  await using cluster = await startCluster(files);
+  const [node, other] = cluster.nodes;
+  const { id, key } = read(await send(node, 'POST', 'keys', { project: 'team' })) as never as { id: string; key: string };
+  await until(async () => (await knows(other, key)) === 'key:team');
+  upstream.script(talkOn);
+  const body = { model: 'm', input: 'Go on', background: true };
+  const { json } = await sendWithCredentials(other, key, '/v1/responses', { method: 'POST', body });
+  let perRequestKey = '';
+  upstream.script(async (answering) => {
+    perRequestKey = String(answering.received.headers['api-key']);
+    await talkOn(answering);
+  });
+  const application = chat(other, key, 'app');
+  await until(async () => (await knows(other, perRequestKey)) === 'key:team');
+  upstream.script(() => new Promise(() => undefined));
+  const requests = upstream.requests.length;
+  const waiting = chat(other, key);
+  await until(async () => upstream.requests.length > requests);
+  const deletedAt = Date.now();
+  expect((await send(node, 'DELETE', `keys/${id}`)).status).toBe(204);
+  expect([await application, await waiting]).toEqual(['401 invalid_api_key', '401 invalid_api_key']);
+  await until(async () => (await knows(other, perRequestKey)) === '401 invalid_api_key');
+  const successor = { project: 'team', key: 'a-secret-of-the-successor' };
+  await send(other, 'PUT', 'keys/successor', successor);
+  const path = `/v1/responses/${(json as { id: string }).id}`;
+  await until(
+    async () => ((await sendWithCredentials(other, successor.key, path)).json as { status: string }).status === 'failed',
+  );
+  expect(Date.now() - deletedAt).toBeLessThan(5_000);
+  await upstream.close();
 });
 
 describe('an administrator', () => {
