@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { EntryStore } from '#domain/administration/entry-store.ts';
@@ -163,6 +164,7 @@ it('the calls of a key end within 5 s on other nodes after it is deleted', async
   upstream.script(talkOn);
   const body = { model: 'm', input: 'Go on', background: true };
   const { json } = await sendWithCredentials(other, key, '/v1/responses', { method: 'POST', body });
+  await until(async () => upstream.requests.length === 1);
   let perRequestKey = '';
   upstream.script(async (answering) => {
     perRequestKey = String(answering.received.headers['api-key']);
@@ -254,6 +256,61 @@ describe('a document', () => {
     const document = { models: { base: demo }, applications: { helper: quickApp('base') } };
     expect(read(await send(node, 'POST', 'apply', document)).data).toHaveLength(2);
     expect(read(await send(node, 'POST', 'apply', document))).toMatchObject({ change: null, data: [] });
+  });
+});
+
+describe('a large document', () => {
+  it('can contain 10,000 keys, is listed as a change, and makes the pages of changes shorter', async () => {
+    await using cluster = await startCluster();
+    const [node] = cluster.nodes;
+    const document = (name: string) => ({
+      keys: Object.fromEntries(
+        Array.from({ length: 10_000 }, (_, index) => [
+          `k${index}`,
+          {
+            name,
+            project: 'team',
+            roles: ['staff'],
+            sha256: hash('sha256', `key ${index}`),
+            deployments: ['file'],
+            allowedIps: ['::/0'],
+          },
+        ]),
+      ),
+    });
+    for (const name of ['First', 'Second']) expect((await send(node, 'POST', 'apply', document(name))).status).toBe(200);
+    const sizes: number[] = [];
+    let token = '';
+    do {
+      const page = read(await send(node, 'GET', `changes${token && `?token=${token}`}`));
+      sizes.push(page.data.length);
+      token = String(page.nextToken ?? '');
+    } while (token !== '');
+    expect(sizes).toEqual([1, 1]);
+  });
+
+  it('with thousands of upstreams does not block the node while their secrets are restored', async () => {
+    await using cluster = await startCluster();
+    const [node] = cluster.nodes;
+    const upstreams = (first: number, key: string) =>
+      Array.from({ length: 10_000 }, (_, index) => ({ endpoint: `https://u${Math.abs(first - index)}.example`, key }));
+    expect((await send(node, 'PUT', 'models/wide', { upstreams: upstreams(0, 'canary') })).status).toBe(201);
+    const startedAt = process.cpuUsage();
+    expect((await send(node, 'PUT', 'models/wide', { upstreams: upstreams(9_999, '***') })).status).toBe(200);
+    expect(errorOf(await send(node, 'PUT', 'models/wide', { upstreams: upstreams(20_000, '***') })).status).toBe(400);
+    // The comparison of all pairs took 40 s.
+    expect(process.cpuUsage(startedAt).user / 1e6).toBeLessThan(10);
+  });
+
+  it('can be as deep as a body', async () => {
+    await using cluster = await startCluster();
+    const [node] = cluster.nodes;
+    let schema: object = {};
+    for (let depth = 0; depth < 57; depth += 1) schema = { not: schema };
+    const defaults = { response_format: { type: 'json_schema', json_schema: { name: 'deep', schema } } };
+    expect((await send(node, 'PUT', 'models/deep', { ...demo, defaults })).status).toBe(201);
+    expect((await send(node, 'GET', 'models/deep')).status).toBe(200);
+    expect(read(await send(node, 'GET', 'changes')).data).toHaveLength(1);
   });
 });
 

@@ -29,9 +29,10 @@ export interface RestoredEntry {
 export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: JsonObject | undefined): RestoredEntry {
   const errors: Issue[] = [];
   const restored = withoutRemovedSecrets(kind, restoreHolders(kind, { input, stored, errors }));
+  const reported = new Set(errors.map(({ path }) => JSON.stringify(path)));
+  const isReported = (path: Path) => path.some((_, index) => reported.has(JSON.stringify(path.slice(0, index + 1))));
   replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
-    const isReported = errors.some((error) => path.join().startsWith(error.path.join()));
-    if (secret === hiddenSecret && !isReported)
+    if (secret === hiddenSecret && !isReported(path))
       errors.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
     return secret;
   });
@@ -61,14 +62,20 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
     );
   }
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
-  const storedUpstreams = listObjects(stored.upstreams);
+  const storedUpstreams = new Map(listObjects(stored.upstreams));
   const addressOf = (upstream: JsonObject, model: JsonObject) =>
     JSON.stringify([upstream.protocol ?? model.protocol, upstream.endpoint, model.endpoint, upstream.region]);
+  const firstByAddress = new Map<string, JsonObject>();
+  for (const item of storedUpstreams.values()) {
+    const address = addressOf(item, stored);
+    if (!firstByAddress.has(address)) firstByAddress.set(address, item);
+  }
   const upstreams = input.upstreams.map((upstream: unknown, index) => {
     if (!isJsonObject(upstream)) return upstream;
-    const sameAddress = storedUpstreams.filter(([, item]) => addressOf(item, stored) === addressOf(upstream, input));
-    const [, match] = sameAddress.find(([at]) => at === index) ?? sameAddress[0] ?? [];
-    const [, sameIndex] = storedUpstreams.find(([at]) => at === index) ?? [];
+    const address = addressOf(upstream, input);
+    const sameIndex = storedUpstreams.get(index);
+    const isSameIndex = sameIndex !== undefined && addressOf(sameIndex, stored) === address;
+    const match = isSameIndex ? sameIndex : firstByAddress.get(address);
     return restoreFields(
       { input: upstream, stored: match ?? sameIndex ?? {}, errors },
       { names: ['key', 'headers', 'extraData'], path: ['upstreams', index], isSameAddress: match !== undefined },

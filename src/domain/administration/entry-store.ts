@@ -52,6 +52,13 @@ export interface EntryUpdates {
   readonly deleted: readonly EntryRef[];
 }
 
+/** A page of changes, newest first. */
+export interface ChangePage {
+  readonly changes: readonly CommittedChange[];
+  /** `beforeRevision` of the next page. Null after the last page. */
+  readonly nextRevision: number | null;
+}
+
 /** Entries that administrators create at run time, with the history of their changes. Each method throws `StoreError`. */
 export interface EntryStore {
   /** Returns the changes after a revision. -1 returns all entries. */
@@ -60,7 +67,7 @@ export interface EntryStore {
   commit(revision: number, change: EntryChange): Promise<number | 'conflict'>;
   /** Returns those of the SHA-256 digests that an earlier change revoked. */
   findRevoked(digests: readonly string[]): Promise<readonly string[]>;
-  /** Returns changes, newest first. `beforeRevision` excludes that revision and later ones. */
-  listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<readonly CommittedChange[]>;
+  /** `beforeRevision` excludes that revision and later ones. A page has fewer changes than `limit` if these are large. */
+  listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<ChangePage>;
   findChange(id: string): Promise<CommittedChange | undefined>;
 }

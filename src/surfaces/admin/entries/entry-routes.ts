@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonBounds, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
@@ -278,9 +278,9 @@ function toInput(body: unknown): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.has(name)));
 }
 
-export async function readBody({ raw }: FastifyRequest, maxBytes: number): Promise<unknown> {
+export async function readBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<unknown> {
   requireJson(raw);
-  return (await readJsonBody(raw, maxBytes))();
+  return (await readJsonBody(raw, maxBytes, bounds))();
 }
 
 function readId({ params }: FastifyRequest): string {
