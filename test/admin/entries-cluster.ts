@@ -14,7 +14,7 @@ import { type AuditEvent, startService, type TestService } from '#test/start-ser
 import { report } from './support.ts';
 
 const seal = new Seal([new Secret('a secret of this test')]);
-export const admin = { 'api-key': 'admin-key', 'content-type': 'application/json' };
+const admin = { 'api-key': 'admin-key', 'content-type': 'application/json' };
 export const demo = { upstreams: [{ protocol: 'demo' }] };
 
 export interface Cluster extends AsyncDisposable {

@@ -56,7 +56,7 @@ export interface KeyStores {
 }
 
 /** Store of entries that administrators create at run time. */
-export interface RuntimeEntryStores {
+interface RuntimeEntryStores {
   readonly store: EntryStore;
   /** Whether other nodes write to the store too. */
   readonly isShared: boolean;

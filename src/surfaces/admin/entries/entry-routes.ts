@@ -130,7 +130,7 @@ function toFileItem(kind: EntryKind, id: string, entry: JsonObject): EntryItem {
   return { id, source: 'file', etag: hashKey(JSON.stringify(visible)).slice(0, 16), ...visible };
 }
 
-export function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
+function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
   const facts = { id, source: 'runtime' as const, etag: String(revision), createdAt: createdAtMs, updatedAt: updatedAtMs };
   return { ...facts, ...(keyPrefix !== undefined && { prefix: keyPrefix }), ...hideEntrySecrets(kind, value) };
 }
@@ -262,7 +262,7 @@ function toStoredValue(kind: EntryKind, { key, ...rest }: JsonObject): JsonObjec
 }
 
 /** Returns the differences of a change that was not stored. */
-export function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
+function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
   return { object: 'list', dryRun: true, change: null, data: writes.map(toWriteItem) };
 }
 
