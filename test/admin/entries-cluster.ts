@@ -13,7 +13,7 @@ import type { TestResponse } from '#test/send-request.ts';
 import { type AuditEvent, startService, type TestService } from '#test/start-service.ts';
 import { report } from './support.ts';
 
-const seal = new Seal([new Secret('a secret of this test')]);
+export const seal = new Seal([new Secret('a secret of this test')]);
 const admin = { 'api-key': 'admin-key', 'content-type': 'application/json' };
 export const demo = { upstreams: [{ protocol: 'demo' }] };
 

@@ -1,13 +1,16 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
+import { checkConfiguration } from '#configuration/check.ts';
 import type { EntryStore } from '#domain/administration/entry-store.ts';
 import { StoreError } from '#domain/store-error.ts';
+import { RuntimeEntries } from '#services/administration/runtime-entries.ts';
+import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { openResponses } from '#test/response-stores.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import type { TestService } from '#test/start-service.ts';
 import { chat, knows, sendWithCredentials, talkOn } from '../keys/keys-cluster.ts';
-import { type Cluster, call, demo, errorOf, read, send, startCluster, until } from './entries-cluster.ts';
+import { type Cluster, call, demo, errorOf, read, seal, send, startCluster, until } from './entries-cluster.ts';
 
 const auditor = { 'api-key': 'auditor-key' };
 const quickApp = (model: string, extra: object = {}) => ({
@@ -260,6 +263,15 @@ describe('a document', () => {
 });
 
 describe('a large document', () => {
+  it('is rejected with the paths of all entries whose secrets are missing', async () => {
+    await using cluster = await startCluster();
+    const models = { a: { upstreams: [{ endpoint: 'https://a.example', key: '***' }] } };
+    const addons = { b: { url: 'https://b.example', authorization: { type: 'bearer', token: '***' } } };
+    const rejected = await send(cluster.nodes[0], 'POST', 'apply', { models, addons, keys: { c: { project: 'p' } } });
+    const { errors } = (JSON.parse(rejected.text) as { error: { errors: { path: string }[] } }).error;
+    expect(errors.map(({ path }) => path)).toEqual(['models.a.upstreams[0].key', 'addons.b.authorization.token', 'keys.c.key']);
+  });
+
   it('can contain 10,000 keys, is listed as a change, and makes the pages of changes shorter', async () => {
     await using cluster = await startCluster();
     const [node] = cluster.nodes;
@@ -340,6 +352,54 @@ it('the first identity provider stays the first one while there are others', asy
   });
   expect((await send(node, 'DELETE', 'identity-providers/alpha')).status).toBe(204);
   expect((await send(node, 'DELETE', 'identity-providers/zeta')).status).toBe(204);
+});
+
+it('a file with the ID of a model at run time leaves out only this model', async () => {
+  await using cluster = await startCluster();
+  const [node] = cluster.nodes;
+  await send(node, 'POST', 'apply', { models: { taken: demo, other: demo } });
+  const keys = { 'admin-key': { project: 'office', role: 'admin' } };
+  node.reload({ keys, models: { file: demo }, applications: { taken: { endpoint: 'https://app.example/chat' } } });
+  expect((await call(node, 'other')).status).toBe(200);
+  expect(Object.keys(node.snapshot.current().configuration.models).sort()).toEqual(['file', 'other']);
+});
+
+it('the first identity provider stays the first one after a restart, even if a clock is behind', async () => {
+  await using stored = await openResponses('SQLite');
+  let offsetMs = 0;
+  const clock = { ...systemClock, epochMs: () => systemClock.epochMs() + offsetMs };
+  const first = (cluster: Cluster) => Object.keys(cluster.nodes[0].snapshot.current().configuration.identityProviders)[0];
+  {
+    await using cluster = await startCluster({}, { opened: stored, clock });
+    await send(cluster.nodes[0], 'PUT', 'identity-providers/zeta', { issuer: 'https://zeta.example', audience: 'parley' });
+    offsetMs = -3_600_000;
+    await send(cluster.nodes[1], 'PUT', 'identity-providers/alpha', { issuer: 'https://alpha.example', audience: 'parley' });
+    expect(first(cluster)).toBe('zeta');
+  }
+  await using cluster = await startCluster({}, { opened: stored });
+  expect(first(cluster)).toBe('zeta');
+});
+
+it('a configuration that could not be put in force is tried again', async () => {
+  await using stored = await openResponses('SQLite');
+  const files = checkConfiguration({ keys: { 'admin-key': { project: 'office', role: 'admin' } }, models: { file: demo } });
+  if ('errors' in files) throw new Error('invalid');
+  let failures = 1;
+  const models: string[][] = [];
+  const entries = new RuntimeEntries({
+    ...{ store: new SqlEntryStore(stored.database, seal), isShared: true, files, check: checkConfiguration, clock: systemClock },
+    newId: randomUUID,
+    reportError: () => undefined,
+    activate({ configuration }) {
+      if (failures-- > 0) throw new Error('this test fails once');
+      models.push(Object.keys(configuration.models));
+    },
+  });
+  const plan = () => [{ kind: 'models', id: 'm', after: { value: demo } }] as const;
+  await entries.change(plan, { author: 'key:office', action: 'saved' });
+  await until(async () => models.length > 0);
+  entries.close();
+  expect(models).toEqual([['file', 'm']]);
 });
 
 describe('a node without the store', () => {

@@ -71,7 +71,7 @@ export interface ActiveLayers {
  */
 export function activateLayers(files: ValidConfiguration, entries: EntryMap, check: CheckConfiguration): ActiveLayers {
   const remaining = new Map(entries);
-  const findEntry = createEntryFinder(entries.values());
+  const findEntry = createCulpritFinder(entries.values());
   const errors: ConfigurationError[] = [];
   const omitted = new Set<string>();
   for (;;) {
@@ -132,6 +132,18 @@ function* findQuickAppsOfOmitted(
     for (const entry of apps) yield { entry, model };
     queue.push(...apps.map(({ id }) => id));
   }
+}
+
+/**
+ * Returns a function that returns the entry that causes an error. Models and applications share one namespace, so the error of an
+ * application of the files can be caused by a model.
+ */
+function createCulpritFinder(entries: Iterable<RuntimeEntry>): (path: string) => RuntimeEntry | undefined {
+  const findEntry = createEntryFinder(entries);
+  const start = entryKinds.applications.section;
+  return (path) =>
+    findEntry(path) ??
+    (path.startsWith(start) ? findEntry(`${entryKinds.models.section}${path.slice(start.length)}`) : undefined);
 }
 
 /** Returns a function that returns the entry that a formatted path is in. */

@@ -90,15 +90,28 @@ function readDocument(body: unknown): Document {
   return document;
 }
 
-function* planDocument(document: Document, { find, isInFiles, configuration }: EntryView): Iterable<PlannedWrite> {
+/** Plans all entries. Throws `invalid_request` with the errors of all entries whose secrets cannot be restored. */
+function planDocument(document: Document, { find, isInFiles, configuration }: EntryView): readonly PlannedWrite[] {
+  const planned: PlannedWrite[] = [];
+  const rejections: ParleyError[] = [];
   for (const [kind, entries] of document) {
     const inForce: Readonly<Record<string, JsonObject>> = configuration[entryKinds[kind].section];
     for (const [id, input] of Object.entries(entries)) {
       // An exported entry has hidden secrets, so it equals the entry of a file if it equals its visible form.
       const isUnchanged = isInFiles({ kind, id }) && equalsShown(kind, input, inForce[id]);
-      if (!isUnchanged) yield planPut({ kind, id }, input, find({ kind, id }));
+      if (isUnchanged) continue;
+      try {
+        planned.push(planPut({ kind, id }, input, find({ kind, id })));
+      } catch (error) {
+        if (!(error instanceof ParleyError)) throw error;
+        rejections.push(error);
+      }
     }
   }
+  const [first] = rejections;
+  if (first === undefined) return planned;
+  const errors = rejections.flatMap(({ members, param, message }) => members?.errors ?? [{ path: param ?? '', message }]);
+  throw new ParleyError('invalid_request', first.message, { param: first.param, members: { errors } });
 }
 
 function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | undefined): boolean {
