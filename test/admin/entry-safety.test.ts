@@ -62,6 +62,20 @@ describe('a secret', () => {
     expect((await call(node, 'file', secret)).status).toBe(401);
   });
 
+  it.each([[''], ['canary\n'], [' canary'], ['can\u0000ary'], [5], [null]])(
+    'of a key cannot be %j, which no request can contain',
+    async (key) => {
+      const rejected = await send(node, 'PUT', 'keys/unusable', { project: 'team', key });
+      expect(errorOf(rejected)).toMatchObject({ status: 400, param: 'keys.unusable.key' });
+      expect(rejected.text).not.toContain('canary');
+    },
+  );
+
+  it('of a key cannot contradict its digest', async () => {
+    const entry = { project: 'team', key: 'canary-of-a-key', sha256: hash('sha256', 'another key') };
+    expect(errorOf(await send(node, 'PUT', 'keys/twofold', entry)).param).toBe('keys.twofold.key');
+  });
+
   it('of an addon is not sent to another token address, and stays if it is omitted', async () => {
     const authorization = { type: 'client_id_secret', client_id: 'c', token_url: 'https://a.example/token' };
     const addon = { url: 'https://a.example/openapi.json', authorization: { ...authorization, client_secret: 'canary-client' } };
@@ -402,21 +416,26 @@ it('a configuration that could not be put in force is tried again', async () => 
   expect(models).toEqual([['file', 'm']]);
 });
 
+/** Returns a wrapper for stores that fail while `isDown` returns true. */
+function interruptWhile(isDown: () => boolean): (store: EntryStore) => EntryStore {
+  return (store) =>
+    new Proxy(store, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+        return async (...args: unknown[]) => {
+          if (isDown()) throw new StoreError('this test interrupts it');
+          return method.apply(target, args);
+        };
+      },
+    });
+}
+
 describe('a node without the store', () => {
   it('rejects writes, and after a minute the keys created at run time, until the store is back', async () => {
     let isDown = false;
     let offsetMs = 0;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + offsetMs };
-    const wrap = (store: EntryStore): EntryStore =>
-      new Proxy(store, {
-        get(target, name) {
-          const method = Reflect.get(target, name) as (...args: unknown[]) => unknown;
-          return async (...args: unknown[]) => {
-            if (isDown) throw new StoreError('this test interrupts it');
-            return method.apply(target, args);
-          };
-        },
-      });
+    const wrap = interruptWhile(() => isDown);
     await using cluster = await startCluster({}, { clock, wrap });
     const [node] = cluster.nodes;
     const { key } = read(await send(node, 'POST', 'keys', { project: 'team' })) as never as { key: string };
@@ -430,5 +449,15 @@ describe('a node without the store', () => {
     isDown = false;
     await until(async () => (await call(node, 'file', key)).status === 200);
     expect((await send(node, 'GET', 'models/lost')).status).toBe(404);
+  });
+
+  it('does not report unknown keys as invalid if it has never read the entries', async () => {
+    let isDown = true;
+    await using cluster = await startCluster({}, { wrap: interruptWhile(() => isDown) });
+    const [node] = cluster.nodes;
+    expect((await call(node, 'file', 'a-key-of-another-node')).status).toBe(503);
+    expect((await call(node, 'file', 'user-key')).status).toBe(200);
+    isDown = false;
+    await until(async () => (await call(node, 'file', 'a-key-of-another-node')).status === 401);
   });
 });

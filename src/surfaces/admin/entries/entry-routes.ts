@@ -4,6 +4,7 @@ import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
+import { isHeaderValue } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
@@ -245,6 +246,7 @@ function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: st
 function planKey({ kind, id }: EntryRef, entry: JsonObject, before: RuntimeEntry | undefined): JsonObject {
   const value = toStoredValue(kind, entry);
   const path = formatPath(['keys', id, 'key']);
+  requireUsableKey(entry, path);
   if (before === undefined && /^\d+$/.test(id))
     throw createRequestError(formatPath(['keys', id]), 'is not a valid ID: digits only identify keys of the files');
   if (typeof value.sha256 === 'string' && value.sha256.toLowerCase() === hashKey(id))
@@ -253,6 +255,15 @@ function planKey({ kind, id }: EntryRef, entry: JsonObject, before: RuntimeEntry
   if (before !== undefined && typeof value.sha256 === 'string' && value.sha256 !== before.value.sha256)
     throw createRequestError(path, `cannot be changed. POST /v1/admin/keys/${encodeURIComponent(id)}/rotate replaces the key`);
   return value;
+}
+
+/** Throws `invalid_request` for a secret that no request can contain. The configuration has only its digest. */
+function requireUsableKey({ key, sha256 }: JsonObject, path: string): void {
+  if (key === undefined) return;
+  if (typeof key !== 'string') throw createRequestError(path, 'must be a string');
+  if (sha256 !== undefined) throw createRequestError(path, 'cannot be combined with sha256');
+  if (key === '' || !isHeaderValue(key) || key !== key.trim())
+    throw createRequestError(path, 'must not be empty, contain control characters, or start or end with white space');
 }
 
 /** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
