@@ -368,6 +368,17 @@ it('the first identity provider stays the first one while there are others', asy
   expect((await send(node, 'DELETE', 'identity-providers/zeta')).status).toBe(204);
 });
 
+it('an entry can be deleted after a key has expired', async () => {
+  await using cluster = await startCluster();
+  const [node] = cluster.nodes;
+  await send(node, 'PUT', 'models/unused', demo);
+  const expiresAtMs = Date.now() + 1_000;
+  const created = await send(node, 'POST', 'keys', { project: 'team', expiresAt: new Date(expiresAtMs).toISOString() });
+  expect(created.status).toBe(201);
+  await until(async () => Date.now() > expiresAtMs);
+  expect((await send(node, 'DELETE', 'models/unused')).status).toBe(204);
+});
+
 it('a file with the ID of a model at run time leaves out only this model', async () => {
   await using cluster = await startCluster();
   const [node] = cluster.nodes;

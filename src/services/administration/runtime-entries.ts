@@ -258,10 +258,8 @@ export class RuntimeEntries {
     const findWritten = createEntryFinder(written);
     const ownErrors = errors.filter(({ path }) => findWritten(path) !== undefined);
     if (ownErrors.length > 0) throw toInvalidError(ownErrors);
-    const known = new Set(this.#inForce.warnings.map(toText));
-    const dangling =
-      'errors' in checked ? [] : checked.warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
-    const uses = [...errors, ...(writes.length > written.length ? dangling : [])];
+    const dangling = 'errors' in checked || writes.length === written.length ? [] : this.#findNewDangling(checked.warnings);
+    const uses = [...errors, ...dangling];
     const blocking = [...uses.map(({ path }) => path), ...this.#findRoleUses(writes, next)];
     if (!isForced && blocking.length > 0) throw toInUseError(blocking.filter((path) => findWritten(path) === undefined));
     const after = 'errors' in checked ? activateLayers(this.#files, next, check).valid : checked;
@@ -273,6 +271,16 @@ export class RuntimeEntries {
         'After this change, no key or sign-in would have the role admin. Create another administrator first.',
       );
     return 'errors' in checked || this.#omitted.size > 0 ? undefined : { valid: checked, omitted: new Set() };
+  }
+
+  /** Returns the warnings about missing entries that the current entries do not have. */
+  #findNewDangling(warnings: readonly ConfigurationError[]): readonly ConfigurationError[] {
+    const findNew = (known: ReadonlySet<string>) => warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
+    const added = findNew(new Set(this.#inForce.warnings.map(toText)));
+    if (added.length === 0) return added;
+    // Warnings also appear with time, such as that of a key that has expired since the last change.
+    const current = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
+    return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toText)));
   }
 
   /** The IDs of the users of the first provider have no prefix, so users of another one must not take them over. */
