@@ -47,13 +47,11 @@ const leftOut: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons
 function findRemainingWarnings(errors: readonly Issue[], completed: unknown): readonly Issue[] {
   if (!isJsonObject(completed) || !errors.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
   const remaining: JsonObject = { ...completed };
-  const removedNames: string[] = [];
-  for (const {
-    path: [section = '', name = ''],
-  } of errors) {
-    const { [name]: _invalid, ...remainingEntries } = remaining[section] as JsonObject;
-    remaining[section] = remainingEntries;
-    removedNames.push(String(name));
+  const removedNames = errors.map(({ path }) => String(path[1]));
+  for (const section of new Set(errors.map(({ path }) => String(path[0])))) {
+    const invalidNames = new Set(errors.filter(({ path }) => path[0] === section).map(({ path }) => String(path[1])));
+    const entries = Object.entries(remaining[section] as JsonObject).filter(([name]) => !invalidNames.has(name));
+    remaining[section] = Object.assign(Object.create(null), Object.fromEntries(entries));
   }
   const isRight = schema.Check(remaining) && findRuleIssues(remaining).length === 0;
   return isRight ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];

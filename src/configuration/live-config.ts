@@ -57,7 +57,8 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
       values.push(...valuesInQuery(endpoint), ...textsIn(extraData));
     }
   }
-  for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) values.push(key ?? sha256 ?? name);
+  // A digest is not secret. Thousands of digests would slow down each line of the log.
+  for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) if (sha256 === undefined) values.push(key ?? name);
   for (const { url, authorization } of Object.values(configuration.addons))
     values.push(...Object.values(authorization ?? {}), ...valuesInQuery(url));
   for (const { endpoint, applicationProperties } of Object.values(configuration.applications))

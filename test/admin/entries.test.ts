@@ -1,75 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Seal } from '#base/secrets/seal.ts';
-import { Secret } from '#base/secrets/secret.ts';
-import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
-import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
-import { SqlJournal } from '#stores/sql/journal/journal.ts';
-import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
-import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
-import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openResponses } from '#test/response-stores.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import type { TestResponse } from '#test/send-request.ts';
-import { type AuditEvent, startService, type TestService } from '#test/start-service.ts';
+import type { TestService } from '#test/start-service.ts';
 import { talkOn } from '../keys/keys-cluster.ts';
-import { report } from './support.ts';
-
-const seal = new Seal([new Secret('a secret of this test')]);
-const admin = { 'api-key': 'admin-key', 'content-type': 'application/json' };
-const demo = { upstreams: [{ protocol: 'demo' }] };
-
-interface Cluster extends AsyncDisposable {
-  readonly nodes: readonly [TestService, TestService];
-  readonly audited: AuditEvent[];
-  readonly database: SqlDatabase;
-}
-
-/** Two nodes with the same files and one database. */
-async function startCluster(files: object = {}, opened?: ResponseDatabase): Promise<Cluster> {
-  const stored = opened ?? (await openResponses('SQLite'));
-  const { database } = stored;
-  const audited: AuditEvent[] = [];
-  const keys = {
-    'admin-key': { project: 'office', role: 'admin' },
-    'auditor-key': { project: 'audit', role: 'auditor' },
-    'user-key': { project: 'user' },
-  };
-  const start = () =>
-    startService(
-      { models: { file: demo }, keys, ...files },
-      {
-        entryStore: new SqlEntryStore(database, seal),
-        admin: { journal: new SqlJournal(database), readNode: () => report },
-        keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: true },
-        recordAudit: (event) => void audited.push(event),
-      },
-    );
-  const nodes = [await start(), await start()] as const;
-  return {
-    ...{ nodes, audited, database },
-    async [Symbol.asyncDispose]() {
-      for (const node of nodes) await node.close();
-      if (opened === undefined) await stored[Symbol.asyncDispose]();
-    },
-  };
-}
-
-function send(node: TestService, method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, body?: object, headers = {}) {
-  return node.sendRequest({ method, path: `/v1/admin/${path}`, headers: { ...admin, ...headers }, ...(body && { body }) });
-}
-
-function read(response: TestResponse): Record<string, never> & { readonly data: Record<string, never>[] } {
-  return JSON.parse(response.text) as never;
-}
-
-function errorOf(response: TestResponse): { status: number; code: string; param: string; message: string } {
-  const { error } = JSON.parse(response.text) as { error: { code: string; param: string; message: string } };
-  return { status: response.status, code: error.code, param: error.param, message: error.message };
-}
-
-const until = (isMet: () => Promise<boolean>): Promise<void> =>
-  vi.waitFor(async () => expect(await isMet()).toBe(true), { timeout: 10_000, interval: 20 });
-const call = (node: TestService, deployment: string, key = 'admin-key') =>
-  node.chat(deployment, { messages: [{ role: 'user', content: 'hello' }] }, { 'api-key': key });
+import { type Cluster, call, demo, errorOf, read, send, startCluster, until } from './entries-cluster.ts';
 
 describe('an entry that is created at run time', () => {
   let cluster: Cluster;
@@ -339,10 +273,10 @@ describe('a key that is created at run time', () => {
 describe('the last administrator', () => {
   it('cannot be removed', async () => {
     await using stored = await openResponses('SQLite');
-    await using first = await startCluster({}, stored);
+    await using first = await startCluster({}, { opened: stored });
     const key = 'a-secret-of-an-administrator';
     await send(first.nodes[0], 'PUT', 'keys/chief', { project: 'office', roles: ['admin'], key });
-    await using second = await startCluster({ keys: { 'user-key': { project: 'user' } } }, stored);
+    await using second = await startCluster({ keys: { 'user-key': { project: 'user' } } }, { opened: stored });
     const remove = () => send(second.nodes[0], 'DELETE', 'keys/chief', undefined, { 'api-key': key });
     expect(errorOf(await remove())).toMatchObject({ status: 409, code: 'last_administrator' });
     const deputy = { project: 'office', roles: ['admin'], key: 'a-secret-of-a-deputy' };
@@ -468,9 +402,9 @@ describe('a changed file', () => {
 it('entries are in force after a restart', async () => {
   await using stored = await openResponses('SQLite');
   {
-    await using cluster = await startCluster({}, stored);
+    await using cluster = await startCluster({}, { opened: stored });
     await send(cluster.nodes[0], 'PUT', 'models/kept', demo);
   }
-  await using cluster = await startCluster({}, stored);
+  await using cluster = await startCluster({}, { opened: stored });
   expect((await call(cluster.nodes[0], 'kept')).status).toBe(200);
 });

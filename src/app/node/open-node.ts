@@ -105,6 +105,7 @@ function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
 type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log'>;
 
 function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: ValidConfiguration) => void {
+  let reported: ReadonlySet<string> = new Set();
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
@@ -112,7 +113,10 @@ function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: Val
     snapshot.replace(configuration);
     telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
-    for (const warning of warnings) log.warn(`configuration: ${formatConfigurationError(warning)}`);
+    // Each change at run time checks everything again, so only new warnings are logged.
+    const texts = new Set(warnings.map(formatConfigurationError));
+    for (const text of texts) if (!reported.has(text)) log.warn(`configuration: ${text}`);
+    reported = texts;
   };
 }
 

@@ -168,7 +168,7 @@ function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
 }
 
 function composeIdentify(
-  { snapshot, http, clock, caches, stores, reportError, recordAudit }: CompleteServiceDeps,
+  { snapshot, http, clock, caches, stores, entries, reportError, recordAudit }: CompleteServiceDeps,
   { userKeys, blockedUsers }: Pick<Core, 'userKeys' | 'blockedUsers'>,
 ): Identify {
   const recordRejection = (code: string): void =>
@@ -180,6 +180,7 @@ function composeIdentify(
     clock,
     userKeys,
     blockedUsers,
+    runtimeKeys: entries?.entries,
     onRejection: recordRejection,
   });
 }

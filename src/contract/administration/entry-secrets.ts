@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { Authorization } from '../configuration/authorization.ts';
 import { listObjects } from '../configuration/entries.ts';
 import type { Issue, Path } from '../configuration/issue.ts';
 import { readSchema } from '../configuration/schema-node.ts';
@@ -27,9 +29,10 @@ export interface RestoredEntry {
 export function restoreEntrySecrets(kind: EntryKind, input: JsonObject, stored: JsonObject | undefined): RestoredEntry {
   const errors: Issue[] = [];
   const restored = withoutRemovedSecrets(kind, restoreHolders(kind, { input, stored, errors }));
+  const reported = new Set(errors.map(({ path }) => JSON.stringify(path)));
+  const isReported = (path: Path) => path.some((_, index) => reported.has(JSON.stringify(path.slice(0, index + 1))));
   replaceSecrets(readSchema(entryKinds[kind].schema), restored, (secret, path) => {
-    const isReported = errors.some((error) => path.join().startsWith(error.path.join()));
-    if (secret === hiddenSecret && !isReported)
+    if (secret === hiddenSecret && !isReported(path))
       errors.push({ path, message: `must be entered: no secret is stored for ${hiddenSecret}` });
     return secret;
   });
@@ -49,24 +52,30 @@ interface Restoring {
 
 /** Restores the secrets of each object that has an address: the upstreams of a model, or the complete entry. */
 function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): JsonObject {
-  if (kind === 'keys') return restoreKey(input, stored);
+  if (kind === 'keys') return restoreKey({ input, stored, errors });
   if (stored === undefined) return input;
   if (kind === 'addons') {
-    const address = (entry: JsonObject) => entry.url;
+    const completed = withOmittedSecrets(input, stored);
     return restoreFields(
-      { input, stored, errors },
-      { names: ['authorization'], path: [], isSameAddress: address(input) === address(stored) },
+      { input: completed, stored, errors },
+      { names: ['authorization'], path: [], isSameAddress: toAddonAddress(completed) === toAddonAddress(stored) },
     );
   }
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
-  const storedUpstreams = listObjects(stored.upstreams);
+  const storedUpstreams = new Map(listObjects(stored.upstreams));
   const addressOf = (upstream: JsonObject, model: JsonObject) =>
     JSON.stringify([upstream.protocol ?? model.protocol, upstream.endpoint, model.endpoint, upstream.region]);
+  const firstByAddress = new Map<string, JsonObject>();
+  for (const item of storedUpstreams.values()) {
+    const address = addressOf(item, stored);
+    if (!firstByAddress.has(address)) firstByAddress.set(address, item);
+  }
   const upstreams = input.upstreams.map((upstream: unknown, index) => {
     if (!isJsonObject(upstream)) return upstream;
-    const sameAddress = storedUpstreams.filter(([, item]) => addressOf(item, stored) === addressOf(upstream, input));
-    const [, match] = sameAddress.find(([at]) => at === index) ?? sameAddress[0] ?? [];
-    const [, sameIndex] = storedUpstreams.find(([at]) => at === index) ?? [];
+    const address = addressOf(upstream, input);
+    const sameIndex = storedUpstreams.get(index);
+    const isSameIndex = sameIndex !== undefined && addressOf(sameIndex, stored) === address;
+    const match = isSameIndex ? sameIndex : firstByAddress.get(address);
     return restoreFields(
       { input: upstream, stored: match ?? sameIndex ?? {}, errors },
       { names: ['key', 'headers', 'extraData'], path: ['upstreams', index], isSameAddress: match !== undefined },
@@ -75,12 +84,47 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
   return { ...input, upstreams };
 }
 
-/** The digest of a stored key stays, unless the input has another key. */
-function restoreKey(input: JsonObject, stored: JsonObject | undefined): JsonObject {
-  const { key, sha256, ...rest } = input;
-  const isKept = (key === undefined || key === hiddenSecret) && sha256 === undefined;
-  if (!isKept || stored?.sha256 === undefined) return input;
-  return { ...rest, sha256: stored.sha256, ...(stored.previous !== undefined && { previous: stored.previous }) };
+/** Returns the addresses to which an addon sends its secrets. An omitted authorization is the stored one. */
+function toAddonAddress({ url, authorization }: JsonObject): string {
+  return JSON.stringify([url, isJsonObject(authorization) ? authorization.token_url : undefined]);
+}
+
+/** Adds the secrets that the authorization of an addon omits, as placeholders. */
+function withOmittedSecrets(input: JsonObject, { authorization: stored }: JsonObject): JsonObject {
+  const { authorization } = input;
+  if (!isJsonObject(stored)) return input;
+  if (authorization === undefined) return { ...input, authorization: hideAuthorization(stored) };
+  if (!isJsonObject(authorization) || authorization.type !== stored.type) return input;
+  const hidden = Object.entries(hideAuthorization(stored)).filter(([, value]) => value === hiddenSecret);
+  return {
+    ...input,
+    authorization: { ...Object.fromEntries(hidden.filter(([name]) => authorization[name] === undefined)), ...authorization },
+  };
+}
+
+function hideAuthorization(authorization: JsonObject): JsonObject {
+  return replaceSecrets(readSchema(Authorization), authorization, () => hiddenSecret) as JsonObject;
+}
+
+/**
+ * The digest of a stored key stays, unless the input has another key. A blocked key stays blocked unless the input unblocks it
+ * explicitly, so that an older document does not unblock it.
+ */
+function restoreKey({ input, stored, errors }: Restoring): JsonObject {
+  if (stored === undefined) return input;
+  const previous = input.previous ?? stored.previous;
+  if (input.previous !== undefined && !isDeepStrictEqual(input.previous, stored.previous))
+    errors.push({ path: ['previous'], message: 'cannot be changed. Only a rotation sets it' });
+  const disabled = input.disabled ?? stored.disabled;
+  const restored: JsonObject = {
+    ...input,
+    ...(previous !== undefined && { previous }),
+    ...(disabled !== undefined && { disabled }),
+  };
+  const isKept = (input.key === undefined || input.key === hiddenSecret) && input.sha256 === undefined;
+  if (!isKept || stored.sha256 === undefined) return restored;
+  const { key: _key, ...rest } = restored;
+  return { ...rest, sha256: stored.sha256 };
 }
 
 interface Holder {

@@ -11,7 +11,7 @@ const digest = (description: string) =>
 
 const time = (description: string) =>
   Type.Refine(
-    Type.String({ description }),
+    Type.String({ maxLength: fieldBounds.maxNameChars, description }),
     (value) => parseTime(value) !== undefined,
     () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
   );

@@ -31,12 +31,12 @@ export function* findDeploymentIssues(configuration: unknown): Iterable<Issue> {
     for (const issue of findFeatureIssues(model)) yield { ...issue, path: ['models', id, ...issue.path] };
   }
   const modelIds = new Set(models.map(([id]) => id));
+  const ids = new Set([...modelIds, ...applications.map(([id]) => id)]);
   for (const [id, application] of applications) {
     yield* findIdIssues('applications', id);
     if (modelIds.has(id)) {
       yield { path: ['applications', id], message: 'is also the ID of a model, but models and applications share one namespace' };
     }
-    const ids = new Set([...modelIds, ...applications.map(([applicationId]) => applicationId)]);
     for (const issue of findApplicationIssues(application, ids)) yield { ...issue, path: ['applications', id, ...issue.path] };
   }
 }

@@ -118,7 +118,11 @@ export function secretHeaderValue(description: string) {
 
 /** Returns the schema of a network in CIDR notation, or an address. */
 export function network() {
-  return Type.Refine(Type.String(), isNetwork, () => 'must be an address, or a network such as 10.0.0.0/8');
+  return Type.Refine(
+    Type.String({ maxLength: fieldBounds.maxNameChars }),
+    isNetwork,
+    () => 'must be an address, or a network such as 10.0.0.0/8',
+  );
 }
 
 /** Returns the schema of a network in CIDR notation, an address, or a host name. */

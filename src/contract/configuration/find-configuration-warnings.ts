@@ -255,8 +255,9 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {
       for (const [index, role] of userRoles.entries()) {
+        if (knownRoles.has(role)) continue;
         const suggestion = didYouMean(role, knownRoles);
-        if (knownRoles.has(role) || (isOpen && suggestion.hint === undefined)) continue;
+        if (isOpen && suggestion.hint === undefined) continue;
         yield {
           path: [section, id, 'userRoles', index],
           message: `names ${JSON.stringify(role)}, a role that is not in roles and that no key has`,
@@ -276,8 +277,9 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
       ...(key.roles ?? []).map((role, index) => ({ role, path: ['keys', name, 'roles', index] })),
     ];
     for (const { role, path } of assignments) {
+      if (knownRoles.has(role)) continue;
       const warning = notConfigured('a role', role, knownRoles);
-      if (!knownRoles.has(role) && warning.hint !== undefined) yield { path, ...warning };
+      if (warning.hint !== undefined) yield { path, ...warning };
     }
   }
 }

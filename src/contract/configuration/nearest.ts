@@ -22,10 +22,22 @@ export function notConfigured(
   };
 }
 
-/** Returns the hint for a misspelled word, or an empty object if no candidate is close. */
+/** Returns the hint for a misspelled word, or an empty object if no candidate is close. A set must not change afterward. */
 export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
-  const suggestion = nearest(word, candidates);
+  const suggestion = candidates instanceof Set ? nearestInSet(word, candidates) : nearest(word, candidates);
   return suggestion === undefined ? {} : { hint: `did you mean ${suggestion}?` };
+}
+
+/** Maximum number of different words that are compared with one set. A larger number of unknown names is not a misspelling. */
+const maxWords = 100;
+const suggestionsBySet = new WeakMap<ReadonlySet<string>, Map<string, string | undefined>>();
+
+/** Like `nearest`, but compares each word with a set only once, because thousands of entries can have the same unknown name. */
+function nearestInSet(word: string, candidates: ReadonlySet<string>): string | undefined {
+  const suggestions = suggestionsBySet.get(candidates) ?? new Map<string, string | undefined>();
+  suggestionsBySet.set(candidates, suggestions);
+  if (!suggestions.has(word) && suggestions.size < maxWords) suggestions.set(word, nearest(word, candidates));
+  return suggestions.get(word);
 }
 
 function plain(word: string): string {

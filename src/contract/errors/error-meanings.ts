@@ -50,7 +50,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   in_use: 'Other entries need this entry. The message names them.',
   last_administrator: 'After the change, no key or sign-in would have the role `admin`.',
   change_overwritten: 'A later change affected the same entry, so this change cannot be undone.',
-  key_revoked: 'A key that was deleted, blocked, or replaced does not become valid again. Create a new key.',
+  key_revoked: 'The secret of a key was deleted or replaced, and does not become valid again. Create a new key.',
   precondition_failed: 'The resource was changed in the meantime, or already exists.',
   payload_too_large: 'The body is larger than `security.maxBodyBytes`, or a file exceeds the limit of a file or bucket.',
   unsupported_media_type: 'The body must be sent as `Content-Type: application/json`, without a content encoding.',

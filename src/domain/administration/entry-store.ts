@@ -35,6 +35,8 @@ export interface EntryChange {
   /** ID of the change that this change undoes. */
   readonly undoes?: string;
   readonly writes: readonly EntryWrite[];
+  /** SHA-256 digests of the secrets that keys accept before the change but not afterward. They never become valid again. */
+  readonly revokedDigests?: readonly string[];
 }
 
 /** A change that is in force, with its revision. All its entries had this revision afterward. */
@@ -50,13 +52,22 @@ export interface EntryUpdates {
   readonly deleted: readonly EntryRef[];
 }
 
+/** A page of changes, newest first. */
+export interface ChangePage {
+  readonly changes: readonly CommittedChange[];
+  /** `beforeRevision` of the next page. Null after the last page. */
+  readonly nextRevision: number | null;
+}
+
 /** Entries that administrators create at run time, with the history of their changes. Each method throws `StoreError`. */
 export interface EntryStore {
   /** Returns the changes after a revision. -1 returns all entries. */
   readUpdates(since: number): Promise<EntryUpdates>;
   /** Stores a change if `revision` is still the latest revision. Otherwise, returns `conflict` and stores nothing. */
   commit(revision: number, change: EntryChange): Promise<number | 'conflict'>;
-  /** Returns changes, newest first. `beforeRevision` excludes that revision and later ones. */
-  listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<readonly CommittedChange[]>;
+  /** Returns those of the SHA-256 digests that an earlier change revoked. */
+  findRevoked(digests: readonly string[]): Promise<readonly string[]>;
+  /** `beforeRevision` excludes that revision and later ones. A page has fewer changes than `limit` if these are large. */
+  listChanges(page: { readonly beforeRevision: number; readonly limit: number }): Promise<ChangePage>;
   findChange(id: string): Promise<CommittedChange | undefined>;
 }

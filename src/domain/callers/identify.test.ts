@@ -46,7 +46,7 @@ describe('createIdentify', () => {
     ['a token', 'h.good.s', ada, ['token h.good.s']],
   ])('resolves %s with a lookup of the matching kind only', async (_what, credentials, caller, where) => {
     const { identify, lookups, refusals } = createTestIdentify();
-    expect(await identify(credentials, from)).toEqual(caller);
+    expect(await identify(credentials, from)).toMatchObject(caller);
     expect(lookups).toEqual(where);
     expect(refusals).toEqual([]);
   });

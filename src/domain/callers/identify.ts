@@ -13,7 +13,7 @@ import { isUserKey } from './user-key-form.ts';
  * Throws:
  * - `invalid_api_key` or `invalid_token` if the credentials are not valid.
  * - `address_not_allowed` if the key is bound to addresses that do not include the address of the request.
- * - `overloaded` if the keys for the check are unavailable.
+ * - `overloaded` if the keys for the check are unavailable, or if this node has not received changes of keys for too long.
  * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys. Only this function rejects
  *   them.
  * - `user_blocked` for any credentials of a blocked user.
@@ -33,6 +33,8 @@ export interface IdentifyDeps {
   readonly blockedUsers?: { admit(caller: Caller): Caller | Promise<Caller> } | undefined;
   /** Keys that users created. If undefined, no such keys exist. */
   readonly userKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
+  /** Keys that administrators created at run time. If undefined, no such keys exist. */
+  readonly runtimeKeys?: { requireCurrent(name: string | undefined): void } | undefined;
   /** Called once per rejection with the error code, never with the credentials. */
   readonly onRejection?: (code: ErrorCode) => void;
 }
@@ -44,7 +46,7 @@ export interface IdentifyDeps {
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
   perRequestKeys: PerRequestKeys,
-  { verifyToken, clock, blockedUsers, userKeys, onRejection }: IdentifyDeps,
+  { verifyToken, clock, blockedUsers, userKeys, runtimeKeys, onRejection }: IdentifyDeps,
 ): Identify {
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
@@ -67,6 +69,7 @@ export function createIdentify(
       }
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
+      runtimeKeys?.requireCurrent(undefined);
       throw unauthorized('invalid_api_key', 'The key is unknown, or the call that it was issued for has ended.');
     } catch (error) {
       if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed'))
@@ -76,6 +79,8 @@ export function createIdentify(
   };
   const find: Identify = (credentials, from, boundKeys) => {
     const entry = snapshot().keys.find(credentials);
+    const name = entry?.caller.configuredKey?.name;
+    if (name !== undefined) runtimeKeys?.requireCurrent(name);
     return entry?.hasBounds === false ? entry.caller : findOther(credentials, from, { entry, boundKeys });
   };
   if (blockedUsers === undefined) return find;

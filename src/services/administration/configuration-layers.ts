@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, type EntrySection, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
+import type { KeyEntry } from '#contract/configuration/access.ts';
 import type {
   ConfigurationError,
   Origin,
@@ -70,34 +71,106 @@ export interface ActiveLayers {
  */
 export function activateLayers(files: ValidConfiguration, entries: EntryMap, check: CheckConfiguration): ActiveLayers {
   const remaining = new Map(entries);
+  const findEntry = createCulpritFinder(entries.values());
   const errors: ConfigurationError[] = [];
   const omitted = new Set<string>();
   for (;;) {
     const checked = checkLayers(files, remaining, check);
     if (!('errors' in checked)) return { valid: { ...checked, warnings: [...checked.warnings, ...errors] }, omitted };
+    const before = remaining.size;
+    const omit = (entry: RuntimeEntry): void => {
+      omitted.add(toEntryKey(entry));
+      remaining.delete(toEntryKey(entry));
+    };
     for (const error of checked.errors) {
-      const entry = findEntryAt(remaining.values(), error.path);
-      if (entry !== undefined) omitted.add(toEntryKey(entry));
+      const entry = findEntry(error.path);
+      if (entry !== undefined) omit(entry);
       errors.push({ ...error, message: `${error.message}. The entry is not in force` });
     }
+    for (const { entry, model } of findQuickAppsOfOmitted(files.configuration, remaining, omitted)) {
+      omit(entry);
+      const path = formatPath(['applications', entry.id, 'applicationProperties', 'model']);
+      errors.push({
+        file: '',
+        path,
+        message: `names ${JSON.stringify(model)}, which is not in force. The entry is not in force`,
+      });
+    }
     // If the errors name no entry, only the files remain.
-    const before = remaining.size;
-    for (const key of omitted) remaining.delete(key);
-    if (remaining.size < before) continue;
-    for (const key of remaining.keys()) omitted.add(key);
-    remaining.clear();
+    if (remaining.size === before) for (const entry of [...remaining.values()]) omit(entry);
   }
 }
 
-/** Returns the entry that a formatted path is in. */
-export function findEntryAt<Entry extends EntryRef>(entries: Iterable<Entry>, path: string): Entry | undefined {
-  for (const entry of entries) if (isAt(path, entry)) return entry;
+/**
+ * Yields the quick apps whose model is omitted, directly or through other quick apps. Without it, a chain of quick apps would
+ * need one check of all entries for each of them.
+ */
+function* findQuickAppsOfOmitted(
+  files: Configuration,
+  remaining: ReadonlyMap<string, RuntimeEntry>,
+  omitted: ReadonlySet<string>,
+): Iterable<{ readonly entry: RuntimeEntry; readonly model: string }> {
+  const appsByModel = new Map<string, RuntimeEntry[]>();
+  for (const entry of remaining.values()) {
+    const { endpoint, applicationProperties: properties } = entry.value;
+    if (entry.kind !== 'applications' || endpoint !== undefined || !isJsonObject(properties)) continue;
+    const { model } = properties;
+    if (typeof model !== 'string') continue;
+    const apps = appsByModel.get(model);
+    if (apps === undefined) appsByModel.set(model, [entry]);
+    else apps.push(entry);
+  }
+  const exists = (id: string) =>
+    (['models', 'applications'] as const).some(
+      (kind) => isInFiles(files, { kind, id }) || remaining.has(toEntryKey({ kind, id })),
+    );
+  const queue = [...omitted].map((key) => key.slice(key.indexOf(' ') + 1));
+  for (const model of queue) {
+    if (exists(model)) continue;
+    const apps = appsByModel.get(model) ?? [];
+    appsByModel.delete(model);
+    for (const entry of apps) yield { entry, model };
+    queue.push(...apps.map(({ id }) => id));
+  }
 }
 
-/** Returns whether a formatted path is in an entry. */
-export function isAt(path: string, { kind, id }: EntryRef): boolean {
-  const start = formatPath([entryKinds[kind].section, id]);
-  return path === start || (path.startsWith(start) && /^[.[]/.test(path.slice(start.length, start.length + 1)));
+/**
+ * Returns a function that returns the entry that causes an error. Models and applications share one namespace, so the error of an
+ * application of the files can be caused by a model.
+ */
+function createCulpritFinder(entries: Iterable<RuntimeEntry>): (path: string) => RuntimeEntry | undefined {
+  const findEntry = createEntryFinder(entries);
+  const start = entryKinds.applications.section;
+  return (path) =>
+    findEntry(path) ??
+    (path.startsWith(start) ? findEntry(`${entryKinds.models.section}${path.slice(start.length)}`) : undefined);
+}
+
+/** Returns a function that returns the entry that a formatted path is in. */
+export function createEntryFinder<Entry extends EntryRef>(entries: Iterable<Entry>): (path: string) => Entry | undefined {
+  const byStart = new Map<string, Entry>();
+  for (const entry of entries) byStart.set(formatPath([entryKinds[entry.kind].section, entry.id]), entry);
+  return (path) => {
+    for (let end = 1; end <= path.length; end += 1) {
+      const isEnd = end === path.length || path[end] === '.' || path[end] === '[';
+      const entry = isEnd ? byStart.get(path.slice(0, end)) : undefined;
+      if (entry !== undefined) return entry;
+    }
+  };
+}
+
+/** Returns the entries in the order of their creation, which determines the first identity provider on every node. */
+export function toOrdered(entries: EntryMap): Map<string, RuntimeEntry> {
+  const order = (left: RuntimeEntry, right: RuntimeEntry) =>
+    left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+  return new Map([...entries].sort(([, left], [, right]) => order(left, right)));
+}
+
+/** Returns the path of a key for messages. A key of the files without `key` and `sha256` has its secret as its name. */
+export function toVisibleKeyPath(keys: Readonly<Record<string, KeyEntry>>, name: string): string {
+  const { key, sha256 } = keys[name] ?? {};
+  const isSecret = Object.hasOwn(keys, name) && key === undefined && sha256 === undefined;
+  return formatPath(['keys', isSecret ? `***#${Object.keys(keys).indexOf(name) + 1}` : name]);
 }
 
 /** Returns whether a value equals the entry of the files, apart from defaults. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import { entryKinds } from '#contract/administration/entry-kinds.ts';
@@ -12,14 +13,16 @@ import { adminRole, defaultRole } from '#contract/roles.ts';
 import type { EntryChange, EntryRef, EntryStore, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import {
+  type ActiveLayers,
   activateLayers,
   type CheckConfiguration,
   checkLayers,
+  createEntryFinder,
   equalsFileEntry,
-  findEntryAt,
-  isAt,
   isInFiles,
   toEntryKey,
+  toOrdered,
+  toVisibleKeyPath,
 } from './configuration-layers.ts';
 
 /** Interval at which this node reads the changes of other nodes. All changes take effect within a second. */
@@ -91,6 +94,12 @@ export class RuntimeEntries {
   /** Revision of the entries. -1 before the first read. */
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
+  /** Checked configuration of the change that this node has just stored, so that it is not checked again. */
+  #prepared: { readonly revision: number; readonly files: ValidConfiguration; readonly layers: ActiveLayers } | undefined;
+  /** Time of the creation of the newest entry, in milliseconds since the epoch. */
+  #latestMs = Number.NEGATIVE_INFINITY;
+  /** Whether the entries could not be put in force. */
+  #isOutdated = false;
   /** Changes of this node run one after the other. */
   #lastChange: Promise<unknown> = Promise.resolve();
 
@@ -136,11 +145,22 @@ export class RuntimeEntries {
   }
 
   /**
+   * Throws `StoreError` for a key that this node cannot vouch for. `name` is the name of its entry. If undefined, the node does
+   * not know the key.
+   */
+  requireCurrent(name: string | undefined): void {
+    const isOutdated =
+      name === undefined ? this.#revision === -1 : this.isStale && !isInFiles(this.files, { kind: 'keys', id: name });
+    if (isOutdated) throw new StoreError('the keys created at run time could not be read for some time');
+  }
+
+  /**
    * Plans a change with the latest entries, validates it, and stores it. Resolves when it is in force on this node. Throws the
    * errors of `plan`, and:
    * - `invalid_request` if an entry is not valid.
    * - `configured_in_file` for an entry of the files.
    * - `in_use` if entries that are not written would become invalid or refer to a missing entry.
+   * - `key_revoked` if a secret that was deleted or replaced would become valid again.
    * - `last_administrator` if nobody could administer Parley afterward.
    */
   change(plan: (view: EntryView) => readonly PlannedWrite[], options: ChangeOptions): Promise<ChangeResult> {
@@ -155,15 +175,39 @@ export class RuntimeEntries {
       const planned = plan(this.#toView());
       const writes = this.#toWrites(planned, options);
       if (writes.length === 0) return { change: undefined, writes };
-      this.#requireValid(writes, options);
+      // Later than all other entries, also if the clocks of the nodes differ, because the order of the entries matters.
+      const atMs = Math.max(this.#deps.clock.epochMs(), this.#latestMs + 1);
+      const layers = this.#requireValid(writes, { ...options, atMs });
+      const [revision, files] = [this.#revision, this.#files];
+      const revokedDigests = await this.#compareDigests(writes);
       const { author, action, undoes, isDryRun } = options;
       if (isDryRun) return { change: undefined, writes };
       const id = this.#deps.newId();
-      const change = { id, atMs: this.#deps.clock.epochMs(), author, action, ...(undoes !== undefined && { undoes }), writes };
-      const committed = await this.#freshRead.write(() => this.#deps.store.commit(this.#revision, change));
+      const change = { id, atMs, author, action, ...(undoes !== undefined && { undoes }), writes, revokedDigests };
+      const committed = await this.#freshRead.write(async () => {
+        const result = await this.#deps.store.commit(revision, change);
+        if (result !== 'conflict' && layers !== undefined) this.#prepared = { revision: result, files, layers };
+        return result;
+      });
+      this.#prepared = undefined;
       if (committed !== 'conflict') return { change, writes };
     }
     throw new StoreError('other changes are stored continuously');
+  }
+
+  /** Returns the digests that the writes revoke. Throws `key_revoked` if they add a digest that was revoked earlier. */
+  async #compareDigests(writes: readonly EntryWrite[]): Promise<readonly string[]> {
+    const keys = writes.filter(({ kind }) => kind === 'keys');
+    const before = new Set(keys.flatMap((write) => listDigests(write.before?.value)));
+    const after = new Map(keys.flatMap((write) => listDigests(write.after?.value).map((digest) => [digest, write.id] as const)));
+    const added = [...after.keys()].filter((digest) => !before.has(digest));
+    const [revoked] = added.length === 0 ? [] : await this.#deps.store.findRevoked(added);
+    if (revoked !== undefined)
+      throw new ParleyError(
+        'key_revoked',
+        `The secret of the key ${after.get(revoked)} was deleted or replaced, and does not become valid again. Create a new key.`,
+      );
+    return [...before].filter((digest) => !after.has(digest));
   }
 
   #toView(): EntryView {
@@ -192,33 +236,61 @@ export class RuntimeEntries {
     return writes;
   }
 
-  #requireValid(writes: readonly EntryWrite[], { isForced = false }: ChangeOptions): void {
+  /** Returns the configuration with the writes, or undefined if it can differ from what is in force afterward. */
+  #requireValid(
+    writes: readonly EntryWrite[],
+    { isForced = false, atMs }: Pick<ChangeOptions, 'isForced'> & { readonly atMs: number },
+  ): ActiveLayers | undefined {
     const { check, clock } = this.#deps;
     // An entry that a changed file made invalid does not block changes of other entries.
-    const next = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
+    const changed = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
     for (const { kind, id, before, after } of writes) {
       const key = toEntryKey({ kind, id });
-      if (after === undefined) next.delete(key);
-      else next.set(key, { kind, id, revision: 0, createdAtMs: before?.createdAtMs ?? 0, updatedAtMs: 0, ...after });
+      if (after === undefined) changed.delete(key);
+      else changed.set(key, { kind, id, revision: 0, createdAtMs: before?.createdAtMs ?? atMs, updatedAtMs: atMs, ...after });
     }
+    const next = toOrdered(changed);
     const checked = checkLayers(this.#files, next, check);
     const errors = 'errors' in checked ? checked.errors : [];
     const written = writes.filter(({ after }) => after !== undefined);
-    const ownErrors = errors.filter(({ path }) => findEntryAt(written, path) !== undefined);
+    const findWritten = createEntryFinder(written);
+    const ownErrors = errors.filter(({ path }) => findWritten(path) !== undefined);
     if (ownErrors.length > 0) throw toInvalidError(ownErrors);
-    const known = new Set(this.#inForce.warnings.map(toText));
-    const dangling =
-      'errors' in checked ? [] : checked.warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
-    const uses = [...errors, ...(writes.length > written.length ? dangling : [])];
+    const dangling = 'errors' in checked || writes.length === written.length ? [] : this.#findNewDangling(checked.warnings);
+    const uses = [...errors, ...dangling];
     const blocking = [...uses.map(({ path }) => path), ...this.#findRoleUses(writes, next)];
-    if (!isForced && blocking.length > 0) throw toInUseError(writes, blocking);
+    if (!isForced && blocking.length > 0) throw toInUseError(blocking.filter((path) => findWritten(path) === undefined));
     const after = 'errors' in checked ? activateLayers(this.#files, next, check).valid : checked;
+    this.#requireSameFirstProvider(after.configuration);
     const nowMs = clock.epochMs();
     if (hasAdministrator(this.#inForce.configuration, nowMs) && !hasAdministrator(after.configuration, nowMs))
       throw new ParleyError(
         'last_administrator',
         'After this change, no key or sign-in would have the role admin. Create another administrator first.',
       );
+    return 'errors' in checked || this.#omitted.size > 0 ? undefined : { valid: checked, omitted: new Set() };
+  }
+
+  /** Returns the warnings about missing entries that the current entries do not have. */
+  #findNewDangling(warnings: readonly ConfigurationError[]): readonly ConfigurationError[] {
+    const findNew = (known: ReadonlySet<string>) => warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
+    const added = findNew(new Set(this.#inForce.warnings.map(toText)));
+    if (added.length === 0) return added;
+    // Warnings also appear with time, such as that of a key that has expired since the last change.
+    const current = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
+    return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toText)));
+  }
+
+  /** The IDs of the users of the first provider have no prefix, so users of another one must not take them over. */
+  #requireSameFirstProvider({ identityProviders }: Configuration): void {
+    const [before] = Object.keys(this.#inForce.configuration.identityProviders);
+    const [after] = Object.keys(identityProviders);
+    if (before === undefined || after === undefined || before === after) return;
+    throw new ParleyError(
+      'in_use',
+      `The identity provider ${before} is the first one, and its users have no prefix. Without it, ${after} would be the first one, and its users could take over theirs. Delete the other providers first.`,
+      { members: { usedBy: Object.keys(identityProviders).map((name) => formatPath(['identityProviders', name])) } },
+    );
   }
 
   /** Returns the paths of keys that have a role which is deleted. Without its entry, such a key has the limits of `default`. */
@@ -230,7 +302,7 @@ export class RuntimeEntries {
       .filter(([, { role, roles }]) =>
         [role, ...(Array.isArray(roles) ? roles : [])].some((name) => deletedRoles.has(String(name))),
       )
-      .map(([id]) => `keys.${id}`);
+      .map(([id]) => toVisibleKeyPath(this.#files.configuration.keys, id));
   }
 
   async #read(): Promise<void> {
@@ -244,22 +316,27 @@ export class RuntimeEntries {
       return this.#read();
     }
     this.#refreshedAtMs = startedAtMs;
-    if (revision === this.#revision) return;
+    if (revision === this.#revision && !this.#isOutdated) return;
+    const { revision: preparedRevision, files, layers } = this.#prepared ?? {};
+    const isPrepared = preparedRevision === revision && since === revision - 1 && files === this.#files;
     const next = since === -1 ? new Map<string, RuntimeEntry>() : new Map(this.#entries);
     for (const entry of entries) next.set(toEntryKey(entry), entry);
     for (const entry of deleted) next.delete(toEntryKey(entry));
-    const hasChanged = entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size;
-    this.#entries = next;
+    const hasChanged = entries.length > 0 || deleted.length > 0 || this.#entries.size > next.size || this.#isOutdated;
+    this.#entries = toOrdered(next);
+    this.#latestMs = Math.max(this.#latestMs, ...entries.slice(-1).map(({ createdAtMs }) => createdAtMs));
     this.#revision = revision;
-    if (hasChanged) this.#activate();
+    if (hasChanged) this.#activate(isPrepared ? layers : undefined);
   }
 
-  #activate(): void {
+  #activate(prepared?: ActiveLayers): void {
     const { check, activate } = this.#deps;
-    const { valid, omitted } = activateLayers(this.#files, this.#entries, check);
+    this.#isOutdated = true;
+    const { valid, omitted } = prepared ?? activateLayers(this.#files, this.#entries, check);
+    activate(valid);
     this.#inForce = valid;
     this.#omitted = omitted;
-    activate(valid);
+    this.#isOutdated = false;
   }
 }
 
@@ -295,8 +372,8 @@ function toInFilesError(entries: readonly EntryRef[]): ParleyError {
   );
 }
 
-function toInUseError(writes: readonly EntryWrite[], paths: readonly string[]): ParleyError {
-  const users = [...new Set(paths)].filter((path) => !writes.some((write) => write.after !== undefined && isAt(path, write)));
+function toInUseError(paths: readonly string[]): ParleyError {
+  const users = [...new Set(paths)];
   const suffix = users.length > maxNamed ? ', …' : '';
   return new ParleyError(
     'in_use',
@@ -308,8 +385,15 @@ function toInUseError(writes: readonly EntryWrite[], paths: readonly string[]): 
 /** Returns whether a key or a sign-in can have the role `admin`. */
 function hasAdministrator({ keys, identityProviders }: Configuration, nowMs: number): boolean {
   if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return true;
-  return Object.values(keys).some(({ role = defaultRole, roles = [role], disabled, expiresAt, deployments }) => {
+  return Object.values(keys).some(({ role = defaultRole, roles = [role], disabled, expiresAt, allowedIps, deployments }) => {
     const isValid = disabled !== true && (expiresAt === undefined || (parseTime(expiresAt) ?? 0) > nowMs);
-    return isValid && deployments === undefined && roles.includes(adminRole);
+    return isValid && deployments === undefined && allowedIps?.length !== 0 && roles.includes(adminRole);
   });
+}
+
+/** Returns the SHA-256 digests of the secrets that a key accepts. */
+function listDigests(value: JsonObject | undefined): readonly string[] {
+  const { sha256, previous } = value ?? {};
+  const digests = [sha256, isJsonObject(previous) ? previous.sha256 : undefined];
+  return digests.filter((digest) => typeof digest === 'string').map((digest) => digest.toLowerCase());
 }

@@ -29,7 +29,8 @@ export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
 
 /** Keys of the configuration, for the list and the deletion of all keys. */
 export interface ConfiguredKeys {
-  list(): Promise<readonly JsonObject[]>;
+  /** Returns the keys after an ID, in the order of their IDs. */
+  list(page: { readonly after: string; readonly limit: number }): Promise<readonly JsonObject[]>;
   /** Returns whether a key of the configuration has the ID. */
   has(id: string): Promise<boolean>;
   delete(request: FastifyRequest, reply: FastifyReply): Promise<void>;
@@ -86,9 +87,8 @@ async function listConfigured(
   keys: ConfiguredKeys | undefined,
   { token, limit }: { readonly token: string | undefined; readonly limit: number },
 ): Promise<readonly JsonObject[]> {
-  const all = (await keys?.list()) ?? [];
   const after = token === undefined ? '' : Buffer.from(token.slice(configuredToken.length), 'base64url').toString();
-  return all.filter(({ id }) => String(id) > after).slice(0, limit);
+  return (await keys?.list({ after, limit })) ?? [];
 }
 
 async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {

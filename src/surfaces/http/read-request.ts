@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { defaultJsonBounds, isJsonObject, JsonError } from '#base/json/json.ts';
+import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonError } from '#base/json/json.ts';
 import { parseJsonBytes } from '#base/json/raw-json.ts';
 import { freeBytes } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -199,12 +199,12 @@ export function tooLarge(maxBytes: number): ParleyError {
 }
 
 /** Parses a JSON body. Keys named `__proto__` are rejected unless `allowsProto` is set. Throws `invalid_json`. */
-export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
+export function parseBody(bytes: Buffer, rules: Partial<JsonBounds> = {}): unknown {
   if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty. Send JSON.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw new ParleyError('invalid_json', 'The body starts with a byte order mark (BOM). Send UTF-8 without one.');
   try {
-    return parseJsonBytes(bytes, { ...defaultJsonBounds, allowsProto });
+    return parseJsonBytes(bytes, { ...defaultJsonBounds, ...rules });
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause;
     throw new ParleyError('invalid_json', `The body cannot be read: ${cause.message}.`, { cause });
@@ -233,7 +233,7 @@ export function readModel(body: unknown, message = unnamed): string {
 export async function readJsonBody(
   request: IncomingMessage,
   maxBytes: number,
-  rules?: { readonly allowsProto: boolean },
+  rules?: Partial<JsonBounds>,
 ): Promise<() => unknown> {
   const bytes = await readBody(request, maxBytes);
   return () => parseBody(bytes, rules);

@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely';
-import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
+import { type Kysely, sql } from 'kysely';
+import { isJsonObject, type JsonBounds, type JsonObject, parseJson } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { type EntryKind, isEntryKind } from '#contract/administration/entry-kinds.ts';
 import type {
+  ChangePage,
   CommittedChange,
   EntryChange,
   EntryRef,
@@ -21,6 +22,10 @@ import type { ChangeRow, EntryRow } from './entry-tables.ts';
 const deletedForMs = 10 * 60_000;
 /** SQLite and PostgreSQL limit the number of parameters of a statement. */
 const rowsPerStatement = 500;
+/** A change of a large document has tens of megabytes, so a page of changes is bounded. */
+const maxPageBytes = 4 * 1024 ** 2;
+/** Stored JSON is that of requests, within a few more objects. A change can contain all entries, before and after it. */
+const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
 
 /** Entries in a table with one row each. Values and changes are sealed, because they contain secrets. */
 export class SqlEntryStore implements EntryStore {
@@ -73,6 +78,13 @@ export class SqlEntryStore implements EntryStore {
       const rows = change.writes.map((write) => this.#toEntryRow(write, change, revision));
       for (let from = 0; from < rows.length; from += rowsPerStatement)
         await upsert(transaction, rows.slice(from, from + rowsPerStatement));
+      const revoked = (change.revokedDigests ?? []).map((sha256) => ({ sha256, at_ms: change.atMs }));
+      for (let from = 0; from < revoked.length; from += rowsPerStatement)
+        await transaction
+          .insertInto('runtime_revoked_keys')
+          .values(revoked.slice(from, from + rowsPerStatement))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
       await transaction
         .deleteFrom('runtime_entries')
         .where('sealed_entry', 'is', null)
@@ -82,17 +94,43 @@ export class SqlEntryStore implements EntryStore {
     });
   }
 
-  async listChanges({ beforeRevision, limit }: { beforeRevision: number; limit: number }): Promise<readonly CommittedChange[]> {
-    const rows = await this.#database.run((kysely) =>
-      kysely
+  async findRevoked(digests: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (let from = 0; from < digests.length; from += rowsPerStatement) {
+      const rows = await this.#database.run((kysely) =>
+        kysely
+          .selectFrom('runtime_revoked_keys')
+          .select('sha256')
+          .where('sha256', 'in', digests.slice(from, from + rowsPerStatement))
+          .execute(),
+      );
+      found.push(...rows.map(({ sha256 }) => sha256));
+    }
+    return found;
+  }
+
+  async listChanges({ beforeRevision, limit }: { beforeRevision: number; limit: number }): Promise<ChangePage> {
+    const before = Number.isFinite(beforeRevision) ? beforeRevision : Number.MAX_SAFE_INTEGER;
+    const rows = await this.#database.run(async (kysely) => {
+      const sizes = await kysely
+        .selectFrom('runtime_changes')
+        .select(['revision', sql<number>`length(sealed_writes)`.as('bytes')])
+        .where('revision', '<', before)
+        .orderBy('revision', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const last = sizes[countOnPage(sizes.slice(0, limit)) - 1];
+      if (last === undefined) return { page: [], nextRevision: null };
+      const page = await kysely
         .selectFrom('runtime_changes')
         .selectAll()
-        .$if(Number.isFinite(beforeRevision), (query) => query.where('revision', '<', beforeRevision))
+        .where('revision', '<', before)
+        .where('revision', '>=', last.revision)
         .orderBy('revision', 'desc')
-        .limit(limit)
-        .execute(),
-    );
-    return withoutInvalid(rows.map((row) => this.#openChange(row)));
+        .execute();
+      return { page, nextRevision: last === sizes.at(-1) ? null : last.revision };
+    });
+    return { changes: withoutInvalid(rows.page.map((row) => this.#openChange(row))), nextRevision: rows.nextRevision };
   }
 
   async findChange(id: string): Promise<CommittedChange | undefined> {
@@ -111,7 +149,10 @@ export class SqlEntryStore implements EntryStore {
 
   #openEntry({ id, revision, created_at_ms, updated_at_ms, sealed_entry }: EntryRow, kind: EntryKind): RuntimeEntry | undefined {
     return readEntry({ kind, id, reportInvalid: this.#reportInvalid }, () => {
-      const { value, keyPrefix } = parseJson(this.#seal.open(sealed_entry ?? '', toEntryContext(kind, id))) as JsonObject;
+      const { value, keyPrefix } = parseJson(
+        this.#seal.open(sealed_entry ?? '', toEntryContext(kind, id)),
+        storedBounds,
+      ) as JsonObject;
       if (!isJsonObject(value)) throw new Error('the stored entry is not an object');
       const times = { createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
       return { kind, id, revision, ...times, value, ...(typeof keyPrefix === 'string' && { keyPrefix }) };
@@ -127,9 +168,19 @@ export class SqlEntryStore implements EntryStore {
     return readEntry({ kind: 'change', id, reportInvalid: this.#reportInvalid }, () => ({
       ...{ id, revision, atMs: at_ms, author, action: action as CommittedChange['action'] },
       ...(undoes !== null && { undoes }),
-      writes: parseJson(this.#seal.open(sealed_writes, toChangeContext(id))) as readonly EntryWrite[],
+      writes: parseJson(this.#seal.open(sealed_writes, toChangeContext(id)), storedBounds) as readonly EntryWrite[],
     }));
   }
+}
+
+/** Returns how many changes fit on a page. At least one does. */
+function countOnPage(sizes: readonly { readonly bytes: number }[]): number {
+  let bytes = 0;
+  const end = sizes.findIndex((change, index) => {
+    bytes += Number(change.bytes);
+    return index > 0 && bytes > maxPageBytes;
+  });
+  return end === -1 ? sizes.length : end;
 }
 
 function toEntryContext(kind: string, id: string): string {

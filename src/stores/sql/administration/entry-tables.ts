@@ -5,6 +5,7 @@ export interface EntrySchema {
   readonly runtime_entries: EntryRow;
   readonly runtime_changes: ChangeRow;
   readonly runtime_revision: RevisionRow;
+  readonly runtime_revoked_keys: RevokedKeyRow;
 }
 
 export interface EntryRow {
@@ -34,6 +35,12 @@ interface RevisionRow {
   readonly revision: number;
 }
 
+/** A secret of a key that was deleted or replaced. */
+interface RevokedKeyRow {
+  readonly sha256: string;
+  readonly at_ms: number;
+}
+
 /** Every node polls the revision for changes. */
 export function toEntryTables({ key }: ColumnTypes): readonly string[] {
   return [
@@ -57,6 +64,7 @@ export function toEntryTables({ key }: ColumnTypes): readonly string[] {
       sealed_writes text not null
     )`,
     'create index runtime_changes_in_order on runtime_changes (revision)',
+    `create table runtime_revoked_keys (sha256 ${key} not null primary key, at_ms bigint not null)`,
     'create table runtime_revision (revision bigint not null)',
     'insert into runtime_revision (revision) values (0)',
   ];

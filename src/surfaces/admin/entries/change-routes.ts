@@ -3,25 +3,27 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, entryKindNames, entryKinds, findKind } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
+import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
-import type { CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
-import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import type { ChangePage, CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
 import { toDocument, toEntryKey } from '#services/administration/configuration-layers.ts';
 import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, type EntryDeps, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import { change, type EntryDeps, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
 
 const limits = { most: 500, otherwise: 50 };
 const { maxBytes } = storedEntries.adminDocument;
+/** Enough for a document with 10,000 keys and 1,000 models. Parsing takes about half a second. */
+const documentBounds = { maxNodes: 2_500_000 };
 
 export interface ChangeDeps extends EntryDeps {
   readonly store: {
-    listChanges(page: { beforeRevision: number; limit: number }): Promise<readonly CommittedChange[]>;
+    listChanges(page: { beforeRevision: number; limit: number }): Promise<ChangePage>;
     findChange(id: string): Promise<CommittedChange | undefined>;
   };
 }
@@ -57,7 +59,7 @@ async function applyDocument(deps: ChangeDeps, request: FastifyRequest, reply: F
   requireKnown(query, ['dryRun', 'prune']);
   const [isDryRun, isPruning] = [readFlag(query, 'dryRun'), readFlag(query, 'prune')];
   const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
-  const document = readDocument(await readBody(request, maxBytes));
+  const document = readDocument(await readBody(request, maxBytes, documentBounds));
   const plan = (view: EntryView) => [...planDocument(document, view), ...(isPruning ? planPruning(document, view) : [])];
   const result = await change(deps, request, plan, { author, action: 'applied', isDryRun });
   const data = result.writes.map(toWriteItem);
@@ -76,12 +78,12 @@ function readDocument(body: unknown): Document {
       const sections = entryKindNames.map((name) => entryKinds[name].section).join(', ');
       throw createRequestError(formatPath([section]), `cannot be changed at run time. A document may contain ${sections}`);
     }
-    if (document.has(kind)) throw createRequestError(section, `is the same section as ${entryKinds[kind].section}`);
+    if (document.has(kind)) throw createRequestError(formatPath([section]), `is the same section as ${entryKinds[kind].section}`);
     if (!isJsonObject(entries)) throw createRequestError(section, 'must be an object of entries by ID');
     for (const [id, entry] of Object.entries(entries)) {
       const path = formatPath([section, id]);
       if (!isJsonObject(entry)) throw createRequestError(path, 'must be an object');
-      if (!isStorableKey(id)) throw createRequestError(path, 'is not a valid ID: it is too long');
+      if (!isEntryId(id)) throw createRequestError(path, 'is not a valid ID: it is empty, ".", "..", or too long');
     }
     document.set(kind, entries as Record<string, JsonObject>);
   }
@@ -134,10 +136,8 @@ async function listChanges({ store }: ChangeDeps, query: Query): Promise<JsonObj
   if (token !== undefined && !/^\d{1,15}$/.test(token))
     throw createRequestError('token', 'must be the nextToken of the previous page');
   const beforeRevision = token === undefined ? Number.POSITIVE_INFINITY : Number(token);
-  const changes = await store.listChanges({ beforeRevision, limit: limit + 1 });
-  const data = changes.slice(0, limit);
-  const last = changes.length > limit ? data.at(-1) : undefined;
-  return { object: 'list', data: data.map(toChangeItem), nextToken: last === undefined ? null : String(last.revision) };
+  const { changes, nextRevision } = await store.listChanges({ beforeRevision, limit });
+  return { object: 'list', data: changes.map(toChangeItem), nextToken: nextRevision === null ? null : String(nextRevision) };
 }
 
 function toChangeItem({ id, atMs, author, action, undoes, writes }: CommittedChange): JsonObject {
@@ -157,12 +157,16 @@ async function rollBack(deps: ChangeDeps, request: FastifyRequest, reply: Fastif
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const undone = await findChange(deps, request);
   const plan = ({ find }: EntryView): readonly PlannedWrite[] =>
-    undone.writes.map((write) => planUndo(write, find(write), undone.revision));
+    undone.writes.map((write) => planUndo(write, find(write), { revision: undone.revision, nowMs: deps.clock.epochMs() }));
   const result = await change(deps, request, plan, { author, action: 'rolled_back', undoes: undone.id });
   return { change: result.change?.id ?? null, data: result.writes.map(toWriteItem) };
 }
 
-function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision: number): PlannedWrite {
+function planUndo(
+  write: EntryWrite,
+  current: RuntimeEntry | undefined,
+  { revision, nowMs }: { readonly revision: number; readonly nowMs: number },
+): PlannedWrite {
   const { kind, id, before, after } = write;
   const isLatest = after === undefined ? current === undefined : current?.revision === revision;
   if (!isLatest)
@@ -170,10 +174,10 @@ function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision
       'change_overwritten',
       `A later change affected ${toEntryKey({ kind, id })}, so this change cannot be undone. Undo the later change first, or save the entry again.`,
     );
-  if (kind === 'keys' && before !== undefined && makesValid(before.value, after?.value))
+  if (kind === 'keys' && before !== undefined && makesValid(before.value, after?.value, nowMs))
     throw new ParleyError(
       'key_revoked',
-      `The key ${id} was deleted, blocked, or replaced by this change, and does not become valid again. Create a new key.`,
+      `The key ${id} was deleted, blocked, expired, or replaced by this change, which an undo does not reverse. Create a new key.`,
     );
   return {
     kind,
@@ -183,7 +187,8 @@ function planUndo(write: EntryWrite, current: RuntimeEntry | undefined, revision
 }
 
 /** Returns whether restoring a key would accept a secret that is not accepted now. */
-function makesValid(restored: JsonObject, current: JsonObject | undefined): boolean {
-  const isBlocked = current === undefined || current.disabled === true;
-  return restored.disabled !== true && (isBlocked || restored.sha256 !== current?.sha256);
+function makesValid(restored: JsonObject, current: JsonObject | undefined, nowMs: number): boolean {
+  const isValid = ({ disabled, expiresAt }: JsonObject): boolean =>
+    disabled !== true && (typeof expiresAt !== 'string' || (parseTime(expiresAt) ?? 0) > nowMs);
+  return isValid(restored) && (current === undefined || !isValid(current) || restored.sha256 !== current.sha256);
 }

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonBounds, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
+import { isHeaderValue } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
@@ -75,18 +76,29 @@ interface EntryItem extends JsonObject {
   readonly etag: string;
 }
 
+/** An entry of a list, which is converted only if it is on the page. */
+export interface ListedEntry {
+  readonly id: string;
+  readonly toItem: () => EntryItem;
+}
+
 /** Returns the entries of a kind by ID: those of the files, and the other run-time entries. */
-export async function listEntries({ entries }: EntryDeps, kind: EntryKind): Promise<readonly EntryItem[]> {
+export async function listEntries({ entries }: EntryDeps, kind: EntryKind): Promise<readonly ListedEntry[]> {
   const stored = await entries.list();
-  const fileItems = listFileItems(entries, kind);
-  const inFiles = new Set(fileItems.map(({ id }) => id));
-  const runtimeItems = [...stored.values()].filter((entry) => entry.kind === kind && !inFiles.has(entry.id)).map(toItem);
-  return [...fileItems, ...runtimeItems].sort((left, right) => (left.id < right.id ? -1 : 1));
+  const listed = new Map<string, ListedEntry>();
+  for (const entry of stored.values())
+    if (entry.kind === kind) listed.set(entry.id, { id: entry.id, toItem: () => toItem(entry) });
+  for (const [index, [name, entry]] of Object.entries(getFileSection(entries, kind)).entries()) {
+    const id = hasSecretName(kind, entry) ? String(index + 1) : name;
+    listed.set(id, { id, toItem: () => toFileItem(kind, id, entry) });
+  }
+  return [...listed.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
 async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryItem> {
-  const fileItem = listFileItems(deps.entries, kind).find((item) => item.id === id);
-  if (fileItem !== undefined) return fileItem;
+  const section = getFileSection(deps.entries, kind);
+  const name = findFileEntry(section, { kind, id });
+  if (name !== undefined) return toFileItem(kind, id, section[name] ?? {});
   const entry = (await deps.entries.list()).get(toEntryKey({ kind, id }));
   if (entry === undefined) throw notFound({ kind, id });
   const [call] = kind === 'keys' ? await findLastCall(deps, id) : [];
@@ -97,14 +109,28 @@ function findLastCall({ journal, clock }: EntryDeps, keyId: string) {
   return journal.listCalls({ keyId, fromMs: 0, toMs: clock.epochMs() + 1, outcome: undefined, before: undefined, limit: 1 });
 }
 
-function listFileItems({ files }: RuntimeEntries, kind: EntryKind): readonly EntryItem[] {
-  const section: Readonly<Record<string, JsonObject>> = files[entryKinds[kind].section];
-  return Object.entries(section).map(([name, entry], index) => {
-    // The name of a key without `key` and `sha256` is the secret.
-    const id = kind === 'keys' && entry.key === undefined && entry.sha256 === undefined ? String(index + 1) : name;
-    const etag = hashKey(JSON.stringify(entry)).slice(0, 16);
-    return { id, source: 'file', etag, ...hideEntrySecrets(kind, entry) };
-  });
+function getFileSection({ files }: RuntimeEntries, kind: EntryKind): Readonly<Record<string, JsonObject>> {
+  return files[entryKinds[kind].section];
+}
+
+/** Returns whether the name of an entry of the files is a secret. The API shows its position instead. */
+function hasSecretName(kind: EntryKind, { key, sha256 }: JsonObject): boolean {
+  return kind === 'keys' && key === undefined && sha256 === undefined;
+}
+
+/** Returns the name of the entry of the files that the API shows under an ID. */
+function findFileEntry(section: Readonly<Record<string, JsonObject>>, { kind, id }: EntryRef): string | undefined {
+  const named = Object.hasOwn(section, id) ? section[id] : undefined;
+  if (named !== undefined && !hasSecretName(kind, named)) return id;
+  if (kind !== 'keys' || !/^[1-9]\d{0,8}$/.test(id)) return undefined;
+  const [name, entry] = Object.entries(section)[Number(id) - 1] ?? [];
+  return entry !== undefined && hasSecretName(kind, entry) ? name : undefined;
+}
+
+/** The ETag does not depend on secrets, because short secrets could be found from it. */
+function toFileItem(kind: EntryKind, id: string, entry: JsonObject): EntryItem {
+  const visible = hideEntrySecrets(kind, entry);
+  return { id, source: 'file', etag: hashKey(JSON.stringify(visible)).slice(0, 16), ...visible };
 }
 
 function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix }: RuntimeEntry): EntryItem {
@@ -113,22 +139,23 @@ function toItem({ kind, id, revision, createdAtMs, updatedAtMs, value, keyPrefix
 }
 
 /** Returns a page of items that are ordered by ID. */
-function listPage(items: readonly EntryItem[], query: Query): JsonObject {
+function listPage(items: readonly ListedEntry[], query: Query): JsonObject {
   const limit = readLimit(query, limits);
   const token = readText(query, 'token');
   const after = token === undefined ? undefined : Buffer.from(token, 'base64url').toString();
   const remaining = after === undefined ? items : items.filter(({ id }) => id > after);
   const data = remaining.slice(0, limit);
   const last = remaining.length > limit ? data.at(-1) : undefined;
-  return { object: 'list', data, nextToken: last === undefined ? null : Buffer.from(last.id).toString('base64url') };
+  const nextToken = last === undefined ? null : Buffer.from(last.id).toString('base64url');
+  return { object: 'list', data: data.map(({ toItem }) => toItem()), nextToken };
 }
 
 async function putEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   rejectLargeBody(request.raw, storedEntries.adminEntry.maxBytes);
-  const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
-  const id = readId(request);
   requireKnown(request.query as Query, ['dryRun']);
   const isDryRun = readFlag(request.query as Query, 'dryRun');
+  const { subject: author } = await requireAdmin(deps, request, reply, isDryRun ? 'reads' : 'changes');
+  const id = readId(request);
   const input = toInput(await readBody(request, storedEntries.adminEntry.maxBytes));
   let isNew = false;
   const plan = ({ find }: EntryView): readonly PlannedWrite[] => {
@@ -165,8 +192,14 @@ export async function deleteEntry(deps: EntryDeps, kind: EntryKind, request: Fas
 async function migrateEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const { subject: author } = await requireAdmin(deps, request, reply, 'changes');
   const id = readId(request);
-  const section: Readonly<Record<string, JsonObject>> = deps.entries.files[entryKinds[kind].section];
-  const value = Object.hasOwn(section, id) ? section[id] : undefined;
+  const section = getFileSection(deps.entries, kind);
+  const name = findFileEntry(section, { kind, id });
+  const value = name === undefined ? undefined : section[name];
+  if (value !== undefined && hasSecretName(kind, value))
+    throw createRequestError(
+      'id',
+      'is the number of a key whose name is its secret. Write a name and sha256 into the file first',
+    );
   if (value === undefined) throw new ParleyError('entry_not_found', `The files have no ${entryKinds[kind].name} ${id}.`);
   const after = { value: toStoredValue(kind, structuredCopy(value)) };
   await change(deps, request, () => [{ kind, id, after }], { author, action: 'saved', allowsFileEntries: true });
@@ -209,13 +242,13 @@ export function preparePut(
   before: RuntimeEntry | undefined,
 ): PlannedWrite | { readonly errors: readonly EntryError[] } {
   const { entry, errors } = restoreEntrySecrets(kind, input, before?.value);
-  const value = kind === 'keys' ? toStoredValue(kind, entry) : entry;
-  const issues = kind === 'keys' && errors.length === 0 ? findDigestIssues(id, value, before) : errors;
+  const issues = kind === 'keys' && errors.length === 0 ? [...findKeyIssues(id, entry, before)] : errors;
   if (issues.length > 0)
     return {
       errors: issues.map(({ path, message }) => ({ path: formatPath([entryKinds[kind].section, id, ...path]), message })),
     };
-  return { kind, id, after: { value, ...(kind === 'keys' && keepPrefix(before)) } };
+  if (kind !== 'keys') return { kind, id, after: { value: structuredCopy(entry) } };
+  return { kind, id, after: { value: toStoredValue(kind, entry), ...keepPrefix(before) } };
 }
 
 function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: string } {
@@ -223,12 +256,24 @@ function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: st
 }
 
 /** A key is stored as a digest. A PUT can set it only once, because a rotation replaces it. */
-function findDigestIssues(id: string, { sha256 }: JsonObject, before: RuntimeEntry | undefined): readonly Issue[] {
+function* findKeyIssues(id: string, { key, sha256 }: JsonObject, before: RuntimeEntry | undefined): Iterable<Issue> {
   const path = ['key'];
-  if (sha256 === undefined) return [{ path, message: 'is missing. POST /v1/admin/keys creates a key' }];
-  if (before === undefined || typeof sha256 !== 'string' || sha256 === before.value.sha256) return [];
-  const message = `cannot be changed. POST /v1/admin/keys/${encodeURIComponent(id)}/rotate replaces the key`;
-  return [{ path, message }];
+  if (key !== undefined && typeof key !== 'string') return yield { path, message: 'must be a string' };
+  if (key !== undefined && sha256 !== undefined) return yield { path, message: 'cannot be combined with sha256' };
+  if (key !== undefined && (key === '' || !isHeaderValue(key) || key !== key.trim()))
+    yield { path, message: 'must not be empty, contain control characters, or start or end with white space' };
+  if (before === undefined && /^\d+$/.test(id))
+    yield { path: [], message: 'is not a valid ID: digits only identify keys of the files' };
+  const digest = key === undefined ? sha256 : hashKey(key);
+  if (digest === undefined) yield { path, message: 'is missing. POST /v1/admin/keys creates a key' };
+  if (typeof digest !== 'string') return;
+  // The ID is the secret, so the error must not contain it.
+  if (digest.toLowerCase() === hashKey(id))
+    throw createRequestError('keys', 'contains a key whose ID is its secret. Choose another ID');
+  if (before !== undefined && digest !== before.value.sha256) {
+    const message = `cannot be changed. POST /v1/admin/keys/${encodeURIComponent(id)}/rotate replaces the key`;
+    yield { path, message };
+  }
 }
 
 /** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
@@ -239,7 +284,7 @@ function toStoredValue(kind: EntryKind, { key, ...rest }: JsonObject): JsonObjec
 
 /** Returns the differences of a change that was not stored. */
 function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
-  return { object: 'list', dryRun: true, data: writes.map(toWriteItem) };
+  return { object: 'list', dryRun: true, change: null, data: writes.map(toWriteItem) };
 }
 
 export function toWriteItem(write: EntryWrite): JsonObject {
@@ -254,15 +299,20 @@ function toInput(body: unknown): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.has(name)));
 }
 
-export async function readBody({ raw }: FastifyRequest, maxBytes: number): Promise<unknown> {
+export async function readBody({ raw }: FastifyRequest, maxBytes: number, bounds?: Partial<JsonBounds>): Promise<unknown> {
   requireJson(raw);
-  return (await readJsonBody(raw, maxBytes))();
+  return (await readJsonBody(raw, maxBytes, bounds))();
 }
 
 function readId({ params }: FastifyRequest): string {
   const { entry } = params as { entry: string };
-  if (entry !== '' && isStorableKey(entry)) return entry;
+  if (isEntryId(entry)) return entry;
   throw createRequestError('id', 'must be the ID of an entry, percent-encoded');
+}
+
+/** Returns whether an ID can be part of a path. Clients resolve `.` and `..`. */
+export function isEntryId(id: string): boolean {
+  return id !== '' && id !== '.' && id !== '..' && isStorableKey(id);
 }
 
 /** Returns a query parameter that is `true` or `false`. Throws `invalid_request` for other values. */

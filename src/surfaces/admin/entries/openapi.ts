@@ -51,6 +51,16 @@ const write: NamedSchema = {
   }),
 };
 
+const applied: NamedSchema = {
+  name: 'AdminApplied',
+  schema: buildObject({
+    object: { const: 'list' },
+    dryRun: { type: 'boolean' },
+    change: { ...textOrNull, description: 'ID of the change. Null if nothing was stored.' },
+    data: buildArray(write),
+  }),
+};
+
 const change: NamedSchema = {
   name: 'AdminChange',
   schema: buildObject({
@@ -84,7 +94,7 @@ const flag = (name: string, description: string) =>
   inQuery(name, description, { schema: { type: 'boolean', default: false }, example: false });
 const ifMatch = inHeader('If-Match', 'ETag. The entry must have it. Otherwise, the response is 412.', { example: '*' });
 const errors = [...keyErrors, 'access_denied'] as const;
-const changeErrors = ['invalid_request', 'configured_in_file', 'in_use', 'last_administrator'] as const;
+const changeErrors = ['invalid_request', 'configured_in_file', 'in_use', 'key_revoked', 'last_administrator'] as const;
 const inChange = inPath('change', 'ID of the change.', exampleNames.adminChange);
 
 type Described = Omit<ApiOperation, 'tag'>;
@@ -140,11 +150,11 @@ function describeKind(kind: EntryKind): readonly Described[] {
       id: `putAdmin${suffix}`,
       summary: `Creates or replaces a ${name} at run time`,
       description:
-        'The change is in force on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it.',
+        'The change is in force on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it. A blocked key stays blocked unless `disabled` is `false`.',
       parameters: [inEntry, flag('dryRun', 'Only validates the entry and returns the differences.'), ifMatch],
       body: json(entry, { example: { summary: `A ${name}`, value: examples[kind] } }),
       responses: [
-        { status: 200, description: 'The entry is replaced, or would be.', content: json(entry) },
+        { status: 200, description: 'The replaced entry, or the differences.', content: json({ anyOf: [entry, applied] }) },
         { status: 201, description: 'The entry is created.', content: json(entry) },
       ],
       errors: [...errors, ...bodyErrors, ...changeErrors, 'precondition_failed'],
@@ -224,15 +234,7 @@ const described: readonly Described[] = [
       {
         status: 200,
         description: 'The writes.',
-        content: json({
-          name: 'AdminApplied',
-          schema: buildObject({
-            object: { const: 'list' },
-            dryRun: { type: 'boolean' },
-            change: { ...textOrNull, description: 'ID of the change. Null if nothing was stored.' },
-            data: buildArray(write),
-          }),
-        }),
+        content: json(applied),
       },
     ],
     errors: [...errors, ...bodyErrors, ...changeErrors],
@@ -271,7 +273,7 @@ const described: readonly Described[] = [
     path: '/v1/admin/changes/{change}/rollback',
     id: 'rollBackAdminChange',
     summary: 'Undoes a change, as a new change',
-    description: 'A key that was deleted, blocked, or replaced does not become valid again.',
+    description: 'A key that was deleted, blocked, expired, or replaced does not become valid again.',
     parameters: [inChange],
     responses: [
       {
@@ -280,7 +282,7 @@ const described: readonly Described[] = [
         content: json({ name: 'AdminRolledBack', schema: buildObject({ change: textOrNull, data: buildArray(write) }) }),
       },
     ],
-    errors: [...errors, ...changeErrors, 'change_not_found', 'change_overwritten', 'key_revoked'],
+    errors: [...errors, ...changeErrors, 'change_not_found', 'change_overwritten'],
   },
 ];
 

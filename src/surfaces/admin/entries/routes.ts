@@ -14,7 +14,11 @@ export function adminEntryRoutes(app: FastifyInstance, deps: ChangeDeps): void {
 /** Returns the keys of the configuration, for the list and the deletion of all keys. */
 export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
   return {
-    list: () => listEntries(deps, 'keys'),
+    async list({ after, limit }) {
+      const listed = await listEntries(deps, 'keys');
+      const page = listed.filter(({ id }) => id > after).slice(0, limit);
+      return page.map(({ toItem }) => toItem());
+    },
     has: async (id) => (await listEntries(deps, 'keys')).some((entry) => entry.id === id),
     delete: (request, reply) => deleteEntry(deps, 'keys', request, reply),
   };
