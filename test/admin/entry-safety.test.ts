@@ -354,7 +354,7 @@ it('a forced deletion leaves out a chain of quick apps, which return with the mo
   expect(inForce()).toBe(20);
 });
 
-it('the first identity provider stays the first one while there are others', async () => {
+it('the first identity provider keeps its position while other providers exist', async () => {
   await using cluster = await startCluster();
   const [node, other] = cluster.nodes;
   const provider = (name: string) => ({ issuer: `https://${name}.example`, audience: 'parley' });

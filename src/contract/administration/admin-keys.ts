@@ -19,7 +19,7 @@ export const AdminKeyRotation = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: maxOverlapSeconds,
-        description: 'Time for which the previous key stays valid, in seconds. Default: 0.',
+        description: 'Overlap in seconds. The previous key stays valid during this time. Default: 0.',
       }),
     ),
   },

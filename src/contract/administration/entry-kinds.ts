@@ -25,7 +25,7 @@ export const entryKinds = {
 export type EntryKind = keyof typeof entryKinds;
 export type EntrySection = (typeof entryKinds)[EntryKind]['section'];
 
-/** All kinds, in the order in which lists and documents name them. */
+/** All kinds, in the order of lists and documents. */
 export const entryKindNames = Object.keys(entryKinds) as readonly EntryKind[];
 
 export function isEntryKind(name: string): name is EntryKind {

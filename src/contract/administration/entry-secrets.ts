@@ -84,7 +84,7 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
   return { ...input, upstreams };
 }
 
-/** Returns the addresses to which an addon sends its secrets. An omitted authorization is the stored one. */
+/** Returns the addresses that receive the secrets of an addon. An omitted authorization is the stored one. */
 function toAddonAddress({ url, authorization }: JsonObject): string {
   return JSON.stringify([url, isJsonObject(authorization) ? authorization.token_url : undefined]);
 }

@@ -8,7 +8,7 @@ export const hiddenSecret = '***';
 /** Returns the value for a secret. If undefined, the field is removed. */
 export type ReplaceSecret = (secret: unknown, path: Path) => unknown;
 
-/** Returns a copy of a value in which the fields that the schema marks as `writeOnly` are replaced. */
+/** Returns a copy of a value with replaced `writeOnly` fields. */
 export function replaceSecrets(schema: SchemaNode, value: unknown, replace: ReplaceSecret, path: Path = []): unknown {
   const node = getForm(schema, value);
   if (schema.writeOnly === true || node.writeOnly === true) return replace(value, path);

@@ -15,7 +15,7 @@ export interface Difference {
   readonly after?: unknown;
 }
 
-/** Returns what a write changes, by path. A changed secret is listed with hidden values. */
+/** Returns the differences of a write, by path. A changed secret is listed with hidden values. */
 export function listDifferences({ kind, id, before, after }: EntryWrite): readonly Difference[] {
   const root: Path = [entryKinds[kind].section, id];
   const toSides = (value: JsonObject | undefined): Side => ({ value, shown: value && hideEntrySecrets(kind, value) });

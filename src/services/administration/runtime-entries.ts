@@ -25,7 +25,7 @@ import {
   toVisibleKeyPath,
 } from './configuration-layers.ts';
 
-/** Interval at which this node reads the changes of other nodes. All changes take effect within a second. */
+/** Interval between reads of the changes of other nodes. All changes take effect within a second. */
 const refreshMs = 300;
 /** Maximum time that a node accepts keys created at run time without the store. */
 const maxStaleMs = 60_000;
@@ -159,7 +159,7 @@ export class RuntimeEntries {
    * errors of `plan`, and:
    * - `invalid_request` if an entry is not valid.
    * - `configured_in_file` for an entry of the files.
-   * - `in_use` if entries that are not written would become invalid or refer to a missing entry.
+   * - `in_use` if entries that are not written would become invalid, or would refer to a missing entry.
    * - `key_revoked` if a secret that was deleted or replaced would become valid again.
    * - `last_administrator` if nobody could administer Parley afterward.
    */
@@ -236,7 +236,7 @@ export class RuntimeEntries {
     return writes;
   }
 
-  /** Returns the configuration with the writes, or undefined if it can differ from what is in force afterward. */
+  /** Returns the configuration with the writes. Returns undefined if another configuration will be in force. */
   #requireValid(
     writes: readonly EntryWrite[],
     { isForced = false, atMs }: Pick<ChangeOptions, 'isForced'> & { readonly atMs: number },
@@ -276,7 +276,7 @@ export class RuntimeEntries {
     const findNew = (known: ReadonlySet<string>) => warnings.filter((issue) => isDangling(issue) && !known.has(toText(issue)));
     const added = findNew(new Set(this.#inForce.warnings.map(toText)));
     if (added.length === 0) return added;
-    // Warnings also appear with time, such as that of a key that has expired since the last change.
+    // Some warnings depend on the time, such as the warning about an expired key.
     const current = new Map([...this.#entries].filter(([key]) => !this.#omitted.has(key)));
     return findNew(new Set(checkLayers(this.#files, current, this.#deps.check).warnings.map(toText)));
   }
@@ -352,7 +352,7 @@ function toText({ path, message }: ConfigurationError): string {
 /** An error of an entry. */
 export type EntryError = Pick<ConfigurationError, 'path' | 'message' | 'hint'>;
 
-/** Returns an error with all errors. Their paths are those of the configuration. */
+/** Returns an error with all errors. The paths start at the configuration. */
 export function toInvalidError(found: readonly EntryError[]): ParleyError {
   const errors = found.map(({ path, message, hint }) => ({ path, message, ...(hint !== undefined && { hint }) }));
   const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path} ${message}`);

@@ -24,7 +24,7 @@ const deletedForMs = 10 * 60_000;
 const rowsPerStatement = 500;
 /** A change of a large document has tens of megabytes, so a page of changes is bounded. */
 const maxPageBytes = 4 * 1024 ** 2;
-/** Stored JSON is that of requests, within a few more objects. A change can contain all entries, before and after it. */
+/** Bounds of stored JSON. A change can contain all entries twice, before and after it. */
 const storedBounds: JsonBounds = { maxDepth: 100, maxNodes: Number.POSITIVE_INFINITY };
 
 /** Entries in a table with one row each. Values and changes are sealed, because they contain secrets. */
