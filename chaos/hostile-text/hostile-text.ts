@@ -65,7 +65,7 @@ export const hostileText: Scenario = {
       });
       if (answer.body.includes('"internal_error"')) throw new Error(`${title}: ${answer.status} ${answer.body.slice(0, 300)}`);
       // A hostile reply counts as an upstream error.
-      if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
+      if (answer.status === 500 && /"upstream_failed"|The reply contains a tool call|The upstream/.test(answer.body))
         return `${kindAt(index).kind} upstream errors`;
       // The scenario needs only the built service, not the page.
       if (!answer.body.startsWith('The page is not built')) requireSane(title, answer);
