@@ -5,10 +5,13 @@ import { storeSampleDocuments } from '#app/sample/sample-applications.ts';
 import { apiOperations } from '#app/service/features.ts';
 import type { ServiceDeps } from '#app/service/service-deps.ts';
 import type { JsonObject } from '#base/json/json.ts';
+import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { systemClock } from '#base/time/clock.ts';
+import { entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
+import type { EntryStore } from '#domain/administration/entry-store.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import type { StoredKey } from '#domain/callers/key-store.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
@@ -16,10 +19,13 @@ import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
+import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
+import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
+import { entryExamples, toEntryExample, toFileEntryExample } from '#surfaces/admin/entries/openapi.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { exampleNames } from '#surfaces/http/openapi/operation-examples.ts';
@@ -97,7 +103,8 @@ export async function startExampleService(): Promise<ExampleService> {
   const keys = { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false };
   const issuer = await startIssuer();
   const token = await issuer.token({ sub: 'ada', roles: userKey.roles });
-  const stores = { responses, evaluations, chats: responseDatabase.chats(), shares: responseDatabase.shares(), keys };
+  const entryStore = new SqlEntryStore(database, new Seal([new Secret('a secret of this test')]));
+  const stores = { entryStore, responses, evaluations, chats: responseDatabase.chats(), shares: responseDatabase.shares(), keys };
   const service = await startService(toConfiguration(upstream.endpoint, issuer), { ...parts, ...stores });
   const created = await service.sendRequest({
     path: '/v1/responses',
@@ -133,6 +140,7 @@ export async function startExampleService(): Promise<ExampleService> {
       await database.run((kysely) => kysely.deleteFrom('api_keys').execute());
       await keys.store.add(userKey, 10);
       await keys.blockedUsers.put({ user: exampleNames.blockedUser, reason: null, blockedAtMs: 1, blockedBy: subject });
+      await putEntries(database, entryStore);
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
     },
@@ -163,6 +171,38 @@ async function putResponse({ responses, conversations }: ResponseStores, respons
   });
   await conversations.delete({ id: talk, subject });
   await conversations.add({ id: talk, subject, createdAtMs: 1, metadata: {} }, [{ id: item, ...hello }]);
+}
+
+/** Restores the run-time entries of the examples, which one change created. */
+async function putEntries(database: SqlDatabase, store: EntryStore): Promise<void> {
+  await database.run(async (kysely) => {
+    await kysely.deleteFrom('runtime_entries').execute();
+    await kysely.deleteFrom('runtime_changes').execute();
+    await kysely.deleteFrom('runtime_revoked_keys').execute();
+    await kysely.updateTable('runtime_revision').set({ revision: 0 }).execute();
+  });
+  const writes = entryKindNames.map((kind) => {
+    const issuer = kind === 'identity-providers' && { issuer: 'https://runtime.example' };
+    return { kind, id: toEntryExample(kind), before: undefined, after: { value: { ...entryExamples[kind], ...issuer } } };
+  });
+  await store.commit(0, {
+    id: exampleNames.adminChange,
+    atMs: 1,
+    author: subject,
+    action: 'applied',
+    writes,
+    revokedDigests: [],
+  });
+}
+
+/** Entries of the files that the examples copy to run time. */
+function toFileEntries(): Record<string, JsonObject> {
+  const sections = entryKindNames.map((kind): [string, JsonObject] => {
+    const value = { ...entryExamples[kind], ...(kind === 'keys' && { sha256: hash('sha256', 'a key of the files') }) };
+    const issuer = kind === 'identity-providers' && { issuer: 'https://files.example' };
+    return [entryKinds[kind].section, { [toFileEntryExample(kind)]: { ...value, ...issuer } }];
+  });
+  return Object.fromEntries(sections);
 }
 
 /** Restores the case and the evaluation of the examples, which are deleted with the application. */
@@ -269,11 +309,15 @@ function toConfiguration(endpoint: string, issuer: Issuer): object {
   };
   const company = { issuer: 'https://sso.example', signIn };
   const roles = { ...configuration.roles, maker: { selfService: { keys: 100, maxDays: 365 } } };
+  const files = toFileEntries();
   return {
     ...configuration,
-    models,
-    roles,
-    identityProviders: { company, own: createProviderEntry(issuer, { rolesClaim: 'roles' }) },
+    models: { ...models, ...files.models },
+    applications: { ...configuration.applications, ...files.applications },
+    addons: { ...configuration.addons, ...files.addons },
+    keys: { ...configuration.keys, ...files.keys },
+    roles: { ...roles, ...files.roles },
+    identityProviders: { company, own: createProviderEntry(issuer, { rolesClaim: 'roles' }), ...files.identityProviders },
   };
 }
 

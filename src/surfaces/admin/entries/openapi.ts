@@ -1,3 +1,4 @@
+import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import {
@@ -38,6 +39,25 @@ const entry: NamedSchema = {
     },
   },
 };
+
+const entryBody: NamedSchema = {
+  name: 'AdminEntryBody',
+  schema: {
+    type: 'object',
+    additionalProperties: true,
+    description: 'The entry as in a configuration file. The response of a GET is accepted too.',
+  },
+};
+
+/** Returns the ID of the run-time entry of a kind that the examples use. */
+export function toEntryExample(kind: EntryKind): string {
+  return `runtime-${kind}`;
+}
+
+/** Returns the ID of the entry of the files that the examples use. */
+export function toFileEntryExample(kind: EntryKind): string {
+  return `file-${kind}`;
+}
 
 const write: NamedSchema = {
   name: 'AdminWrite',
@@ -103,7 +123,7 @@ function describeKind(kind: EntryKind): readonly Described[] {
   const { name, section } = entryKinds[kind];
   const suffix = section.charAt(0).toUpperCase() + section.slice(1);
   const path = `/v1/admin/${kind}/{entry}`;
-  const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, exampleNames.adminEntry);
+  const inEntry = inPath('entry', `ID of the ${name}, percent-encoded.`, toEntryExample(kind));
   const own: readonly Described[] =
     kind === 'keys'
       ? []
@@ -152,7 +172,7 @@ function describeKind(kind: EntryKind): readonly Described[] {
       description:
         'The change is in force on all nodes within 1 s. A secret that is `***` or absent stays, if its address is unchanged. Null removes it. A blocked key stays blocked unless `disabled` is `false`.',
       parameters: [inEntry, flag('dryRun', 'Only validates the entry and returns the differences.'), ifMatch],
-      body: json(entry, { example: { summary: `A ${name}`, value: examples[kind] } }),
+      body: json(entryBody, { example: { summary: `A ${name}`, value: entryExamples[kind] } }),
       responses: [
         { status: 200, description: 'The replaced entry, or the differences.', content: json({ anyOf: [entry, applied] }) },
         { status: 201, description: 'The entry is created.', content: json(entry) },
@@ -165,14 +185,15 @@ function describeKind(kind: EntryKind): readonly Described[] {
       id: `migrateAdmin${suffix}`,
       summary: `Copies a ${name} of the files to run time`,
       description: 'The copy takes effect when the files no longer have the entry.',
-      parameters: [inEntry],
+      parameters: [inPath('entry', `ID of the ${name}, percent-encoded.`, toFileEntryExample(kind))],
       responses: [{ status: 200, description: 'The entry of the files.', content: json(entry) }],
       errors: [...errors, ...changeErrors, 'entry_not_found'],
     },
   ];
 }
 
-const examples: Readonly<Record<EntryKind, object>> = {
+/** Valid entries of each kind. */
+export const entryExamples: Readonly<Record<EntryKind, JsonObject>> = {
   models: { upstreams: [{ protocol: 'demo' }] },
   applications: { endpoint: 'https://app.example/chat' },
   addons: { url: 'https://addon.example/openapi.json' },
@@ -211,7 +232,7 @@ const described: readonly Described[] = [
     id: 'rotateAdminKey',
     summary: 'Replaces the secret of a key',
     description: 'The ID and the used limits stay. The previous secret stays valid for `overlapSeconds`.',
-    parameters: [inPath('entry', 'ID of the key.', exampleNames.adminEntry)],
+    parameters: [inPath('entry', 'ID of the key.', toEntryExample('keys'))],
     body: json(
       { name: 'AdminKeyRotation', schema: AdminKeyRotation },
       { overlap: { summary: 'With an overlap of an hour', value: { overlapSeconds: 3600 } } },
@@ -229,7 +250,7 @@ const described: readonly Described[] = [
       flag('dryRun', 'Only validates the document and returns the differences.'),
       flag('prune', 'Deletes entries that the sections of the document lack, except keys that Parley or users created.'),
     ],
-    body: json(document, { models: { summary: 'One model', value: { models: { small: examples.models } } } }),
+    body: json(document, { models: { summary: 'One model', value: { models: { small: entryExamples.models } } } }),
     responses: [
       {
         status: 200,

@@ -34,8 +34,7 @@ export const exampleNames = {
   shareToken: 'example-token-of-a-link-that-nobody-guesses',
   /** A key that a user created. */
   key: 'key-of-a-user',
-  /** An entry that an administrator created, and a change. */
-  adminEntry: 'entry-of-an-administrator',
+  /** A change of an administrator. */
   adminChange: 'change-of-an-administrator',
   /** A blocked user. */
   blockedUser: 'blocked@example.com',
