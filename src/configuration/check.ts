@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
+import { toVisibleKeyName } from '#contract/configuration/access.ts';
 import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
 import type {
   ConfigurationError,
@@ -66,13 +67,8 @@ export function toConfigurationError({ path, ...details }: Issue, value: unknown
   return { file, path: formatPath([section, toVisibleKey(name, writtenName, value), ...rest]), ...details };
 }
 
-/**
- * Returns the name of a `keys` entry. If the name is a secret, returns the position of the entry, such as `***#2` for the second.
- */
+/** Returns the written name of a `keys` entry, or its position if the name is a secret. */
 function toVisibleKey(name: string, writtenName: string, value: unknown): string {
   if (isReference(writtenName)) return writtenName;
-  const keys = isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {};
-  const entry = Object.hasOwn(keys, name) ? keys[name] : undefined;
-  if (isJsonObject(entry) && (entry.key !== undefined || entry.sha256 !== undefined)) return name;
-  return `***#${Object.keys(keys).indexOf(name) + 1}`;
+  return toVisibleKeyName(isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {}, name);
 }

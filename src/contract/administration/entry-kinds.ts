@@ -23,7 +23,6 @@ export const entryKinds = {
 } as const satisfies Record<string, KindDescription>;
 
 export type EntryKind = keyof typeof entryKinds;
-export type EntrySection = (typeof entryKinds)[EntryKind]['section'];
 
 /** All kinds, in the order of lists and documents. */
 export const entryKindNames = Object.keys(entryKinds) as readonly EntryKind[];

@@ -50,6 +50,12 @@ interface Restoring {
   readonly errors: Issue[];
 }
 
+/** Fields with secrets: of each upstream of a model, and of an addon. */
+const secretFields: Readonly<Record<'models' | 'addons', readonly string[]>> = {
+  models: ['key', 'headers', 'extraData'],
+  addons: ['authorization'],
+};
+
 /** Restores the secrets of each object that has an address: the upstreams of a model, or the complete entry. */
 function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): JsonObject {
   if (kind === 'keys') return restoreKey({ input, stored, errors });
@@ -58,7 +64,7 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
     const completed = withOmittedSecrets(input, stored);
     return restoreFields(
       { input: completed, stored, errors },
-      { names: ['authorization'], path: [], isSameAddress: toAddonAddress(completed) === toAddonAddress(stored) },
+      { names: secretFields.addons, path: [], isSameAddress: toAddonAddress(completed) === toAddonAddress(stored) },
     );
   }
   if (kind !== 'models' || !Array.isArray(input.upstreams)) return input;
@@ -78,7 +84,7 @@ function restoreHolders(kind: EntryKind, { input, stored, errors }: Restoring): 
     const match = isSameIndex ? sameIndex : firstByAddress.get(address);
     return restoreFields(
       { input: upstream, stored: match ?? sameIndex ?? {}, errors },
-      { names: ['key', 'headers', 'extraData'], path: ['upstreams', index], isSameAddress: match !== undefined },
+      { names: secretFields.models, path: ['upstreams', index], isSameAddress: match !== undefined },
     );
   });
   return { ...input, upstreams };
@@ -175,10 +181,9 @@ function mergeHidden(input: unknown, stored: unknown): unknown {
 /** Removes secrets that are null. */
 function withoutRemovedSecrets(kind: EntryKind, entry: JsonObject): JsonObject {
   if (kind !== 'models' && kind !== 'addons') return entry;
-  const remove = (holder: JsonObject, names: readonly string[]): JsonObject =>
-    Object.fromEntries(Object.entries(holder).filter(([name, value]) => value !== null || !names.includes(name)));
-  if (kind === 'addons') return remove(entry, ['authorization']);
+  const remove = (holder: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(holder).filter(([name, value]) => value !== null || !secretFields[kind].includes(name)));
+  if (kind === 'addons') return remove(entry);
   if (!Array.isArray(entry.upstreams)) return entry;
-  const names = ['key', 'headers', 'extraData'];
-  return { ...entry, upstreams: entry.upstreams.map((item: unknown) => (isJsonObject(item) ? remove(item, names) : item)) };
+  return { ...entry, upstreams: entry.upstreams.map((item: unknown) => (isJsonObject(item) ? remove(item) : item)) };
 }

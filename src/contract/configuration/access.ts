@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { buildRecord, fieldBounds, network, secretLine, strict, text, texts } from './fields.ts';
 import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
 
@@ -67,6 +68,24 @@ export const KeyEntry = strict(
   { description: 'A key, its project, and its roles.' },
 );
 export type KeyEntry = Static<typeof KeyEntry>;
+
+/** Returns whether the name of a `keys` entry is the secret. */
+export function hasSecretName({ key, sha256 }: { readonly key?: unknown; readonly sha256?: unknown }): boolean {
+  return key === undefined && sha256 === undefined;
+}
+
+/**
+ * Returns the name of a `keys` entry. If the name is a secret, returns the position of the entry, such as `***#2` for the second.
+ */
+export function toVisibleKeyName(keys: JsonObject, name: string): string {
+  const entry = Object.hasOwn(keys, name) ? keys[name] : undefined;
+  return isJsonObject(entry) && !hasSecretName(entry) ? name : `***#${Object.keys(keys).indexOf(name) + 1}`;
+}
+
+/** Returns whether a key can be used: it is not blocked and has not expired. */
+export function isActiveKey({ disabled, expiresAt }: Pick<KeyEntry, 'disabled' | 'expiresAt'>, nowMs: number): boolean {
+  return disabled !== true && (expiresAt === undefined || (parseTime(expiresAt) ?? 0) > nowMs);
+}
 
 const count = (what: string) =>
   Type.Optional(Type.Integer({ description: `${what}. Default: unlimited. 0 or less: no access.` }));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { createNetworkMatcher, type RequestOrigin, resolveClientAddress, toPeer } from '#base/http/client-address.ts';
-import type { KeyEntry } from '#contract/configuration/access.ts';
+import { hasSecretName, type KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -51,8 +51,7 @@ export class KeyRing {
 
   #add(name: string, entry: KeyEntry): void {
     const { key, sha256, previous, expiresAt } = entry;
-    // The name of an entry without `key` and `sha256` is the secret.
-    const isNamed = key !== undefined || sha256 !== undefined;
+    const isNamed = !hasSecretName(entry);
     const digest = sha256?.toLowerCase() ?? hashKey(key ?? name);
     const id = isNamed ? `name ${name}` : `digest ${digest}`;
     const common = { id, ...(isNamed && { name }), deployments: entry.deployments ?? null };

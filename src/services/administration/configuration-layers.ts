@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { type EntryKind, type EntrySection, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
-import type { KeyEntry } from '#contract/configuration/access.ts';
+import { entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
+import { type KeyEntry, toVisibleKeyName } from '#contract/configuration/access.ts';
 import type {
   ConfigurationError,
   Origin,
@@ -166,29 +166,27 @@ export function toOrdered(entries: EntryMap): Map<string, RuntimeEntry> {
   return new Map([...entries].sort(([, left], [, right]) => order(left, right)));
 }
 
-/** Returns the path of a key for messages. A key of the files without `key` and `sha256` has its secret as its name. */
+/** Returns the path of a key for messages. The name of a key of the files can be its secret. */
 export function toVisibleKeyPath(keys: Readonly<Record<string, KeyEntry>>, name: string): string {
-  const { key, sha256 } = keys[name] ?? {};
-  const isSecret = Object.hasOwn(keys, name) && key === undefined && sha256 === undefined;
-  return formatPath(['keys', isSecret ? `***#${Object.keys(keys).indexOf(name) + 1}` : name]);
+  return formatPath(['keys', Object.hasOwn(keys, name) ? toVisibleKeyName(keys, name) : name]);
 }
 
 /** Returns whether a value equals the entry of the files, apart from defaults. */
 export function equalsFileEntry(files: Configuration, { kind, id }: EntryRef, completed: unknown): boolean {
-  const section: Readonly<Record<string, unknown>> = files[entryKinds[kind].section as EntrySection];
-  return isDeepStrictEqual(toPlain(section[id]), toPlain(completed));
+  const section: Readonly<Record<string, unknown>> = files[entryKinds[kind].section];
+  return isDeepStrictEqual(toPlain(section[id] ?? null), toPlain(completed));
 }
 
-/** Objects of the configuration have no prototype. */
-function toPlain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value ?? null));
+/** Returns a copy with ordinary objects, because objects of the configuration have no prototype. */
+export function toPlain<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
 }
 
 /** Names of the kinds with their sections, for documents. */
 export function toDocument(entries: Iterable<Pick<RuntimeEntry, 'kind' | 'id' | 'value'>>): Record<string, JsonObject> {
   const document: Record<string, JsonObject> = {};
   for (const { kind, id, value } of entries) {
-    const { section } = entryKinds[kind as EntryKind];
+    const { section } = entryKinds[kind];
     document[section] ??= Object.create(null) as JsonObject;
     document[section][id] = value;
   }

@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { FreshRead, Recurring } from '#base/time/recurring.ts';
 import { entryKinds } from '#contract/administration/entry-kinds.ts';
+import { isActiveKey } from '#contract/configuration/access.ts';
 import type { ConfigurationError, ValidConfiguration } from '#contract/configuration/checked-configuration.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
-import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import type { EntryChange, EntryRef, EntryStore, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
@@ -385,9 +385,10 @@ function toInUseError(paths: readonly string[]): ParleyError {
 /** Returns whether a key or a sign-in can have the role `admin`. */
 function hasAdministrator({ keys, identityProviders }: Configuration, nowMs: number): boolean {
   if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return true;
-  return Object.values(keys).some(({ role = defaultRole, roles = [role], disabled, expiresAt, allowedIps, deployments }) => {
-    const isValid = disabled !== true && (expiresAt === undefined || (parseTime(expiresAt) ?? 0) > nowMs);
-    return isValid && deployments === undefined && allowedIps?.length !== 0 && roles.includes(adminRole);
+  return Object.values(keys).some((entry) => {
+    const { role = defaultRole, roles = [role], allowedIps, deployments } = entry;
+    const isUnbound = deployments === undefined && allowedIps?.length !== 0;
+    return isActiveKey(entry, nowMs) && isUnbound && roles.includes(adminRole);
   });
 }
 

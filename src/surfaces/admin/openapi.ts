@@ -15,9 +15,18 @@ import { outcomes } from './calls.ts';
 
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
-const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
+export const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
 
-const nextToken = { ...orNull('string'), description: 'The `token` of the next page. Null after the last page.' };
+export const nextToken = { ...orNull('string'), description: 'The `token` of the next page. Null after the last page.' };
+
+/** Parameters of lists in pages. */
+export const paging = [
+  inQuery('token', '`nextToken` of the previous page.'),
+  inQuery('limit', 'Maximum number of items.', {
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    example: 10,
+  }),
+];
 
 const amounts = {
   calls: { type: 'integer' },

@@ -2,11 +2,10 @@ import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
 import { type ApiOperation, buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
 import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { moment, nextToken, paging } from './openapi.ts';
 
 const text = { type: 'string' };
 const textOrNull = { type: ['string', 'null'] };
-const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
-const nextToken = { ...textOrNull, description: 'The `token` of the next page. Null after the last page.' };
 
 const adminKeys: NamedSchema = {
   name: 'AdminKeyPage',
@@ -39,20 +38,13 @@ const blockedUser: NamedSchema = {
   schema: buildObject({
     user: { ...text, description: 'ID of the user.' },
     reason: textOrNull,
-    blockedAt: time,
+    blockedAt: moment,
     blockedBy: { ...text, description: 'ID of the administrator.' },
   }),
 };
 
 const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser, nextToken) };
 
-const paging = [
-  inQuery('token', '`nextToken` of the previous page.'),
-  inQuery('limit', 'Maximum number of items.', {
-    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
-    example: 10,
-  }),
-];
 const inUser = inPath(
   'user',
   'ID of the user, as in usage: the user claim of a token, or `key:<project>`. Percent-encode it.',

@@ -2,19 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type EntryKind, entryKindNames, entryKinds, findKind } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { isActiveKey } from '#contract/configuration/access.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
-import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { ChangePage, CommittedChange, EntryWrite, RuntimeEntry } from '#domain/administration/entry-store.ts';
-import { toDocument, toEntryKey } from '#services/administration/configuration-layers.ts';
+import { toDocument, toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { type EntryError, type EntryView, type PlannedWrite, toInvalidError } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, type EntryDeps, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import { change, type EntryDeps, getPrefix, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
 
 const limits = { most: 500, otherwise: 50 };
 const { maxBytes } = storedEntries.adminDocument;
@@ -112,7 +112,7 @@ function equalsShown(kind: EntryKind, input: JsonObject, entry: JsonObject | und
   if (entry === undefined) return false;
   const shown = hideEntrySecrets(kind, entry);
   const toText = (value: JsonObject) => JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
-  return toText(hideEntrySecrets(kind, input)) === toText(JSON.parse(JSON.stringify(shown)) as JsonObject);
+  return toText(hideEntrySecrets(kind, input)) === toText(toPlain(shown));
 }
 
 /** Deletes entries that the sections of the document lack, except keys that Parley created and entries of the files. */
@@ -179,16 +179,11 @@ function planUndo(
       'key_revoked',
       `The key ${id} was deleted, blocked, expired, or replaced by this change, which an undo does not reverse. Create a new key.`,
     );
-  return {
-    kind,
-    id,
-    after: before && { value: before.value, ...(before.keyPrefix !== undefined && { keyPrefix: before.keyPrefix }) },
-  };
+  return { kind, id, after: before && { value: before.value, ...getPrefix(before) } };
 }
 
 /** Returns whether restoring a key would accept a secret that is not accepted now. */
 function makesValid(restored: JsonObject, current: JsonObject | undefined, nowMs: number): boolean {
-  const isValid = ({ disabled, expiresAt }: JsonObject): boolean =>
-    disabled !== true && (typeof expiresAt !== 'string' || (parseTime(expiresAt) ?? 0) > nowMs);
-  return isValid(restored) && (current === undefined || !isValid(current) || restored.sha256 !== current.sha256);
+  if (!isActiveKey(restored, nowMs)) return false;
+  return current === undefined || !isActiveKey(current, nowMs) || restored.sha256 !== current.sha256;
 }

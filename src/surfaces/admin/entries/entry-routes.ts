@@ -3,6 +3,7 @@ import { isJsonObject, type JsonBounds, type JsonObject } from '#base/json/json.
 import type { Clock } from '#base/time/clock.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/entry-secrets.ts';
+import { hasSecretName } from '#contract/configuration/access.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -13,7 +14,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { hashKey } from '#domain/callers/user-key-form.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { Journal, RecordAudit } from '#domain/usage/journal.ts';
-import { toEntryKey } from '#services/administration/configuration-layers.ts';
+import { toEntryKey, toPlain } from '#services/administration/configuration-layers.ts';
 import { listDifferences } from '#services/administration/entry-differences.ts';
 import {
   type ChangeOptions,
@@ -89,10 +90,15 @@ export async function listEntries({ entries }: EntryDeps, kind: EntryKind): Prom
   for (const entry of stored.values())
     if (entry.kind === kind) listed.set(entry.id, { id: entry.id, toItem: () => toItem(entry) });
   for (const [index, [name, entry]] of Object.entries(getFileSection(entries, kind)).entries()) {
-    const id = hasSecretName(kind, entry) ? String(index + 1) : name;
+    const id = isNumbered(kind, entry) ? String(index + 1) : name;
     listed.set(id, { id, toItem: () => toFileItem(kind, id, entry) });
   }
   return [...listed.values()].sort((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+/** Returns whether the files have an entry, or an administrator created it. */
+export async function hasEntry({ entries }: EntryDeps, entry: EntryRef): Promise<boolean> {
+  return findFileEntry(getFileSection(entries, entry.kind), entry) !== undefined || (await entries.list()).has(toEntryKey(entry));
 }
 
 async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryItem> {
@@ -114,17 +120,17 @@ function getFileSection({ files }: RuntimeEntries, kind: EntryKind): Readonly<Re
 }
 
 /** Returns whether the name of an entry of the files is a secret. The API shows its position instead. */
-function hasSecretName(kind: EntryKind, { key, sha256 }: JsonObject): boolean {
-  return kind === 'keys' && key === undefined && sha256 === undefined;
+function isNumbered(kind: EntryKind, entry: JsonObject): boolean {
+  return kind === 'keys' && hasSecretName(entry);
 }
 
 /** Returns the name of the entry of the files that the API shows under an ID. */
 function findFileEntry(section: Readonly<Record<string, JsonObject>>, { kind, id }: EntryRef): string | undefined {
   const named = Object.hasOwn(section, id) ? section[id] : undefined;
-  if (named !== undefined && !hasSecretName(kind, named)) return id;
+  if (named !== undefined && !isNumbered(kind, named)) return id;
   if (kind !== 'keys' || !/^[1-9]\d{0,8}$/.test(id)) return undefined;
   const [name, entry] = Object.entries(section)[Number(id) - 1] ?? [];
-  return entry !== undefined && hasSecretName(kind, entry) ? name : undefined;
+  return entry !== undefined && isNumbered(kind, entry) ? name : undefined;
 }
 
 /** The ETag does not depend on secrets, because short secrets could be found from it. */
@@ -177,11 +183,9 @@ export async function deleteEntry(deps: EntryDeps, kind: EntryKind, request: Fas
   const id = readId(request);
   requireKnown(request.query as Query, ['force']);
   const isForced = readFlag(request.query as Query, 'force');
-  const plan = ({ find, isInFiles }: EntryView): readonly PlannedWrite[] => {
-    const before = find({ kind, id });
-    if (before === undefined && isInFiles({ kind, id })) throw configuredInFile({ kind, id });
-    if (before === undefined) throw notFound({ kind, id });
-    toWriteCondition(request.headers, { etag: String(before.revision) });
+  const plan = (view: EntryView): readonly PlannedWrite[] => {
+    const { revision } = requireRuntimeEntry(view, { kind, id });
+    toWriteCondition(request.headers, { etag: String(revision) });
     return [{ kind, id, after: undefined }];
   };
   await change(deps, request, plan, { author, action: 'deleted', isForced });
@@ -195,20 +199,15 @@ async function migrateEntry(deps: EntryDeps, kind: EntryKind, request: FastifyRe
   const section = getFileSection(deps.entries, kind);
   const name = findFileEntry(section, { kind, id });
   const value = name === undefined ? undefined : section[name];
-  if (value !== undefined && hasSecretName(kind, value))
+  if (value !== undefined && isNumbered(kind, value))
     throw createRequestError(
       'id',
       'is the number of a key whose name is its secret. Write a name and sha256 into the file first',
     );
   if (value === undefined) throw new ParleyError('entry_not_found', `The files have no ${entryKinds[kind].name} ${id}.`);
-  const after = { value: toStoredValue(kind, structuredCopy(value)) };
+  const after = { value: toStoredValue(kind, value) };
   await change(deps, request, () => [{ kind, id, after }], { author, action: 'saved', allowsFileEntries: true });
   return findItem(deps, { kind, id });
-}
-
-/** Objects of the configuration have no prototype. */
-function structuredCopy(value: JsonObject): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
 /** Stores a change, and adds its writes to the audit log. */
@@ -220,10 +219,15 @@ export async function change(
 ): Promise<ChangeResult> {
   const result = await entries.change(plan, options);
   for (const write of result.change?.writes ?? []) {
-    const { kind, id, before, after } = write;
-    const action = after === undefined ? 'entry.deleted' : `entry.${before === undefined ? 'created' : 'updated'}`;
+    const { kind, id } = write;
     const details = { change: result.change?.id ?? '', differences: JSON.stringify(listDifferences(write)) };
-    recordAudit({ action, subject: options.author, object: `${kind}/${id}`, requestId: request.id, details });
+    recordAudit({
+      action: `entry.${getAction(write)}`,
+      subject: options.author,
+      object: `${kind}/${id}`,
+      requestId: request.id,
+      details,
+    });
   }
   return result;
 }
@@ -247,12 +251,12 @@ export function preparePut(
     return {
       errors: issues.map(({ path, message }) => ({ path: formatPath([entryKinds[kind].section, id, ...path]), message })),
     };
-  if (kind !== 'keys') return { kind, id, after: { value: structuredCopy(entry) } };
-  return { kind, id, after: { value: toStoredValue(kind, entry), ...keepPrefix(before) } };
+  return { kind, id, after: { value: toStoredValue(kind, entry), ...getPrefix(before) } };
 }
 
-function keepPrefix(before: RuntimeEntry | undefined): { readonly keyPrefix?: string } {
-  return before?.keyPrefix === undefined ? {} : { keyPrefix: before.keyPrefix };
+/** Returns the prefix of a key that Parley created, which later writes keep. */
+export function getPrefix(entry: RuntimeEntry | undefined): Pick<RuntimeEntry, 'keyPrefix'> {
+  return entry?.keyPrefix === undefined ? {} : { keyPrefix: entry.keyPrefix };
 }
 
 /** A key is stored as a digest. A PUT can set it only once, because a rotation replaces it. */
@@ -277,9 +281,10 @@ function* findKeyIssues(id: string, { key, sha256 }: JsonObject, before: Runtime
 }
 
 /** Returns the value of an entry in the store, which has the digest of a key instead of the key. */
-function toStoredValue(kind: EntryKind, { key, ...rest }: JsonObject): JsonObject {
-  if (kind !== 'keys') return key === undefined ? rest : { key, ...rest };
-  return typeof key === 'string' ? { ...rest, sha256: hashKey(key) } : { ...rest, ...(key !== undefined && { key }) };
+function toStoredValue(kind: EntryKind, value: JsonObject): JsonObject {
+  const copy = toPlain(value);
+  const { key, ...rest } = copy;
+  return kind === 'keys' && typeof key === 'string' ? { ...rest, sha256: hashKey(key) } : copy;
 }
 
 /** Returns the differences of a change that was not stored. */
@@ -288,9 +293,13 @@ function toPreview({ writes }: Pick<ChangeResult, 'writes'>): JsonObject {
 }
 
 export function toWriteItem(write: EntryWrite): JsonObject {
-  const { kind, id, before, after } = write;
-  const action = after === undefined ? 'deleted' : before === undefined ? 'created' : 'updated';
-  return { kind, id, action, differences: listDifferences(write) };
+  const { kind, id } = write;
+  return { kind, id, action: getAction(write), differences: listDifferences(write) };
+}
+
+function getAction({ before, after }: EntryWrite): 'created' | 'updated' | 'deleted' {
+  if (after === undefined) return 'deleted';
+  return before === undefined ? 'created' : 'updated';
 }
 
 /** Returns the entry of a body, which may also be the response of a GET. */
@@ -321,6 +330,13 @@ export function readFlag(query: Query, name: string): boolean {
   if (text === undefined || text === 'false') return false;
   if (text !== 'true') throw createRequestError(name, 'must be true or false');
   return true;
+}
+
+/** Returns a run-time entry. Throws `configured_in_file` for an entry that only the files have, or `entry_not_found`. */
+export function requireRuntimeEntry({ find, isInFiles }: EntryView, entry: EntryRef): RuntimeEntry {
+  const found = find(entry);
+  if (found !== undefined) return found;
+  throw isInFiles(entry) ? configuredInFile(entry) : notFound(entry);
 }
 
 function notFound({ kind, id }: EntryRef): ParleyError {

@@ -3,7 +3,6 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { AdminKeyRotation, NewAdminKey } from '#contract/administration/admin-keys.ts';
-import { ParleyError } from '#contract/errors/errors.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { createAdminKey } from '#domain/callers/user-key-form.ts';
@@ -11,7 +10,7 @@ import type { EntryView, PlannedWrite } from '#services/administration/runtime-e
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, type EntryDeps, readBody } from './entry-routes.ts';
+import { change, type EntryDeps, readBody, requireRuntimeEntry } from './entry-routes.ts';
 
 const newKeyShape = Compile(NewAdminKey);
 const rotationShape = Compile(AdminKeyRotation);
@@ -44,11 +43,8 @@ async function rotateKey(deps: EntryDeps, request: FastifyRequest, reply: Fastif
     await readBody(request, maxBytes),
   );
   const { key, digest, prefix } = createAdminKey(deps.newSecret());
-  const plan = ({ find, isInFiles }: EntryView): readonly PlannedWrite[] => {
-    const before = find({ kind: 'keys', id });
-    if (before === undefined && isInFiles({ kind: 'keys', id }))
-      throw new ParleyError('configured_in_file', `The key ${id} is in a configuration file. Change the file.`);
-    if (before === undefined) throw new ParleyError('entry_not_found', `There is no key ${id} that was created at run time.`);
+  const plan = (view: EntryView): readonly PlannedWrite[] => {
+    const before = requireRuntimeEntry(view, { kind: 'keys', id });
     const { previous: _previous, ...value } = before.value;
     const until = new Date(deps.clock.epochMs() + overlapSeconds * 1000).toISOString();
     const previous = overlapSeconds > 0 && { previous: { sha256: value.sha256, until } };

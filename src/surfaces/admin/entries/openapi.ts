@@ -15,11 +15,10 @@ import {
 } from '../../http/openapi/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
 import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { moment, nextToken, paging } from '../openapi.ts';
 
 const text = { type: 'string' };
 const textOrNull = { type: ['string', 'null'] };
-const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
-const nextToken = { ...textOrNull, description: 'The `token` of the next page. Null after the last page.' };
 
 const entry: NamedSchema = {
   name: 'AdminEntry',
@@ -32,8 +31,8 @@ const entry: NamedSchema = {
       id: text,
       source: { enum: ['file', 'runtime'], description: '`file`: the entry is in a configuration file, which takes precedence.' },
       etag: { ...text, description: 'ETag without quotes. It changes with each save.' },
-      createdAt: time,
-      updatedAt: time,
+      createdAt: moment,
+      updatedAt: moment,
       prefix: { ...text, description: 'First characters of a key that Parley created.' },
       lastUsedAt: { type: ['integer', 'null'], description: 'Start of the last call with a key.' },
     },
@@ -85,7 +84,7 @@ const change: NamedSchema = {
   name: 'AdminChange',
   schema: buildObject({
     id: text,
-    at: time,
+    at: moment,
     user: { ...text, description: 'Administrator who made the change.' },
     action: { enum: ['saved', 'deleted', 'applied', 'rotated', 'rolled_back'] },
     undoes: { ...textOrNull, description: 'ID of the change that this change undoes.' },
@@ -103,13 +102,6 @@ const document: NamedSchema = {
   },
 };
 
-const paging = [
-  inQuery('token', '`nextToken` of the previous page.'),
-  inQuery('limit', 'Maximum number of items.', {
-    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
-    example: 10,
-  }),
-];
 const flag = (name: string, description: string) =>
   inQuery(name, description, { schema: { type: 'boolean', default: false }, example: false });
 const ifMatch = inHeader('If-Match', 'ETag. The entry must have it. Otherwise, the response is 412.', { example: '*' });

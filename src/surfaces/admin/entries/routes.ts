@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ConfiguredKeys } from '../user-routes.ts';
 import { type ChangeDeps, changeRoutes } from './change-routes.ts';
-import { deleteEntry, type EntryDeps, entryRoutes, listEntries } from './entry-routes.ts';
+import { deleteEntry, type EntryDeps, entryRoutes, hasEntry, listEntries } from './entry-routes.ts';
 import { adminKeyRoutes } from './key-routes.ts';
 
 /** Serves the configuration at run time, for the roles `admin` and `auditor`. */
@@ -19,7 +19,7 @@ export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
       const page = listed.filter(({ id }) => id > after).slice(0, limit);
       return page.map(({ toItem }) => toItem());
     },
-    has: async (id) => (await listEntries(deps, 'keys')).some((entry) => entry.id === id),
+    has: (id) => hasEntry(deps, { kind: 'keys', id }),
     delete: (request, reply) => deleteEntry(deps, 'keys', request, reply),
   };
 }
