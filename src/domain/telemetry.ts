@@ -73,6 +73,8 @@ export interface CallRecord {
   /** Called for each further write of the stream, regardless of the number of events in it. */
   recordChunk(atMs: number): void;
   startAttempt(upstreamId: string, atMs: number): AttemptRecord;
+  /** Called when a wait for a full upstream ends. */
+  recordQueueWait(ms: number): void;
   /** Cost that the call was charged, in billionths of a USD. Set before the call ends. */
   cost: number;
   /** ID of the session or conversation from the client. Set before the call ends. */
@@ -99,6 +101,7 @@ const noopRecord: CallRecord = {
   recordFirstByte() {},
   recordChunk() {},
   startAttempt: () => noopAttempt,
+  recordQueueWait() {},
   cost: 0,
   session: undefined,
   details: {},

@@ -73,6 +73,7 @@ function sendToUpstreams(
     deployment,
     record: call.record,
     caller: call.caller,
+    snapshot: target.snapshot,
     secrets: programs?.secrets ?? [],
     account,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {

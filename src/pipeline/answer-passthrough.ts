@@ -53,6 +53,7 @@ function callUpstreams(
     deployment,
     record: call.record,
     caller: call.caller,
+    snapshot: target.snapshot,
     account,
     mayRepeat: () => !('form' in request) || request.form.isComplete,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassThroughFrame>): Handle {

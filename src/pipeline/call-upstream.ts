@@ -40,7 +40,7 @@ export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, progr
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
   return ({ target, request, native, isTranslated, affinity, account }, sink, programs) => {
-    const { call, deployment } = target;
+    const { call, deployment, snapshot } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
     const onIgnored = (fields: readonly string[]): void => account.ignore(fields);
     const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
@@ -59,7 +59,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const { record, caller } = call;
     return failover(
       deps,
-      { deployment, record, caller, affinity, secrets, account, sendRequest, ...(isExcused && { isExcused }) },
+      { deployment, record, caller, snapshot, affinity, secrets, account, sendRequest, ...(isExcused && { isExcused }) },
       sink,
     );
   };

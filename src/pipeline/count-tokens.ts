@@ -32,6 +32,7 @@ export async function countTokens(
     deployment: { ...deployment, upstreams },
     record: call.record,
     caller: call.caller,
+    snapshot: target.snapshot,
     sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
       if (count === undefined) throw new ParleyError('internal_error', 'The upstream does not support token counting.');

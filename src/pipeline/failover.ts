@@ -3,12 +3,15 @@ import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { isBatchCaller } from '#domain/callers/is-batch-caller.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
 import { isCallRejection, toRejectionError } from '#domain/upstreams/call-refusal.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
+import type { WaitingCall } from '#domain/upstreams/upstream-queue.ts';
 import type { CallAccount } from './call-account.ts';
 
 const firstWaitMs = 50;
@@ -23,7 +26,8 @@ export interface Attempts<Item> {
   readonly deployment: Deployment;
   readonly record: CallRecord;
   /** The caller is recorded with a failure, because its requests may be the cause. */
-  readonly caller: Pick<Caller, 'subject' | 'chain'>;
+  readonly caller: Pick<Caller, 'subject' | 'roles' | 'chain'>;
+  readonly snapshot: Pick<ConfigSnapshot, 'configuration'>;
   readonly affinity?: string | undefined;
   /** Whether Parley rejected an inner call of the deployment. Its failure is then no sign of its health. */
   readonly isExcused?: () => boolean;
@@ -43,7 +47,8 @@ export interface Attempts<Item> {
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
   const run = new Failover(deps, attempts, sink);
-  run.next(attempts);
+  if (deps.loadBalancer.queue.hasWaiting(attempts.deployment.id)) run.wait(attempts);
+  else run.next(attempts);
   return run;
 }
 
@@ -53,10 +58,13 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   readonly #deps: FailoverDeps;
   readonly #sink: Sink<Item>;
   readonly #secrets: readonly string[];
+  readonly #deploymentId: string;
   /** Dropped with the first item, so that a long stream does not retain the request in memory. */
   #attempts: Attempts<Item> | undefined;
   #attempt: AttemptRecord | undefined;
   #upstream: Upstream | undefined;
+  /** Upstream with `maxParallel` that counts the current attempt. */
+  #occupied: Upstream | undefined;
   #tries = 0;
   /** Start of the current attempt. */
   #requestedAtMs = 0;
@@ -69,20 +77,80 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
     this.#deps = deps;
     this.#sink = sink;
     this.#secrets = attempts.secrets ?? [];
+    this.#deploymentId = attempts.deployment.id;
     this.#attempts = attempts;
   }
 
-  /** Calls the next upstream. An upstream that has already failed is called only after a pause. */
+  /** Calls the next upstream, or waits if all are full. */
   next(attempts: Attempts<Item>): void {
+    if (!this.#tryNext(attempts)) this.wait(attempts);
+  }
+
+  /** Waits until an upstream has capacity. */
+  wait(attempts: Attempts<Item>): void {
+    const { loadBalancer, clock } = this.#deps;
+    const { deployment, caller, record, snapshot } = attempts;
+    const startedAtMs = clock.nowMs();
+    const timeout = new AbortController();
+    const remove = (): void => {
+      timeout.abort();
+      loadBalancer.queue.remove(deployment, call);
+    };
+    const end = (): void => {
+      timeout.abort();
+      record.recordQueueWait(clock.nowMs() - startedAtMs);
+    };
+    const call: WaitingCall = {
+      caller: caller.subject,
+      isBatch: isBatchCaller(snapshot.configuration.roles, caller.roles),
+      start: () => {
+        const hasStarted = this.#tryNext(attempts);
+        if (hasStarted) end();
+        return hasStarted;
+      },
+      fail: (error) => {
+        end();
+        this.#sink.fail(error);
+      },
+    };
+    try {
+      loadBalancer.queue.add(deployment, call);
+    } catch (error) {
+      return this.#sink.fail(error);
+    }
+    this.follow({ pause() {}, resume() {}, cancel: remove });
+    const onTimeout = (): void => {
+      const error = loadBalancer.queue.toTimeoutError(deployment, call);
+      loadBalancer.queue.remove(deployment, call);
+      call.fail(error);
+    };
+    clock.sleep(deployment.queue.maxWaitMs, timeout.signal).then(onTimeout, () => undefined);
+  }
+
+  /**
+   * Calls the next upstream, or fails. An upstream that has already failed is called only after a pause. Returns false if every
+   * upstream is full.
+   */
+  #tryNext(attempts: Attempts<Item>): boolean {
     const { loadBalancer, clock } = this.#deps;
     const { deployment, affinity } = attempts;
     const mayTry = this.#tries < deployment.maxAttempts;
     const triedIds = this.#triedIds;
     const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { triedIds, affinity, nowMs: clock.nowMs(), call: this });
-    if (!upstream) return this.#giveUp(attempts);
+    if (upstream === 'full') return false;
+    if (!upstream) this.#giveUp(attempts);
+    else this.#callUpstream(attempts, upstream);
+    return true;
+  }
+
+  #callUpstream(attempts: Attempts<Item>, upstream: Upstream): void {
     this.#tries += 1;
     this.#upstream = upstream;
-    if (triedIds.has(upstream.id)) return this.#retryLater(attempts, upstream);
+    if (upstream.maxParallel !== undefined) {
+      this.#deps.loadBalancer.occupy(upstream);
+      this.#occupied = upstream;
+    }
+    if (this.#triedIds.has(upstream.id)) return this.#retryLater(attempts, upstream);
     try {
       this.follow(this.#sendRequest(attempts, upstream));
     } catch (error) {
@@ -98,11 +166,13 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
   end(): void {
     if (this.#attempts !== undefined) this.#succeeded();
     this.#attempt?.end('ok', this.#deps.clock.nowMs());
+    this.#vacate();
     this.#sink.end();
   }
 
   fail(cause: unknown): void {
     this.#attempt?.end(getOutcome(cause), this.#deps.clock.nowMs());
+    this.#vacate();
     const upstream = this.#upstream;
     if (upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(upstream, this);
     if (!(cause instanceof UpstreamError) || upstream === undefined) return this.#sink.fail(cause);
@@ -120,6 +190,7 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
 
   override cancel(): void {
     this.#attempt?.end('left', this.#deps.clock.nowMs());
+    this.#vacate();
     if (this.#upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(this.#upstream, this);
     super.cancel();
   }
@@ -139,6 +210,18 @@ class Failover<Item> extends DeferredHandle implements Sink<Item> {
       () => this.#sendRequest(attempts, upstream),
       (error) => this.fail(error),
     );
+  }
+
+  /** Ends the occupation of an upstream with `maxParallel`. */
+  #vacate(): void {
+    const upstream = this.#occupied;
+    if (upstream === undefined) return;
+    this.#occupied = undefined;
+    const { loadBalancer, clock } = this.#deps;
+    loadBalancer.vacate(upstream);
+    loadBalancer.queue.recordDuration(this.#deploymentId, clock.nowMs() - this.#requestedAtMs);
+    // After the outcome of the attempt is recorded.
+    queueMicrotask(() => loadBalancer.queue.startNext(this.#deploymentId));
   }
 
   #succeeded(): void {

@@ -57,6 +57,12 @@ export const histograms = {
     description: 'Tokens used by calls.',
     boundaries: tokens,
   },
+  queueWait: {
+    name: 'parley.upstream.queue.wait',
+    unit: 's',
+    description: 'Waits for upstreams whose maxParallel was reached.',
+    boundaries: secondsOfCalls,
+  },
   attempt: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
@@ -77,6 +83,17 @@ export const gauges = {
     name: 'parley.upstream.state',
     unit: '',
     description: 'State of an upstream: 0 ready, 1 paused, 2 rejects the credentials of the configuration.',
+  },
+  parallelCalls: {
+    name: 'parley.upstream.calls',
+    unit: '{call}',
+    description: 'Calls in progress at an upstream with maxParallel.',
+  },
+  maxParallelCalls: { name: 'parley.upstream.max_calls', unit: '{call}', description: 'The maxParallel of an upstream.' },
+  queuedCalls: {
+    name: 'parley.upstream.queue.calls',
+    unit: '{call}',
+    description: 'Calls that wait because every upstream of their deployment has maxParallel calls in progress.',
   },
   configurationFaults: {
     name: 'parley.configuration.faults',

@@ -111,6 +111,10 @@ export class MeasuredCall implements CallRecord {
     return this.lastAttempt;
   }
 
+  recordQueueWait(ms: number): void {
+    this.series.queueWait.record(ms / 1000);
+  }
+
   end(end: CallEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

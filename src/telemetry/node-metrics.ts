@@ -11,7 +11,9 @@ const resolutionMs = 20;
 /** Values that are read at collection time instead of being counted. */
 export interface LiveState {
   /** All configured upstreams. */
-  readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'off' | 'rejectsWith'>>;
+  readonly upstreams: () => Iterable<Pick<UpstreamState, 'id' | 'off' | 'rejectsWith' | 'parallel' | 'maxParallel'>>;
+  /** Number of calls that wait for full upstreams, by deployment. */
+  readonly queues: () => Iterable<{ readonly deployment: string; readonly size: number }>;
   /** Number of errors in the configuration that was last rejected. It is 0 while the newest configuration is in force. */
   readonly configurationFaults: () => number;
 }
@@ -33,7 +35,7 @@ function readSeries(series: SeriesStore): Metric[] {
   const calls = [...series.calls()];
   const upstreams = [...series.upstreams()];
   const used = calls.filter((call) => call.hasBeenUsed);
-  const ofCalls = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks'): Metric => {
+  const ofCalls = (which: 'timeToFirstByte' | 'timePerOutputToken' | 'timeBetweenChunks' | 'queueWait'): Metric => {
     const picked = calls.map((call) => call[which]);
     return toHistogram(histograms[which], picked);
   };
@@ -49,6 +51,7 @@ function readSeries(series: SeriesStore): Metric[] {
     ofCalls('timeToFirstByte'),
     ofCalls('timePerOutputToken'),
     ofCalls('timeBetweenChunks'),
+    ofCalls('queueWait'),
     toHistogram(histograms.tokens, tokens),
     toHistogram(histograms.attempt, upstreamDurations),
     toCounter(counters.upstreamTries, tries),
@@ -57,13 +60,29 @@ function readSeries(series: SeriesStore): Metric[] {
   ];
 }
 
-function readLive({ configurationFaults, upstreams }: LiveState): Metric[] {
+function readLive({ configurationFaults, upstreams, queues }: LiveState): Metric[] {
   const states: DataPoint[] = [];
-  for (const { id, off, rejectsWith } of upstreams()) {
+  const parallelCalls: DataPoint[] = [];
+  const maxParallelCalls: DataPoint[] = [];
+  for (const { id, off, rejectsWith, parallel, maxParallel } of upstreams()) {
+    const attributes = { 'parley.upstream': id };
     const value = rejectsWith === undefined ? 0 : 2;
-    states.push({ value: off ? 1 : value, attributes: { 'parley.upstream': id } });
+    states.push({ value: off ? 1 : value, attributes });
+    if (maxParallel === undefined) continue;
+    parallelCalls.push({ value: parallel, attributes });
+    maxParallelCalls.push({ value: maxParallel, attributes });
   }
-  return [toGauge(gauges.upstreamState, states), toGauge(gauges.configurationFaults, [plain(configurationFaults())])];
+  const queued = [...queues()].map(({ deployment, size }) => ({
+    value: size,
+    attributes: { 'gen_ai.request.model': deployment },
+  }));
+  return [
+    toGauge(gauges.upstreamState, states),
+    toGauge(gauges.parallelCalls, parallelCalls),
+    toGauge(gauges.maxParallelCalls, maxParallelCalls),
+    toGauge(gauges.queuedCalls, queued),
+    toGauge(gauges.configurationFaults, [plain(configurationFaults())]),
+  ];
 }
 
 function readNode(node: ProcessReadings): Metric[] {

@@ -46,6 +46,7 @@ export class CallSeries {
   readonly timeToFirstByte: Histogram;
   readonly timePerOutputToken: Histogram;
   readonly timeBetweenChunks: Histogram;
+  readonly queueWait: Histogram;
   readonly inputTokens: Histogram;
   readonly outputTokens: Histogram;
   readonly attributes: Readonly<Record<string, string>>;
@@ -65,6 +66,7 @@ export class CallSeries {
     this.timeToFirstByte = new Histogram(histograms.timeToFirstByte.boundaries, labels);
     this.timePerOutputToken = new Histogram(histograms.timePerOutputToken.boundaries, labels);
     this.timeBetweenChunks = new Histogram(histograms.timeBetweenChunks.boundaries, labels);
+    this.queueWait = new Histogram(histograms.queueWait.boundaries, labels);
     this.inputTokens = new Histogram(histograms.tokens.boundaries, { ...labels, 'gen_ai.token.type': 'input' });
     this.outputTokens = new Histogram(histograms.tokens.boundaries, { ...labels, 'gen_ai.token.type': 'output' });
     this.okDuration = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });

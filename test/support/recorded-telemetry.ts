@@ -20,6 +20,7 @@ export class RecordedTelemetry implements Telemetry {
       setDeployment: (id) => void this.deployments.push(id),
       recordFirstByte() {},
       recordChunk() {},
+      recordQueueWait() {},
       cost: 0,
       session: undefined,
       details: {},

@@ -58,7 +58,11 @@ export async function openBench({
     },
   };
   const log = createLog({ level, sink, secrets: () => [new Secret('canary-known-secret')] });
-  const live = { upstreams: () => [{ id: 'gpt#up', off: true, rejectsWith: 401 }], configurationFaults: () => 2 };
+  const live = {
+    upstreams: () => [{ id: 'gpt#up', off: true, rejectsWith: 401, parallel: 0, maxParallel: undefined }],
+    queues: () => [],
+    configurationFaults: () => 2,
+  };
   const telemetry = await openTelemetry({
     env,
     clock,

@@ -110,6 +110,10 @@ export class NodeState {
     return this.#errors.length;
   }
 
+  /** Number of calls that wait for full upstreams, by deployment. */
+  readonly queues = (): Iterable<{ readonly deployment: string; readonly size: number }> =>
+    this.#parts.loadBalancer.queue.sizes();
+
   /** States of the upstreams in the current configuration. */
   *upstreams(): Iterable<UpstreamState> {
     const { loadBalancer, clock, snapshot } = this.#parts;

@@ -75,7 +75,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
     log,
     lines,
     listeners: [listener],
-    live: { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults },
+    live: { upstreams: () => state.upstreams(), queues: state.queues, configurationFaults: () => state.configurationFaults },
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });

@@ -135,6 +135,12 @@ export const RoleEntry = strict(
         'Limits by deployment ID. `*` applies to every other deployment. Default: the limits of the role `default`, or unlimited.',
     }),
     costLimit: Type.Optional(CostLimit),
+    priority: Type.Optional(
+      Type.Enum(['interactive', 'batch'], {
+        description:
+          'Order in the `queue` of a model: `batch` calls wait until no `interactive` call waits. A caller is `batch` if all of its roles are. Default: the priority of the role `default`, or `interactive`.',
+      }),
+    ),
     selfService: Type.Optional(SelfService),
   },
   {

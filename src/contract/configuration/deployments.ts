@@ -105,6 +105,13 @@ export const UpstreamEntry = strict(
       default: 0,
       description: 'Upstreams with the lowest tier are used first. The next tier is used if all of them fail.',
     }),
+    maxParallel: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Maximum number of calls in progress at the upstream, per node. Further calls use other upstreams, also of higher tiers, or wait in the `queue` of the model. Default: unlimited.',
+      }),
+    ),
     timeouts: Timeouts,
   },
   { description: 'An outside endpoint that serves the model.' },
@@ -228,6 +235,28 @@ const attempts = (tries: number) =>
     description: 'Maximum number of attempts of a call, including the first. 1: no retry.',
   });
 
+/** Queue for calls while every upstream has `maxParallel` calls in progress. */
+const Queue = strict(
+  {
+    maxWaiting: Type.Integer({
+      minimum: 0,
+      maximum: 100_000,
+      default: 1_000,
+      description:
+        'Maximum number of waiting calls, per node. In a full queue, a new call replaces the newest one of the caller with the most waiting calls. Rejected calls receive 503 with `Retry-After`. 0: no waiting.',
+    }),
+    maxWaitMs: milliseconds({
+      default: 30_000,
+      description: 'Maximum wait in milliseconds. A call that would probably wait longer is rejected immediately.',
+    }),
+  },
+  {
+    default: {},
+    description:
+      'Queue for calls while every upstream has `maxParallel` calls in progress. Callers take turns, and calls of roles with the `priority` `batch` come last.',
+  },
+);
+
 /** A model and the upstreams that serve it. */
 export const ModelEntry = strict(
   {
@@ -246,6 +275,7 @@ export const ModelEntry = strict(
     ...common,
     limits: Type.Optional(ModelLimits),
     pricing: Type.Optional(ModelPricing),
+    queue: Queue,
     maxRetryAttempts: attempts(5),
   },
   { description: 'A model and the upstreams that serve it.' },

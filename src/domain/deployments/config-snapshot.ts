@@ -37,6 +37,7 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     limits: entry.limits,
     pricing: entry.pricing,
     upstreams,
+    queue: entry.queue,
     isApplicationBacked: upstreams.some(({ protocol }) => protocols[protocol].callsDeployments),
     forwardsToken: false,
     quickApp: undefined,
@@ -62,6 +63,7 @@ export function toApplication(id: string, entry: ApplicationEntry, ownership: Ow
     limits: undefined,
     pricing: undefined,
     upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: ownership !== null })],
+    queue: { maxWaiting: 0, maxWaitMs: 0 },
     isApplicationBacked: endpoint !== undefined,
     forwardsToken: entry.forwardAuthToken === true && ownership === null,
     quickApp: isQuickApp ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
@@ -145,6 +147,7 @@ function toUpstream(model: string, entry: ResolvedUpstreamEntry): Omit<Upstream,
     ...(!entry.foldSystemMessages && { preservesSystemMessages: true }),
     weight: entry.weight,
     tier: entry.tier,
+    ...(entry.maxParallel !== undefined && { maxParallel: entry.maxParallel }),
     timeouts: entry.timeouts,
   };
 }

@@ -32,6 +32,8 @@ export interface Deployment {
   readonly upstreams: readonly Upstream[];
   /** Whether applications serve it that may call other deployments: an application behind an endpoint, or adapters of a model. */
   readonly isApplicationBacked: boolean;
+  /** Bounds of the queue for calls while every upstream has `maxParallel` calls in progress. */
+  readonly queue: { readonly maxWaiting: number; readonly maxWaitMs: number };
   /** Maximum number of attempts per call, including the first. */
   readonly maxAttempts: number;
   /** Whether the application receives the token of the user who calls it. */

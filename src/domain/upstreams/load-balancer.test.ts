@@ -15,11 +15,13 @@ const at = (nowMs: number) => ({ nowMs, caller: undefined });
 const limited = (retryAfterSeconds?: number) =>
   new UpstreamError('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 
+const getId = (picked: Upstream | 'full' | undefined) => (picked === 'full' ? picked : picked?.id);
+
 describe('LoadBalancer', () => {
   it('distributes calls smoothly by weight', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a', { weight: 5 }), upstream('b'), upstream('c')];
-    const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { triedIds: noIds, nowMs: 0 })?.id).join('');
+    const picked = Array.from({ length: 7 }, () => getId(loadBalancer.pick(upstreams, { triedIds: noIds, nowMs: 0 }))).join('');
     expect(picked).toBe('aabacaa');
   });
 
@@ -31,17 +33,17 @@ describe('LoadBalancer', () => {
   it('selects a higher tier only if the lower ones are paused', () => {
     const loadBalancer = new LoadBalancer();
     const [low, high] = [upstream('low', { tier: 1 }), upstream('high', { tier: 2 })];
-    expect(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 0 })?.id).toBe('low');
+    expect(getId(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 0 }))).toBe('low');
     loadBalancer.recordRateLimit(low, limited(10), 0);
-    expect(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 9_999 })?.id).toBe('high');
-    expect(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 10_000 })?.id).toBe('low');
+    expect(getId(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 9_999 }))).toBe('high');
+    expect(getId(loadBalancer.pick([high, low], { triedIds: noIds, nowMs: 10_000 }))).toBe('low');
   });
 
   it('prefers upstreams that the call has not tried', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a'), upstream('b', { tier: 1 })];
-    expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a']), nowMs: 0 })?.id).toBe('b');
-    expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a', 'b']), nowMs: 0 })?.id).toBe('a');
+    expect(getId(loadBalancer.pick(upstreams, { triedIds: new Set(['a']), nowMs: 0 }))).toBe('b');
+    expect(getId(loadBalancer.pick(upstreams, { triedIds: new Set(['a', 'b']), nowMs: 0 }))).toBe('a');
   });
 
   it('pauses an upstream for 30 s after a 429 without Retry-After', () => {
@@ -72,7 +74,7 @@ describe('LoadBalancer', () => {
   it("keeps the last upstream open for other callers if only one caller's calls fail", () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare] = [upstream('a'), upstream('b')];
-    const pickId = (nowMs: number) => loadBalancer.pick([one, spare], { triedIds: noIds, nowMs })?.id;
+    const pickId = (nowMs: number) => getId(loadBalancer.pick([one, spare], { triedIds: noIds, nowMs }));
     for (let call = 0; call < 4; call += 1) loadBalancer.recordFailure(one, { nowMs: 1_000 * call, caller: 'ada' });
     expect([pickId(3_500), pickId(3_500), loadBalancer.getState(one, 3_500).off]).toEqual(['b', 'b', true]);
     expect(loadBalancer.pick([one], { triedIds: noIds, nowMs: 3_500 })).toBe(one);
@@ -86,7 +88,7 @@ describe('LoadBalancer', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
     const pickId = (nowMs: number, asking = other) =>
-      loadBalancer.pick([spare, one], { triedIds: noIds, nowMs, call: asking })?.id;
+      getId(loadBalancer.pick([spare, one], { triedIds: noIds, nowMs, call: asking }));
     for (const each of [one, spare])
       for (const nowMs of [0, 1_000]) loadBalancer.recordFailure(each, { nowMs, caller: `${nowMs}` });
     loadBalancer.recordFailure(spare, { nowMs: 1_000, caller: undefined });
@@ -149,7 +151,7 @@ describe('LoadBalancer', () => {
     loadBalancer.recordSuccess(only, 0);
     loadBalancer.recordFailure(only, at(0));
     expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 0 })).toBe(only);
-    expect(loadBalancer.getState(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
+    expect(loadBalancer.getState(only, 0)).toMatchObject({ id: 'a', off: false, reason: undefined });
   });
 
   it('deletes the state of an upstream one hour after its pause when another one is added', () => {
@@ -182,7 +184,7 @@ describe('affinity', () => {
   const [a, b, heavy] = [upstream('a'), upstream('b'), upstream('heavy', { weight: 3 })];
   const affinities = Array.from({ length: 500 }, (_, n) => `conversation ${n}`);
   const homes = (upstreams: readonly Upstream[], tried = noIds): (string | undefined)[] =>
-    affinities.map((affinity) => loadBalancer.pick(upstreams, { triedIds: tried, nowMs: 0, affinity })?.id);
+    affinities.map((affinity) => getId(loadBalancer.pick(upstreams, { triedIds: tried, nowMs: 0, affinity })));
 
   it('always selects the same upstream, regardless of order and of calls in between', () => {
     const before = homes([a, b, heavy]);
@@ -208,5 +210,26 @@ describe('affinity', () => {
     expect(homes([a, b], new Set(['b']))).not.toContain('b');
     loadBalancer.recordRateLimit(b, limited(10), 0);
     expect(homes([a, b])).not.toContain('b');
+  });
+
+  it('selects a higher tier if the lower one is full, and reports if all are full', () => {
+    const loadBalancer = new LoadBalancer();
+    const upstreams = [upstream('a', { maxParallel: 2 }), upstream('b', { tier: 1, maxParallel: 1 })];
+    const occupied = Array.from({ length: 4 }, () => {
+      const picked = loadBalancer.pick(upstreams, { triedIds: noIds, nowMs: 0 });
+      if (typeof picked === 'object') loadBalancer.occupy(picked);
+      return getId(picked);
+    });
+    expect(occupied).toEqual(['a', 'a', 'b', 'full']);
+    loadBalancer.vacate(upstream('a'));
+    expect(getId(loadBalancer.pick(upstreams, { triedIds: noIds, nowMs: 0 }))).toBe('a');
+  });
+
+  it('reports a paused upstream as unavailable, even if it is full', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a', { maxParallel: 1 });
+    loadBalancer.occupy(only);
+    loadBalancer.recordRateLimit(only, limited(10), 0);
+    expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 1_000 })).toBeUndefined();
   });
 });

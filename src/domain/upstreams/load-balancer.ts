@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '#base/secrets/secret.ts';
 import type { Upstream, UpstreamError } from './upstream.ts';
+import { UpstreamQueue } from './upstream-queue.ts';
 
 /** Duration of the pause after a 429 without Retry-After. */
 export const rateLimitedSeconds = 30;
@@ -63,6 +64,9 @@ export interface UpstreamState {
   readonly id: string;
   readonly off: boolean;
   readonly reason: 'rate_limited' | 'failing' | undefined;
+  /** Calls in progress. 0 for an upstream without `maxParallel`, whose calls are not counted. */
+  readonly parallel: number;
+  readonly maxParallel: number | undefined;
   /**
    * Status with which the upstream rejects the configured credentials. 401 counts immediately. 402 and 403 count from the
    * second in a row, because the content of one request can cause them. Undefined after a successful call, and for a key that
@@ -98,30 +102,48 @@ export interface BackOff extends UpstreamState {
  * - From the second consecutive failed call on, an upstream is paused for 1 s, doubling up to 5 min.
  * - If no other upstream is available, one whose failures concern only one caller stays available. If requests of several
  * callers may have caused the failures, one call per second may try the upstream as a probe.
+ * - An upstream with `maxParallel` calls in progress is full. Calls then use other upstreams, also of higher tiers, or wait.
  */
 export class LoadBalancer {
   /** Health by revision. */
   readonly #health = new Map<string, UpstreamHealth>();
+  /** Number of calls in progress by upstream ID, for upstreams with `maxParallel`. */
+  readonly #parallel = new Map<string, number>();
+  readonly queue = new UpstreamQueue();
   #nextSweepMs = 0;
 
   /**
    * Selects the next upstream. Repeats one that this call has tried only if no other is available. Calls of one affinity get
-   * the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused.
+   * the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused, and `full` if all others
+   * are full.
    */
-  pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | undefined {
+  pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | 'full' | undefined {
     const { triedIds, nowMs, affinity } = picking;
     const [only] = upstreams;
     const isHealthy = only !== undefined && (!this.#health.has(only.revision) || !this.#isClosed(only, nowMs));
-    if (upstreams.length === 1 && isHealthy && only.weight > 0) return only;
+    if (upstreams.length === 1 && isHealthy && only.weight > 0) return this.#isFull(only) ? 'full' : only;
     const good = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
     const open = good.length > 0 ? good : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isClosed(upstream, nowMs));
     if (open.length === 0) return this.#pickProbed(upstreams, picking);
-    const fresh = open.filter((upstream) => !triedIds.has(upstream.id));
-    const candidates = fresh.length > 0 ? fresh : open;
+    const free = this.#parallel.size === 0 ? open : open.filter((upstream) => !this.#isFull(upstream));
+    if (free.length === 0) return 'full';
+    const fresh = free.filter((upstream) => !triedIds.has(upstream.id));
+    const candidates = fresh.length > 0 ? fresh : free;
     if (candidates.length < 2) return candidates[0];
     const tier = Math.min(...candidates.map((upstream) => upstream.tier));
     const equals = candidates.filter((upstream) => upstream.tier === tier);
     return affinity === undefined ? this.#choose(equals, nowMs) : findNearest(equals, affinity);
+  }
+
+  /** Counts a call in progress at an upstream with `maxParallel`, until `vacate`. */
+  occupy({ id }: Upstream): void {
+    this.#parallel.set(id, (this.#parallel.get(id) ?? 0) + 1);
+  }
+
+  vacate({ id }: Upstream): void {
+    const remaining = (this.#parallel.get(id) ?? 1) - 1;
+    if (remaining === 0) this.#parallel.delete(id);
+    else this.#parallel.set(id, remaining);
   }
 
   /** Records a successful call. Has no effect if a rate limit occurred after the call started. */
@@ -205,6 +227,8 @@ export class LoadBalancer {
       id: upstream.id,
       off,
       reason: off ? health.reason : undefined,
+      parallel: this.#parallel.get(upstream.id) ?? 0,
+      maxParallel: upstream.maxParallel,
       rejectsWith: health && findRejection(health, upstream),
     };
   }
@@ -218,6 +242,10 @@ export class LoadBalancer {
       lastError,
       offForMs: Math.max(0, offUntilMs - nowMs),
     };
+  }
+
+  #isFull({ id, maxParallel }: Upstream): boolean {
+    return maxParallel !== undefined && (this.#parallel.get(id) ?? 0) >= maxParallel;
   }
 
   #isOff({ revision }: Upstream, nowMs: number): boolean {

@@ -36,6 +36,8 @@ export interface Upstream {
   readonly preservesSystemMessages?: boolean;
   readonly weight: number;
   readonly tier: number;
+  /** Maximum number of calls in progress on this node. Undefined means unlimited. */
+  readonly maxParallel?: number;
   readonly timeouts: { readonly connectMs: number; readonly firstByteMs: number; readonly idleMs: number };
   /** Whether requests pass the network guard, because a user provided the address. */
   readonly isGuarded?: boolean;

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../deployments/deployment.ts';
+import { UpstreamQueue, type WaitingCall } from './upstream-queue.ts';
+
+/** A deployment with one upstream that admits `capacity` calls, its queue, and the calls in the order in which they ended waiting. */
+function startQueue({ maxWaiting = 100, maxWaitMs = 60_000, maxParallel = 1 } = {}) {
+  const queue = new UpstreamQueue();
+  const deployment = {
+    id: 'gpt',
+    queue: { maxWaiting, maxWaitMs },
+    upstreams: [{ weight: 1, maxParallel }],
+  } as unknown as Deployment;
+  const log: string[] = [];
+  let capacity = 0;
+  const add = (name: string, isBatch = false): WaitingCall => {
+    const call: WaitingCall = {
+      caller: name.slice(0, 1),
+      isBatch,
+      start() {
+        if (capacity === 0) return false;
+        capacity -= 1;
+        log.push(name);
+        return true;
+      },
+      fail: (error) => log.push(`${name} ${error.code} ${error.retryAfterSeconds}`),
+    };
+    queue.add(deployment, call);
+    return call;
+  };
+  const startNext = (count: number): string[] => {
+    capacity = count;
+    queue.startNext('gpt');
+    return log.splice(0);
+  };
+  return { queue, deployment, add, startNext, log };
+}
+
+describe('UpstreamQueue', () => {
+  it('lets callers take turns, each in order of arrival', () => {
+    const { add, startNext } = startQueue();
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) add(name);
+    expect(startNext(3)).toEqual(['a1', 'b1', 'a2']);
+    add('c1');
+    expect(startNext(9)).toEqual(['c1', 'b2', 'a3']);
+  });
+
+  it('starts batch calls after all interactive calls', () => {
+    const { add, startNext } = startQueue();
+    add('a1', true);
+    add('b1');
+    add('c1', true);
+    add('b2');
+    expect(startNext(9)).toEqual(['b1', 'b2', 'a1', 'c1']);
+  });
+
+  it('replaces the newest call of the caller with the most waiting calls if it is full', () => {
+    const { add, startNext, log } = startQueue({ maxWaiting: 3 });
+    for (const name of ['a1', 'a2', 'a3']) add(name);
+    expect(() => add('a4')).toThrow('Every upstream of gpt is busy. Try again in 1 s.');
+    add('b1');
+    expect(log.splice(0)).toEqual(['a3 overloaded 1']);
+    expect(() => add('b2')).toThrow('busy');
+    expect(startNext(9)).toEqual(['a1', 'b1', 'a2']);
+  });
+
+  it('replaces batch calls first, and never an interactive call by a batch call', () => {
+    const { add, log } = startQueue({ maxWaiting: 2 });
+    add('a1');
+    add('b1', true);
+    add('a2');
+    expect(log.splice(0)).toEqual(['b1 overloaded 1']);
+    expect(() => add('b2', true)).toThrow('busy');
+  });
+
+  it('rejects every call if no call may wait', () => {
+    const { add } = startQueue({ maxWaiting: 0 });
+    expect(() => add('a1')).toThrow('busy');
+  });
+
+  it('rejects a call that would probably wait too long, with the expected wait as Retry-After', () => {
+    const { queue, add, deployment } = startQueue({ maxWaitMs: 25_000, maxParallel: 2 });
+    queue.recordDuration('gpt', 20_000);
+    add('a1');
+    const second = add('a2');
+    expect(() => add('a3')).toThrow('Try again in 30 s.');
+    expect(queue.toTimeoutError(deployment, second)).toMatchObject({ code: 'overloaded', retryAfterSeconds: 30 });
+    // The turn of another caller comes earlier.
+    add('b1');
+  });
+
+  it('forgets canceled calls', () => {
+    const { queue, deployment, add, startNext } = startQueue();
+    const [first] = [add('a1'), add('a2')];
+    queue.remove(deployment, first);
+    queue.remove(deployment, first);
+    expect([...queue.sizes()]).toEqual([{ deployment: 'gpt', size: 1 }]);
+    expect(startNext(9)).toEqual(['a2']);
+    expect(queue.hasWaiting('gpt')).toBe(false);
+  });
+});

@@ -1,0 +1,175 @@
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { Deployment } from '../deployments/deployment.ts';
+
+/** Fraction of the last call in the average duration of calls. */
+const newestShare = 0.2;
+const maxRetryAfterSeconds = 3_600;
+/** Number of callers after which the queue forgets the turns of callers without waiting calls. */
+const maxCallers = 1_000;
+
+/** A call that waits until an upstream has capacity. */
+export interface WaitingCall {
+  /** Callers take turns, so that one caller with many calls does not delay the others. */
+  readonly caller: string;
+  /** Whether the call waits until no interactive call waits. */
+  readonly isBatch: boolean;
+  /**
+   * Called when it is the turn of the call. Returns false if every upstream is still full, so that the call waits again. Returns
+   * true if the call has started or failed.
+   */
+  readonly start: () => boolean;
+  /** Called instead of `start` if the call was removed from the queue. */
+  readonly fail: (error: ParleyError) => void;
+}
+
+/** The calls of one caller that wait for one deployment, in order of arrival. */
+interface CallerLine {
+  readonly calls: WaitingCall[];
+  /** Number of the caller's last turn. 0 for a caller without a turn since the queue was empty. */
+  lastTurn: number;
+}
+
+type Lines = Map<string, CallerLine>;
+
+interface DeploymentQueue {
+  readonly interactive: Lines;
+  readonly batch: Lines;
+  size: number;
+  turns: number;
+}
+
+/**
+ * Calls that wait because every upstream of their deployment has `maxParallel` calls in progress. Interactive calls come before
+ * batch calls. Among equals, the next call is the oldest one of the caller whose last turn is the longest ago. A full queue
+ * rejects the newest call of the caller with the most waiting calls.
+ */
+export class UpstreamQueue {
+  readonly #queues = new Map<string, DeploymentQueue>();
+  /** Average duration of the last calls in milliseconds, by deployment. */
+  readonly #durations = new Map<string, number>();
+
+  hasWaiting(deployment: string): boolean {
+    return this.#queues.size > 0 && this.#queues.has(deployment);
+  }
+
+  /** Returns the number of waiting calls by deployment. Deployments without waiting calls are left out. */
+  *sizes(): Iterable<{ readonly deployment: string; readonly size: number }> {
+    for (const [deployment, { size }] of this.#queues) yield { deployment, size };
+  }
+
+  /** Adds a call. Throws `overloaded` if the queue is full, or if the call would probably not start in time. */
+  add(deployment: Deployment, call: WaitingCall): void {
+    const { maxWaiting, maxWaitMs } = deployment.queue;
+    const queue = this.#queues.get(deployment.id) ?? { interactive: new Map(), batch: new Map(), size: 0, turns: 0 };
+    const expectedMs = this.#estimateWaitMs(deployment, queue, call);
+    if (expectedMs > maxWaitMs) throw createBusyError(deployment, expectedMs);
+    if (queue.size >= maxWaiting) {
+      const newest = findLongest(queue, call);
+      if (newest === undefined) throw createBusyError(deployment, expectedMs);
+      this.remove(deployment, newest);
+      newest.fail(createBusyError(deployment, expectedMs));
+    }
+    const lines = getLines(queue, call);
+    const line = lines.get(call.caller);
+    if (line !== undefined) line.calls.push(call);
+    else {
+      if (lines.size >= maxCallers) for (const [caller, { calls }] of lines) if (calls.length === 0) lines.delete(caller);
+      lines.set(call.caller, { calls: [call], lastTurn: 0 });
+    }
+    queue.size += 1;
+    this.#queues.set(deployment.id, queue);
+  }
+
+  /** Removes a call that has not started. Has no effect on other calls. */
+  remove({ id }: Pick<Deployment, 'id'>, call: WaitingCall): void {
+    const queue = this.#queues.get(id);
+    const line = queue === undefined ? undefined : getLines(queue, call).get(call.caller);
+    const index = line?.calls.indexOf(call) ?? -1;
+    if (queue === undefined || line === undefined || index < 0) return;
+    line.calls.splice(index, 1);
+    this.#resize(id, queue, -1);
+  }
+
+  /** Returns the error for a call that has waited for `maxWaitMs`. */
+  toTimeoutError(deployment: Deployment, call: WaitingCall): ParleyError {
+    const queue = this.#queues.get(deployment.id);
+    return createBusyError(deployment, queue === undefined ? 0 : this.#estimateWaitMs(deployment, queue, call));
+  }
+
+  /** Records the duration of a call whose end gave an upstream capacity. */
+  recordDuration(deployment: string, durationMs: number): void {
+    const average = this.#durations.get(deployment) ?? durationMs;
+    this.#durations.set(deployment, average + (durationMs - average) * newestShare);
+  }
+
+  /** Starts waiting calls until every upstream of the deployment is full. */
+  startNext(deployment: string): void {
+    for (let queue = this.#queues.get(deployment); queue !== undefined; queue = this.#queues.get(deployment)) {
+      const line = findNextLine(queue.interactive) ?? findNextLine(queue.batch);
+      const call = line?.calls.shift();
+      if (line === undefined || call === undefined) return;
+      if (!call.start()) {
+        line.calls.unshift(call);
+        return;
+      }
+      queue.turns += 1;
+      line.lastTurn = queue.turns;
+      this.#resize(deployment, queue, -1);
+    }
+  }
+
+  /** Forgets the turns of all callers when no call waits. */
+  #resize(deployment: string, queue: DeploymentQueue, change: number): void {
+    queue.size += change;
+    if (queue.size === 0) this.#queues.delete(deployment);
+  }
+
+  /** Estimates the wait of a call that arrives now, in milliseconds. Returns 0 before the first call of the deployment has ended. */
+  #estimateWaitMs({ id, upstreams }: Deployment, queue: DeploymentQueue, call: WaitingCall): number {
+    const averageMs = this.#durations.get(id) ?? 0;
+    const capacity = upstreams.reduce((sum, { weight, maxParallel = 0 }) => (weight > 0 ? sum + maxParallel : sum), 0);
+    const own = getLines(queue, call).get(call.caller)?.calls.length ?? 0;
+    let position = call.isBatch ? countWaiting(queue.interactive) : 0;
+    for (const { calls } of getLines(queue, call).values()) position += Math.min(calls.length, own + 1);
+    return capacity === 0 ? 0 : ((position + 1) * averageMs) / capacity;
+  }
+}
+
+function getLines(queue: DeploymentQueue, { isBatch }: WaitingCall): Lines {
+  return isBatch ? queue.batch : queue.interactive;
+}
+
+function countWaiting(lines: Lines): number {
+  let count = 0;
+  for (const { calls } of lines.values()) count += calls.length;
+  return count;
+}
+
+function findNextLine(lines: Lines): CallerLine | undefined {
+  let next: CallerLine | undefined;
+  for (const line of lines.values())
+    if (line.calls.length > 0 && (next === undefined || line.lastTurn < next.lastTurn)) next = line;
+  return next;
+}
+
+/**
+ * Returns the newest call of the caller with the most waiting calls, batch calls first. Returns undefined if that would be the
+ * caller of the new call, or an interactive call for a batch call.
+ */
+function findLongest({ interactive, batch }: DeploymentQueue, call: WaitingCall): WaitingCall | undefined {
+  const isBatchFull = countWaiting(batch) > 0;
+  if (!isBatchFull && call.isBatch) return undefined;
+  const lines = isBatchFull ? batch : interactive;
+  let longest: CallerLine | undefined;
+  for (const line of lines.values()) if (longest === undefined || line.calls.length > longest.calls.length) longest = line;
+  const isOwnTurn =
+    call.isBatch === isBatchFull && (lines.get(call.caller)?.calls.length ?? 0) + 1 >= (longest?.calls.length ?? 0);
+  return isOwnTurn ? undefined : longest?.calls.at(-1);
+}
+
+function createBusyError({ id }: Deployment, waitMs: number): ParleyError {
+  const retryAfterSeconds = Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil(waitMs / 1000)));
+  return new ParleyError('overloaded', `Every upstream of ${id} is busy. Try again in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+  });
+}
