@@ -251,6 +251,7 @@ function createReadNode(parts: NodeReportDeps): () => NodeReport {
       hindrances: state.listObstacles(),
       stores: toStores(parts),
       upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
+      queues: [...state.queues()],
       configuration: { files: settings.configurationFiles, ...state.configuration },
     };
   };
@@ -273,7 +274,10 @@ function toUpstream(
   upstream: Upstream,
   { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
 ): UpstreamReport {
-  const { reason, failuresInARow, refusedStatus, lastError, offForMs } = loadBalancer.getBackOff(upstream, clock.nowMs());
+  const { reason, failuresInARow, refusedStatus, lastError, offForMs, parallel, maxParallel } = loadBalancer.getBackOff(
+    upstream,
+    clock.nowMs(),
+  );
   return {
     id: upstream.id,
     deployment,
@@ -283,6 +287,8 @@ function toUpstream(
     model: upstream.model,
     weight: upstream.weight,
     tier: upstream.tier,
+    parallel: maxParallel === undefined ? null : parallel,
+    maxParallel: maxParallel ?? null,
     state: reason ?? 'ok',
     failuresInARow,
     refusedStatus: refusedStatus ?? null,

@@ -1,8 +1,9 @@
 /**
- * A message between the nodes of an installation: a configuration, or the ID of a response that its user ended on another node.
+ * A message between the nodes of an installation: a configuration, the ID of a response that its user ended on another node, or
+ * the pause of an upstream.
  */
 export interface Notice {
-  readonly topic: 'configuration' | 'response';
+  readonly topic: 'configuration' | 'response' | 'upstream';
   readonly text: string;
 }
 

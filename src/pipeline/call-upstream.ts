@@ -39,6 +39,7 @@ export interface ApplicationFields extends ForwardedFields {
 export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ApplicationFields) => Handle;
 
 export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
+  const onQuota = createQuotaListener(deps);
   return ({ target, request, native, isTranslated, affinity, account }, sink, programs) => {
     const { call, deployment, snapshot } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
@@ -51,7 +52,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
         const droppedThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
         if (droppedThoughts.length > 0) onIgnored(droppedThoughts);
       }
-      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, ...sent, ...supported };
+      const input = { upstream, maxCompletionTokens, isTranslated, onIgnored, onQuota, ...sent, ...supported };
       return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const secrets = programs?.secrets ?? [];
@@ -63,6 +64,11 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       sink,
     );
   };
+}
+
+/** Returns a function that records the quotas of upstreams. */
+export function createQuotaListener({ loadBalancer, clock }: FailoverDeps): NonNullable<Attempt['onQuota']> {
+  return (upstream, quota) => loadBalancer.recordQuota(upstream, quota, clock.nowMs());
 }
 
 /** Returns the request as the upstream supports it, and notes the omitted fields. */

@@ -2,7 +2,8 @@ import type { Exchange, HttpClient, HttpError, HttpRequest, ReplyHeaders, ReplyL
 import { EventSplitter, EventTooLarge, getEventAt } from '#base/stream/event-splitter.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
-import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { type Attempt, UpstreamError } from '#domain/upstreams/upstream.ts';
+import { readQuota } from './read-quota.ts';
 import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-error.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
@@ -23,12 +24,17 @@ export interface ReplyDialect<Item = RawFrame> {
    * for a reply that must be read completely first.
    */
   createByteReader?(headers: ReplyHeaders): ((bytes: string) => Item) | undefined;
-  /** Called with the headers of every reply, including error replies. */
-  onHeaders?: (headers: ReplyHeaders) => void;
   /** Reads a reply that is one JSON document. The bytes are latin1. */
   readComplete(bytes: string, headers: ReplyHeaders): Item;
   /** Returns the error for a reply with a status other than 200. Its `bytes` are latin1, and empty if the body is not available. */
   readErrorReply(reply: ErrorReply): UpstreamError;
+}
+
+/** Receivers of a reply. `attempt` receives the headers of every reply, including error replies. */
+export interface ReplyReaders<Item> {
+  readonly dialect: ReplyDialect<Item>;
+  readonly attempt: Pick<Attempt, 'upstream' | 'onHeaders' | 'onQuota'>;
+  readonly sink: Sink<Item>;
 }
 
 export interface ErrorReply {
@@ -57,10 +63,9 @@ export interface EventReader<Item = RawFrame> {
 export function sendForReply<Item>(
   http: HttpClient,
   request: HttpRequest,
-  dialect: ReplyDialect<Item>,
-  sink: Sink<Item>,
+  { dialect, attempt, sink }: ReplyReaders<Item>,
 ): Handle {
-  const reply = new UpstreamReply(dialect, sink);
+  const reply = new UpstreamReply(dialect, sink, attempt);
   reply.exchange = http.send(request, reply);
   return reply;
 }
@@ -70,6 +75,7 @@ type State = 'head' | 'events' | 'bytes' | 'complete' | 'error' | 'ended';
 class UpstreamReply<Item> implements ReplyListener, Handle {
   readonly #dialect: ReplyDialect<Item>;
   readonly #sink: Sink<Item>;
+  readonly #attempt: ReplyReaders<Item>['attempt'];
   /** Undefined before the request is sent and after the reply has arrived. */
   exchange: Exchange | undefined;
   #state: State = 'head';
@@ -89,14 +95,18 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   /** Ends the reply. Set if the end arrived while events were waiting. */
   #onAllRead: (() => void) | undefined;
 
-  constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>) {
+  constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>, attempt: ReplyReaders<Item>['attempt']) {
     this.#dialect = dialect;
     this.#sink = sink;
+    this.#attempt = attempt;
   }
 
   head(status: number, headers: ReplyHeaders): void {
     if (this.#state !== 'head') return;
-    this.#dialect.onHeaders?.(headers);
+    const { upstream, onHeaders, onQuota } = this.#attempt;
+    onHeaders?.(headers);
+    const quota = onQuota && readQuota(headers, Date.now());
+    if (quota !== undefined) onQuota?.(upstream, quota);
     if (status === 200 && this.#dialect.readEvents !== undefined && headers['content-type']?.includes('text/event-stream')) {
       this.#state = 'events';
       this.#events = this.#dialect.readEvents(headers);

@@ -28,6 +28,7 @@ export const report: NodeReport = {
   hindrances: [],
   stores: [{ holds: 'records', kind: 'sqlite', isAway: false }],
   upstreams: [],
+  queues: [],
   configuration: { files: [], loadedAt: 1, refusedAt: null, faults: [], warnings: [] },
 };
 

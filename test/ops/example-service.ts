@@ -331,10 +331,22 @@ const fullReport: NodeReport = {
   hindrances: [reason],
   upstreams: [
     {
-      ...{ id: 'demo/0', deployment: 'demo', protocol: 'demo', origin: null, region: null, model: 'demo', weight: 1, tier: 0 },
+      ...{
+        id: 'demo/0',
+        deployment: 'demo',
+        protocol: 'demo',
+        origin: null,
+        region: null,
+        model: 'demo',
+        weight: 1,
+        parallel: null,
+        maxParallel: null,
+        tier: 0,
+      },
       ...{ state: 'failing', failuresInARow: 2, refusedStatus: null, lastError: null, offUntil: 3 },
     },
   ],
+  queues: [{ deployment: 'demo', size: 1 }],
   configuration: {
     files: ['parley.json'],
     loadedAt: 1,

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Exchange, HttpClient, HttpRequest, ReplyListener } from '#base/http/client.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { type EventReader, type ReplyDialect, sendForReply } from '#upstreams/upstream-reply.ts';
 
 /** The content of a streamed reply. */
@@ -38,7 +39,7 @@ export async function readFrames(
     },
   };
   const client = new ScriptedClient(pieces, staysOpen);
-  sendForReply(client, {} as HttpRequest, dialect, sink);
+  sendForReply(client, {} as HttpRequest, { dialect, attempt: { upstream: {} as Upstream }, sink });
   await ended;
   return { frames, error: failure, endsWithinMs: client.endsWithinMs };
 }

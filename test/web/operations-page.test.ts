@@ -11,6 +11,8 @@ const upstream = {
   protocol: 'openai',
   region: null,
   weight: 1,
+  parallel: null,
+  maxParallel: null,
   tier: 0,
   failuresInARow: 0,
   refusedStatus: null,
@@ -33,10 +35,11 @@ const degradedReport: NodeReport = {
     {
       ...upstream,
       ...{ id: 'two#2', deployment: 'two', origin: 'https://two.example', model: 'two', tier: 1 },
-      ...{ state: 'failing', failuresInARow: 4, offUntil: Date.now() + hour },
+      ...{ state: 'failing', failuresInARow: 4, offUntil: Date.now() + hour, parallel: 3, maxParallel: 4 },
     },
     { ...upstream, id: 'app#3', deployment: 'app', protocol: 'application', origin: null, model: 'app', failuresInARow: 1 },
   ],
+  queues: [{ deployment: 'two', size: 2 }],
   configuration: {
     files: ['/etc/parley/parley.yaml'],
     loadedAt: Date.now() - hour,
@@ -103,7 +106,9 @@ describe('the operations page', () => {
     expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · unreachable', 'S3', 'Redis']);
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
     expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', 'one']);
-    expect(await rows.first().innerText()).toMatch(/keeps failing\s+paused until .*two\s+https:\/\/two\.example/s);
+    expect(await rows.first().innerText()).toMatch(
+      /keeps failing\s+3 of 4 calls in progress\s+2 calls wait\s+paused until .*two\s+https:\/\/two\.example/s,
+    );
     expect(await rows.nth(1).innerText()).toMatch(/in use\s+failed the last time/);
     expect(issues).toEqual({ externalRequests: [], errors: [] });
   });

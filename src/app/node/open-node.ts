@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Caches } from '#base/cache/bounded-cache.ts';
-import { parseJson } from '#base/json/json.ts';
+import { isJsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
@@ -87,6 +87,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
     ...{ files: accepted, check: checkConfiguration, activate: put, clock, newId: randomUUID, reportError },
   });
   await entries.start();
+  sharePauses({ stores, loadBalancer });
   const publish = shareConfiguration({ stores, entries, log, recordAudit });
   const closing = [[telemetry, entries, { close: closeJournal }], [stores], [lines]];
   return { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, publish, closing };
@@ -118,6 +119,21 @@ function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: Val
     for (const text of texts) if (!reported.has(text)) log.warn(`configuration: ${text}`);
     reported = texts;
   };
+}
+
+/** Applies pauses of upstreams that other nodes publish, and publishes those of this node. */
+function sharePauses({ stores, loadBalancer }: Pick<NodeDeps, 'stores' | 'loadBalancer'>): void {
+  const { broadcast } = stores;
+  broadcast?.onNotice(({ topic, text }) => {
+    const pause = topic === 'upstream' ? tryParseJson(text) : undefined;
+    const { revision, offForMs } = isJsonObject(pause) ? pause : {};
+    if (typeof revision === 'string' && typeof offForMs === 'number')
+      loadBalancer.applyPause({ revision, offForMs }, clock.nowMs());
+  });
+  loadBalancer.onPause((pause) => {
+    // Best effort: without the notice, the other nodes find the rate limit themselves.
+    broadcast?.publish({ topic: 'upstream', text: JSON.stringify(pause) }).catch(() => undefined);
+  });
 }
 
 /**

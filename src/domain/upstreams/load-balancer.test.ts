@@ -232,4 +232,35 @@ describe('affinity', () => {
     loadBalancer.recordRateLimit(only, limited(10), 0);
     expect(loadBalancer.pick([only], { triedIds: noIds, nowMs: 1_000 })).toBeUndefined();
   });
+
+  it('selects an upstream with a small remaining quota less often, until the quota has refilled', () => {
+    const loadBalancer = new LoadBalancer();
+    const upstreams = [upstream('a'), upstream('b')];
+    const pickAll = (nowMs: number) =>
+      Array.from({ length: 12 }, () => getId(loadBalancer.pick(upstreams, { triedIds: noIds, nowMs }))).filter((id) => id === 'a')
+        .length;
+    expect(pickAll(0)).toBe(6);
+    loadBalancer.recordQuota(upstreams[0] as Upstream, { remainingShare: 0.1, resetMs: 60_000, limit: 100 }, 0);
+    expect(pickAll(0)).toBe(2);
+    expect(pickAll(40_000)).toBe(6);
+  });
+
+  it('pauses an upstream without remaining quota until the next request of the quota is available', () => {
+    const loadBalancer = new LoadBalancer();
+    const pauses: unknown[] = [];
+    loadBalancer.onPause((pause) => pauses.push(pause));
+    const only = upstream('a');
+    loadBalancer.recordQuota(only, { remainingShare: 0.9, resetMs: 60_000, limit: 10 }, 0);
+    loadBalancer.recordQuota(only, { remainingShare: 0, resetMs: 60_000, limit: 10 }, 1_000);
+    expect([6_999, 7_000].map((nowMs) => getId(loadBalancer.pick([only], { triedIds: noIds, nowMs })))).toEqual([undefined, 'a']);
+    expect(loadBalancer.areAllRateLimited([only], 6_000)).toBe(true);
+    expect(pauses).toEqual([{ revision: 'a', offForMs: 6_000 }]);
+  });
+
+  it('applies the pause of another node for at most a minute', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    loadBalancer.applyPause({ revision: 'a', offForMs: 1e12 }, 0);
+    expect(loadBalancer.retryAfterSeconds([only], 0)).toBe(60);
+  });
 });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '#base/secrets/secret.ts';
-import type { Upstream, UpstreamError } from './upstream.ts';
+import type { Upstream, UpstreamError, UpstreamQuota } from './upstream.ts';
 import { UpstreamQueue } from './upstream-queue.ts';
 
 /** Duration of the pause after a 429 without Retry-After. */
@@ -12,6 +12,11 @@ const maxBackOffMs = 300_000;
 const probeEveryMs = 1_000;
 /** Time after which unused state is deleted, starting at the end of the back-off. */
 const retentionMs = 3_600_000;
+
+/** Share of its weight that an upstream without remaining quota keeps. */
+const minShare = 0.05;
+/** Remaining share of a quota above which the weight does not decrease. */
+const ampleShare = 0.5;
 
 /** Statuses that concern credentials, payment, or rights. Only the operator can resolve them. */
 const unauthorized = 401;
@@ -48,6 +53,8 @@ interface UpstreamHealth {
   requestedAtMs: number;
   /** State of the smooth weighted selection. */
   credit: number;
+  /** The last reported quota, and the time of the report. */
+  quota: (UpstreamQuota & { readonly atMs: number }) | undefined;
 }
 
 /** Options for a selection. */
@@ -75,6 +82,12 @@ export interface UpstreamState {
   readonly rejectsWith: number | undefined;
 }
 
+/** A pause because of a rate limit, in milliseconds. */
+export interface UpstreamPause {
+  readonly revision: string;
+  readonly offForMs: number;
+}
+
 /** A failed call. */
 export interface FailedCall {
   readonly nowMs: number;
@@ -97,7 +110,8 @@ export interface BackOff extends UpstreamState {
 
 /**
  * Selects upstreams and pauses unhealthy ones (docs/upstreams.md, Retries and pauses). All times are milliseconds of one clock.
- * - Lower tiers come first. Within a tier, selection is smooth and weighted.
+ * - Lower tiers come first. Within a tier, selection is smooth and weighted. The weight of an upstream with less than half of its
+ * quota decreases in proportion.
  * - A 429 pauses an upstream for its Retry-After (at most 60 s), or for 30 s.
  * - From the second consecutive failed call on, an upstream is paused for 1 s, doubling up to 5 min.
  * - If no other upstream is available, one whose failures concern only one caller stays available. If requests of several
@@ -111,10 +125,16 @@ export class LoadBalancer {
   readonly #parallel = new Map<string, number>();
   readonly queue = new UpstreamQueue();
   #nextSweepMs = 0;
+  #onPause: (pause: UpstreamPause) => void = () => undefined;
+
+  /** Sets the only listener for pauses because of rate limits, which other nodes can apply. */
+  onPause(listener: (pause: UpstreamPause) => void): void {
+    this.#onPause = listener;
+  }
 
   /**
    * Selects the next upstream. Repeats one that this call has tried only if no other is available. Calls of one affinity get
-   * the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused, and `full` if all others
+   * the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused, and `full` if the rest
    * are full.
    */
   pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | 'full' | undefined {
@@ -168,11 +188,29 @@ export class LoadBalancer {
   }
 
   recordRateLimit(upstream: Upstream, error: UpstreamError, nowMs: number): void {
-    const health = this.#getHealth(upstream, nowMs);
-    health.offUntilMs = Math.max(health.offUntilMs, nowMs + getWaitSeconds(error, rateLimitedSeconds) * 1000);
+    const pause = { revision: upstream.revision, offForMs: getWaitSeconds(error, rateLimitedSeconds) * 1000 };
+    this.applyPause(pause, nowMs);
+    this.#onPause(pause);
+  }
+
+  /** Applies a pause because of a rate limit, which another node may have observed. */
+  applyPause({ revision, offForMs }: UpstreamPause, nowMs: number): void {
+    const health = this.#getHealth({ revision }, nowMs);
+    health.offUntilMs = Math.max(health.offUntilMs, nowMs + Math.min(offForMs, maxOffSeconds * 1000));
     health.reason = 'rate_limited';
     health.limitedAtMs = nowMs;
     health.refusedStatus = 429;
+  }
+
+  /** Records the quota that a reply reports. Without remaining quota, pauses the upstream until the next unit of it is available. */
+  recordQuota(upstream: Upstream, quota: UpstreamQuota, nowMs: number): void {
+    const { remainingShare, resetMs, limit } = quota;
+    if (remainingShare >= ampleShare && !this.#health.has(upstream.revision)) return;
+    this.#getHealth(upstream, nowMs).quota = { ...quota, atMs: nowMs };
+    if (remainingShare > 0) return;
+    const pause = { revision: upstream.revision, offForMs: Math.max(firstBackOffMs, resetMs / limit) };
+    this.applyPause(pause, nowMs);
+    this.#onPause(pause);
   }
 
   /**
@@ -281,8 +319,9 @@ export class LoadBalancer {
     let total = 0;
     for (const upstream of upstreams) {
       const health = this.#getHealth(upstream, nowMs);
-      health.credit += upstream.weight;
-      total += upstream.weight;
+      const weight = upstream.weight * computeShare(health, nowMs);
+      health.credit += weight;
+      total += weight;
       if (health.credit > bestCredit) {
         best = upstream;
         bestCredit = health.credit;
@@ -292,7 +331,7 @@ export class LoadBalancer {
     return best;
   }
 
-  #getHealth({ revision }: Upstream, nowMs: number): UpstreamHealth {
+  #getHealth({ revision }: Pick<Upstream, 'revision'>, nowMs: number): UpstreamHealth {
     let health = this.#health.get(revision);
     if (health === undefined) {
       this.#sweepIfDue(nowMs);
@@ -327,7 +366,16 @@ const initialHealth: Readonly<UpstreamHealth> = {
   probe: undefined,
   requestedAtMs: Number.NEGATIVE_INFINITY,
   credit: 0,
+  quota: undefined,
 };
+
+/** Returns the share of its weight that an upstream has. A quota is assumed to refill evenly until its reset. */
+function computeShare({ quota }: UpstreamHealth, nowMs: number): number {
+  if (quota === undefined || nowMs - quota.atMs >= quota.resetMs) return 1;
+  const { remainingShare, resetMs, atMs } = quota;
+  const share = remainingShare + ((1 - remainingShare) * (nowMs - atMs)) / resetMs;
+  return share >= ampleShare ? 1 : Math.max(minShare, share / ampleShare);
+}
 
 function isProbeDue({ reason, isBlamedOnRequests: isOfRequests, probe, requestedAtMs }: UpstreamHealth, nowMs: number): boolean {
   return reason === 'failing' && isOfRequests && probe === undefined && nowMs - requestedAtMs >= probeEveryMs;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../deployments/deployment.ts';
 import { UpstreamQueue, type WaitingCall } from './upstream-queue.ts';
 
-/** A deployment with one upstream that admits `capacity` calls, its queue, and the calls in the order in which they ended waiting. */
+/** Creates a queue for a deployment with one upstream. `startNext` returns the calls that it starts, in order. */
 function startQueue({ maxWaiting = 100, maxWaitMs = 60_000, maxParallel = 1 } = {}) {
   const queue = new UpstreamQueue();
   const deployment = {

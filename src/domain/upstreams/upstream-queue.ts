@@ -9,7 +9,7 @@ const maxCallers = 1_000;
 
 /** A call that waits until an upstream has capacity. */
 export interface WaitingCall {
-  /** Callers take turns, so that one caller with many calls does not delay the others. */
+  /** Subject of the caller. Callers take turns, so that many calls of one caller delay no other caller. */
   readonly caller: string;
   /** Whether the call waits until no interactive call waits. */
   readonly isBatch: boolean;
@@ -128,9 +128,9 @@ export class UpstreamQueue {
   #estimateWaitMs({ id, upstreams }: Deployment, queue: DeploymentQueue, call: WaitingCall): number {
     const averageMs = this.#durations.get(id) ?? 0;
     const capacity = upstreams.reduce((sum, { weight, maxParallel = 0 }) => (weight > 0 ? sum + maxParallel : sum), 0);
-    const own = getLines(queue, call).get(call.caller)?.calls.length ?? 0;
+    const ownCount = getLines(queue, call).get(call.caller)?.calls.length ?? 0;
     let position = call.isBatch ? countWaiting(queue.interactive) : 0;
-    for (const { calls } of getLines(queue, call).values()) position += Math.min(calls.length, own + 1);
+    for (const { calls } of getLines(queue, call).values()) position += Math.min(calls.length, ownCount + 1);
     return capacity === 0 ? 0 : ((position + 1) * averageMs) / capacity;
   }
 }

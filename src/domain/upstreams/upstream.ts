@@ -52,6 +52,16 @@ export interface NativeRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Quota that remains to Parley's account at an upstream, according to a reply. */
+export interface UpstreamQuota {
+  /** Between 0 and 1. */
+  readonly remainingShare: number;
+  /** Milliseconds until the complete quota is available again. */
+  readonly resetMs: number;
+  /** Requests or tokens of the complete quota. */
+  readonly limit: number;
+}
+
 /** One attempt at one upstream. */
 export interface Attempt<Request = ChatRequest> {
   readonly upstream: Upstream;
@@ -64,6 +74,8 @@ export interface Attempt<Request = ChatRequest> {
   readonly query?: string | undefined;
   /** Called with the header fields of an application's response, also if it is an error. */
   readonly onHeaders?: ((headers: ReplyHeaders) => void) | undefined;
+  /** Called if the response reports a quota. */
+  readonly onQuota?: ((upstream: Upstream, quota: UpstreamQuota) => void) | undefined;
   /**
    * Maximum number of tokens in a reply of the deployment, for dialects that require a bound. Undefined if it is not
    * configured.

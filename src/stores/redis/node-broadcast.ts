@@ -28,7 +28,7 @@ export class RedisNodeBroadcast implements NodeBroadcast {
 
   async publish({ topic, text }: Notice): Promise<void> {
     const { node } = this.#link;
-    if (topic === 'response') {
+    if (topic !== 'configuration') {
       await this.#link.publish(transientChannel, JSON.stringify({ from: node, topic, text }));
       return;
     }
@@ -70,10 +70,10 @@ class NoticeSubscription {
   readonly onMessage = (message: string): void => {
     if (message === this.#last) return;
     this.#last = message;
-    this.#receive(message, 'configuration');
+    this.#receive(message, ['configuration']);
   };
 
-  readonly onTransientMessage = (message: string): void => this.#receive(message, 'response');
+  readonly onTransientMessage = (message: string): void => this.#receive(message, ['response', 'upstream']);
 
   readonly catchUp = (): void => {
     const last = this.#link.run((redis) => redis.get(lastKey));
@@ -87,10 +87,10 @@ class NoticeSubscription {
     );
   };
 
-  #receive(message: string, expectedTopic: Notice['topic']): void {
+  #receive(message: string, topics: readonly Notice['topic'][]): void {
     const value = tryParseJson(message);
-    const { from, topic, text } = isJsonObject(value) ? value : {};
-    if (from !== this.#link.node && topic === expectedTopic && typeof text === 'string')
-      this.#listener({ topic: expectedTopic, text });
+    const { from, topic: sentTopic, text } = isJsonObject(value) ? value : {};
+    const topic = topics.find((expected) => expected === sentTopic);
+    if (from !== this.#link.node && topic !== undefined && typeof text === 'string') this.#listener({ topic, text });
   }
 }

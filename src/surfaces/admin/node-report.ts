@@ -13,6 +13,8 @@ export interface NodeReport {
   readonly hindrances: readonly ReportedReason[];
   readonly stores: readonly StoreReport[];
   readonly upstreams: readonly UpstreamReport[];
+  /** Calls that wait because every upstream of their deployment is full. Deployments without waiting calls are left out. */
+  readonly queues: readonly { readonly deployment: string; readonly size: number }[];
   readonly configuration: ConfigurationReport;
 }
 
@@ -38,6 +40,9 @@ export interface UpstreamReport {
   readonly model: string;
   readonly weight: number;
   readonly tier: number;
+  /** Calls in progress, if `maxParallel` is set. */
+  readonly parallel: number | null;
+  readonly maxParallel: number | null;
   readonly state: 'ok' | 'rate_limited' | 'failing';
   readonly failuresInARow: number;
   /** Status of the last response if it rejected the configured credentials, plan, or rate: 401, 402, 403, or 429. */

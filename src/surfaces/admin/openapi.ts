@@ -148,6 +148,8 @@ const upstream: Schema = buildOptionalObject({
   model: { ...text, description: 'Name of the model at the upstream.' },
   weight: { type: 'number' },
   tier: { type: 'integer' },
+  parallel: { ...orNull('integer'), description: 'Calls in progress, if `maxParallel` is set.' },
+  maxParallel: orNull('integer'),
   state: { enum: ['ok', 'rate_limited', 'failing'] },
   failuresInARow: { type: 'integer' },
   refusedStatus: {
@@ -179,6 +181,11 @@ const state: NamedSchema = {
     hindrances: { type: 'array', description: 'Why the node is not ready to take calls.', items: reason },
     stores: { type: 'array', items: store },
     upstreams: { type: 'array', items: upstream },
+    queues: {
+      type: 'array',
+      description: 'Number of calls that wait because every upstream of their deployment is full.',
+      items: buildObject({ deployment: text, size: { type: 'integer' } }),
+    },
     configuration: buildOptionalObject({
       files: { type: 'array', items: text },
       loadedAt: moment,

@@ -44,7 +44,8 @@ export function createMessagesProtocol({
 }: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed' | 'passThrough'>> {
   const send = <Item>(attempt: Attempt, operation: Operation, options: SendOptions<Item>): Handle => {
     const { body, dialect, reply } = options;
-    const sendTo = (target: EndpointRequest): Handle => sendForReply(http, toRequest(attempt, target), dialect, reply);
+    const sendTo = (target: EndpointRequest): Handle =>
+      sendForReply(http, toRequest(attempt, target), { dialect, attempt, sink: reply });
     const prepared = prepareRequest(attempt, operation, body);
     if (typeof prepared !== 'function') return sendTo(prepared);
     const lateHandle = new DeferredHandle();

@@ -19,7 +19,7 @@ import {
   type UpstreamApi,
   UpstreamError,
 } from '#domain/upstreams/upstream.ts';
-import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
+import { sendForReply } from '../upstream-reply.ts';
 import { chatReply } from './chat-reply.ts';
 import { passedReply } from './passed-reply.ts';
 import { embeddingsReply } from './read-reply.ts';
@@ -122,12 +122,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
         attempt,
         toBody(dialect.toBody(request, upstream, isTranslated)),
       );
-      return sendForReply(
-        http,
-        httpRequest,
-        attempt.onHeaders === undefined ? chatReply : withHeaderCallback(chatReply, attempt),
-        reply,
-      );
+      return sendForReply(http, httpRequest, { dialect: chatReply, attempt, sink: reply });
     },
     embed(attempt, reply) {
       const { upstream, request } = attempt;
@@ -136,19 +131,15 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
         attempt,
         toBody(dialect.toEmbeddingsBody(request, upstream)),
       );
-      return sendForReply(http, httpRequest, withHeaderCallback(embeddingsReply, attempt), reply);
+      return sendForReply(http, httpRequest, { dialect: embeddingsReply, attempt, sink: reply });
     },
     passThrough(attempt, reply) {
       const { upstream, request } = attempt;
       const { body, contentType, hidesUsage } = toPassThroughBody(request, upstream);
       const base = passThroughBases[request.api].get(upstream) ?? passThroughBases[request.api].add(upstream);
       const httpRequest = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, attempt, body);
-      return sendForReply(
-        http,
-        { ...httpRequest, isNotRepeatable: true },
-        withHeaderCallback(passedReply(request, hidesUsage), attempt),
-        reply,
-      );
+      const dialect = passedReply(request, hidesUsage);
+      return sendForReply(http, { ...httpRequest, isNotRepeatable: true }, { dialect, attempt, sink: reply });
     },
   };
 }
@@ -197,11 +188,6 @@ function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): Pa
   const { stream_options: options } = body;
   const hidesUsage = sentBody !== upstreamBody && !(isJsonObject(options) && options.include_usage === true);
   return { body: toBody(sentBody), contentType: 'application/json', hidesUsage };
-}
-
-/** Returns the dialect with the header callback of the attempt. */
-function withHeaderCallback<Item>(dialect: ReplyDialect<Item>, { onHeaders }: Pick<Attempt, 'onHeaders'>): ReplyDialect<Item> {
-  return onHeaders === undefined ? dialect : { ...dialect, onHeaders };
 }
 
 function getEndpoint(upstream: Upstream): URL {

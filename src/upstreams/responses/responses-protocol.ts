@@ -24,10 +24,10 @@ export function createResponsesProtocol(
       const { upstream, request, native, onIgnored } = attempt;
       const model = getModel(upstream);
       if (native?.dialect === 'responses')
-        return sendForReply(http, toRequest(attempt, { ...native.body, model }), relayed, reply);
+        return sendForReply(http, toRequest(attempt, { ...native.body, model }), { dialect: relayed, attempt, sink: reply });
       onIgnored?.(ignoredFields(request));
-      const translated = translatedReply(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
-      return sendForReply(http, toRequest(attempt, toResponsesRequest(request, model)), translated, reply);
+      const dialect = translatedReply(readErrorReply, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
+      return sendForReply(http, toRequest(attempt, toResponsesRequest(request, model)), { dialect, attempt, sink: reply });
     },
   };
 }

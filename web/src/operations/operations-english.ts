@@ -45,6 +45,8 @@ export const operationsEnglish = {
   withIssues: 'With problems',
   noneMatch: 'No matching upstreams',
   pausedUntil: (when: string) => `paused until ${when}`,
+  parallelCalls: (calls: string, max: string) => `${calls} of ${max} calls in progress`,
+  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 call waits' : `${calls} calls wait`),
   tier: 'Tier',
   weight: 'Weight',
 

@@ -47,6 +47,8 @@ export const operationsFrench: OperationsStrings = {
   withIssues: 'Avec problèmes',
   noneMatch: 'Aucun service en amont correspondant',
   pausedUntil: (when) => `en pause jusqu’à ${when}`,
+  parallelCalls: (calls: string, max: string) => `${calls} appels en cours sur ${max}`,
+  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 appel en attente' : `${calls} appels en attente`),
   tier: 'Niveau',
   weight: 'Poids',
 

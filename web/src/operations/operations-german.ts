@@ -46,6 +46,8 @@ export const operationsGerman: OperationsStrings = {
   withIssues: 'Mit Problemen',
   noneMatch: 'Keine passenden Upstreams',
   pausedUntil: (when) => `pausiert bis ${when}`,
+  parallelCalls: (calls: string, max: string) => `${calls} von ${max} Anfragen laufen`,
+  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 Anfrage wartet' : `${calls} Anfragen warten`),
   tier: 'Stufe',
   weight: 'Gewicht',
 

@@ -46,6 +46,8 @@ export const operationsSpanish: OperationsStrings = {
   withIssues: 'Con problemas',
   noneMatch: 'Ningún upstream coincide',
   pausedUntil: (when) => `en pausa hasta ${when}`,
+  parallelCalls: (calls: string, max: string) => `${calls} de ${max} llamadas en curso`,
+  waitingCalls: (count: number, calls: string) => (count === 1 ? '1 llamada en espera' : `${calls} llamadas en espera`),
   tier: 'Nivel',
   weight: 'Peso',
 

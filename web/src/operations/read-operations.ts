@@ -15,6 +15,11 @@ export interface Upstream {
   /** Status of the last response if it rejected the key or the account, or was a rate limit. */
   readonly refusedStatus: number | undefined;
   readonly offUntilMs: number | undefined;
+  /** Calls in progress. Undefined if their number is not limited. */
+  readonly parallel: number | undefined;
+  readonly maxParallel: number | undefined;
+  /** Calls that wait for an upstream of the deployment. */
+  readonly waiting: number;
 }
 
 export interface ConfigurationIssue {
@@ -80,7 +85,7 @@ export async function readState(service: Service, signal: AbortSignal): Promise<
       kind: toText(kind),
       isUnavailable: isAway === true,
     })),
-    upstreams: toObjects(body.upstreams).map(toUpstream),
+    upstreams: toObjects(body.upstreams).map((item) => toUpstream(item, toObjects(body.queues))),
     files: Array.isArray(configuration.files) ? configuration.files.map(String) : [],
     loadedAtMs: Number(configuration.loadedAt),
     refusedAtMs: toNumber(configuration.refusedAt),
@@ -113,7 +118,7 @@ function toReason({ code, message }: JsonObject): Reason {
   return { code: toText(code), message: toText(message) };
 }
 
-function toUpstream(item: JsonObject): Upstream {
+function toUpstream(item: JsonObject, queues: readonly JsonObject[]): Upstream {
   const { state } = item;
   return {
     id: toText(item.id),
@@ -127,6 +132,9 @@ function toUpstream(item: JsonObject): Upstream {
     failuresInARow: toNumber(item.failuresInARow) ?? 0,
     refusedStatus: toNumber(item.refusedStatus),
     offUntilMs: toNumber(item.offUntil),
+    parallel: toNumber(item.parallel),
+    maxParallel: toNumber(item.maxParallel),
+    waiting: toNumber(queues.find(({ deployment }) => deployment === item.deployment)?.size) ?? 0,
   };
 }
 

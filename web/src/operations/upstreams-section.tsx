@@ -93,13 +93,18 @@ function useStableOrder(upstreams: readonly Upstream[], round: number): readonly
 function State({ upstream }: { readonly upstream: Upstream }) {
   const strings = useOperationsStrings();
   const { language } = useLanguage();
-  const { state, failuresInARow, refusedStatus, offUntilMs } = upstream;
+  const { state, failuresInARow, refusedStatus, offUntilMs, parallel = 0, maxParallel, waiting } = upstream;
+  const number = (value: number): string => value.toLocaleString(language);
   const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];
   return (
     <span className={`verdict ${getSeverity(upstream)}`}>
       {refusedStatus !== undefined && state === 'ok' ? strings.refusedLast(refusedStatus) : stateText}
       {state === 'ok' && failuresInARow > 0 && <span className="soft small">{strings.failedLast(failuresInARow)}</span>}
       {refusedStatus !== undefined && state === 'ok' && <span className="soft small">{strings.refusedHint(refusedStatus)}</span>}
+      {maxParallel !== undefined && (
+        <span className="soft small">{strings.parallelCalls(number(parallel), number(maxParallel))}</span>
+      )}
+      {waiting > 0 && <span className="soft small">{strings.waitingCalls(waiting, number(waiting))}</span>}
       {offUntilMs !== undefined && <span className="soft small">{strings.pausedUntil(toMoment(offUntilMs, language))}</span>}
     </span>
   );
