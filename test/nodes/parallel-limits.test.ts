@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { sendRequest } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
@@ -8,6 +8,7 @@ import { type Cluster, get, getNode, startCluster } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
+/** Each limit has its own deployment and key, so the calls of one do not prepare the nodes for the other. */
 const callers = [
   ['tokens', 'crowded', 'other', 'monthTokenStats'],
   ['money', 'priced', 'crowd', 'monthCostStats'],
@@ -31,8 +32,15 @@ async function sendCalls({ nodes }: Cluster, deployment: string, key: string): P
 }
 
 describe.each([1, 3])('limit for 50 calls, with 500 concurrent calls on %i new nodes', (count) => {
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    cluster = await startCluster(count);
+  });
+
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
   it.each(callers)('of %s admits 50 calls and rejects the rest only for that limit', async (_kind, deployment, key, window) => {
-    await using cluster = await startCluster(count);
     expect(await sendCalls(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
     const worth = deployment === 'priced' ? 0.85 : 600;
     for (const node of cluster.nodes) expect((await getStats(node, deployment, key, window)).used).toBe(worth);
