@@ -9,8 +9,9 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 30_000 } },
-    // Twice the cores of the machine that checks: tests wait for a third to a half of their time.
-    maxWorkers: 4,
+    // Three times the cores of the machine that checks: tests wait for a third to a half of their time, and files that test stores
+    // and processes for most of it.
+    maxWorkers: 6,
     // Files share their workers: to load the service for each file takes twice as long as most of the tests.
     // Node loads the sources itself where it can, which needs less time than Vite.
     isolate: false,
