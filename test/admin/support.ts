@@ -35,11 +35,15 @@ export const report: NodeReport = {
 const keys = { 'admin-key': { project: 'office', role: 'admin' }, 'user-key': { project: 'user', role: 'staff' } };
 
 /** Starts the service. `readNode` returns the reported state of the node. */
-export async function startAdminHouse(configuration: object = {}, readNode = () => report): Promise<AdminHouse> {
+export async function startAdminHouse(
+  configuration: object = {},
+  readNode = () => report,
+  start = startService,
+): Promise<AdminHouse> {
   const sqlite = await freshSqlite();
   const { database, close } = await sqlite.open();
   const journal = new SqlJournal(database);
-  const service = await startService({ keys, ...configuration }, { admin: { journal, readNode } });
+  const service = await start({ keys, ...configuration }, { admin: { journal, readNode } });
   return {
     ...{ service, journal, file: sqlite.file },
     get: (path, key = 'admin-key') => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }),

@@ -6,6 +6,19 @@ export async function waitUntilListening(server: Server): Promise<void> {
   if (!server.listening) await once(server, 'listening');
 }
 
+/** Returns whether a server can listen on the port. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await waitUntilListening(server);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
 /** Returns a port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

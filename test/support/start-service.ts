@@ -38,6 +38,8 @@ import { openStream, sendAndDisconnect, sendRequest, type TestRequest, type Test
 export const callerKey = 'caller-key';
 
 export interface ServiceOptions {
+  /** Default: any free port. */
+  readonly port?: number;
   readonly telemetry?: Telemetry;
   readonly http?: HttpClient;
   readonly clock?: Clock;
@@ -104,7 +106,7 @@ export async function startService(configuration: object, options: ServiceOption
   const http = options.http ?? new LeanClient();
   const accepted = toValidConfiguration(configuration);
   const snapshot = new LiveConfig(accepted.configuration);
-  const { clock = systemClock, telemetry = noopTelemetry, demoPaceMs = 1, entryStore, ...deps } = options;
+  const { port = 0, clock = systemClock, telemetry = noopTelemetry, demoPaceMs = 1, entryStore, ...deps } = options;
   const entries = entryStore && openEntries(entryStore, { snapshot, accepted, clock });
   await entries?.start();
   const { app, inFlightCalls, loadBalancer } = composeService({
@@ -119,7 +121,7 @@ export async function startService(configuration: object, options: ServiceOption
     demoPaceMs,
   });
   seeAnswers(app.server, () => describeApi(snapshot.current().configuration.aliases));
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  await app.listen({ host: '127.0.0.1', port });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {
     inFlightCalls.abort(new Error('the test is over'));

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { startService, type TestService } from '#test/start-service.ts';
+import type { TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
 import { TestFiles } from '../retrieval/rig.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser, type TestBrowser } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser } from './support.ts';
 import { findViolations, viewports } from './violations.ts';
 
 const longText = Array.from({ length: 40 }, (_, nth) => `# Part ${nth}\n\nabc ${nth}`).join('\n\n');
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   testFiles = await TestFiles.open();
-  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, testFiles.options);
+  service = await startPageService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, testFiles.options);
 });
 
 afterEach(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser, type TestBrowser } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -29,7 +29,7 @@ const weather = (parameter: string) =>
 beforeAll(async () => {
   browser = await startBrowser();
   database = await openResponses('SQLite');
-  service = await startService(
+  service = await startPageService(
     { models: { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } } },
     database.evaluating(),
   );

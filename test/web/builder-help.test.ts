@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startService, type TestService } from '#test/start-service.ts';
+import type { TestService } from '#test/start-service.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser, type TestBrowser } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -17,7 +17,7 @@ const toolset = {
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startService({ models: { model: { displayName: 'Model', upstreams: [{ protocol: 'demo' }] } } });
+  service = await startPageService({ models: { model: { displayName: 'Model', upstreams: [{ protocol: 'demo' }] } } });
   await store(service, 'plain', quickApp({ mcp_toolset: [toolset] }));
   await store(service, 'fine', quickApp({ context: { strategy: 'clear' } }));
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { type TestService, withKey } from '#test/start-service.ts';
 import { getApplicationPath, show } from '../applications/support.ts';
 import { startSessions } from '../mcp/servers.ts';
 import { quickApp } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser, type TestBrowser } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser } from './support.ts';
 import { findViolations, measureOverflow } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -14,7 +14,7 @@ let service: TestService;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startService({
+  service = await startPageService({
     models: { model: { displayName: 'Model', upstreams: [{ protocol: 'demo' }] } },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import type { TestService } from '#test/start-service.ts';
 import { buildOperations, calls, quickApp, says } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser, type TestBrowser } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -20,7 +20,7 @@ beforeAll(async () => {
   model = await startScriptedUpstream();
   api = await startScriptedUpstream(({ response }) => void response.end('{"items":["Lamp"]}'));
   const upstreams = [{ endpoint: model.endpoint }];
-  service = await startService({
+  service = await startPageService({
     models: { model: { displayName: 'Model', upstreams, pricing: { prompt: 0.001, completion: 0.01 } } },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import type { TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp, show } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser, type TestBrowser } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -18,7 +18,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   database = await openResponses('SQLite');
   const models = { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } };
-  service = await startService({ models }, database.evaluating());
+  service = await startPageService({ models }, database.evaluating());
 });
 
 afterAll(async () => {

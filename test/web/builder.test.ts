@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { startProcess, type TestProcess } from '#test/start-process.ts';
+import type { TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
 import { getApplicationPath, getProjectBucket, quickApp, save as saveThrough } from '../applications/support.ts';
-import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageProcess, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -23,7 +23,7 @@ const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startProcess({ configuration: { models, keys } });
+  service = await startPageProcess({ models, keys });
 });
 
 afterAll(async () => {

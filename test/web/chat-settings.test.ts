@@ -1,8 +1,7 @@
 import fastifySwagger from '@fastify/swagger';
 import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
-import { startProcess } from '#test/start-process.ts';
-import { startBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageProcess, type TestPage } from './support.ts';
 import { findViolations, measureOverflow } from './violations.ts';
 
 async function sendAndGetRequest({ page, sendMessage, readAnswer }: TestPage, text: string): Promise<Record<string, unknown>> {
@@ -14,7 +13,7 @@ async function sendAndGetRequest({ page, sendMessage, readAnswer }: TestPage, te
 it('sends the settings of a chat with each of its messages and saves them as a preset', {
   timeout: 90_000,
 }, async () => {
-  await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+  await using service = await startPageProcess({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, issues, reload } = opened;
@@ -85,7 +84,7 @@ it('lets the user choose tools for a chat with a model and shows an error if a t
   const addons = { weather: { url: `${weather.url}/openapi.json`, displayName: 'Weather report', description: 'Of any city.' } };
   const applications = { app: { displayName: 'Elsewhere', endpoint: `${weather.url}/app` } };
   const security = { allowPrivateNetworks: ['127.0.0.1'] };
-  await using service = await startProcess({ configuration: { models, addons, applications, security } });
+  await using service = await startPageProcess({ models, addons, applications, security });
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, issues, readAnswer, reload } = opened;
@@ -137,7 +136,7 @@ it('offers the reasoning effort only for models that support it, and sends it on
     told: { displayName: 'Told', defaults: { reasoning_effort: 'low' }, upstreams },
     plain: { displayName: 'Plain', upstreams },
   };
-  await using service = await startProcess({ configuration: { models } });
+  await using service = await startPageProcess({ models });
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, issues, reload } = opened;

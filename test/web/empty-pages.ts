@@ -20,23 +20,24 @@ export class EmptyPages {
   }
 
   /** Returns a page for the running test. Its data of `origin` are deleted when the test ends. */
-  async acquire(origin: string, { viewport = wide, ...options }: BrowserContextOptions): Promise<Page> {
-    const kind = JSON.stringify([origin, options.isMobile === true ? { viewport, ...options } : options]);
+  async acquire(origin: string, options: BrowserContextOptions): Promise<Page> {
+    const { viewport = wide, colorScheme, reducedMotion, contrast, permissions, ...fixed } = options;
+    const kind = JSON.stringify(fixed.isMobile === true ? { viewport, ...fixed } : fixed);
     const idle = this.#idle.get(kind) ?? [];
     this.#idle.set(kind, idle);
-    const page = idle.pop() ?? (await this.#create({ viewport, ...options }));
+    const page = idle.pop() ?? (await this.#create({ viewport, ...fixed }));
+    page.setDefaultTimeout(maxStepMs);
     if (viewport !== null) await page.setViewportSize(viewport);
-    const applyDefaults = async (): Promise<void> => {
-      const { colorScheme = 'light', reducedMotion = 'no-preference', contrast = 'no-preference', permissions } = options;
-      page.setDefaultTimeout(maxStepMs);
-      await page.emulateMedia({ colorScheme, reducedMotion, contrast });
-      await page.context().grantPermissions(permissions ?? defaultPermissions);
-    };
+    await page.emulateMedia({
+      colorScheme: colorScheme ?? 'light',
+      reducedMotion: reducedMotion ?? 'no-preference',
+      contrast: contrast ?? 'no-preference',
+    });
+    await page.context().grantPermissions([...(permissions ?? defaultPermissions)]);
     onTestFinished(async ({ task }) => {
       if (page.isClosed()) return;
-      if (task.result?.state !== 'pass' || !(await empty(page, origin))) return page.context().close();
-      await applyDefaults();
-      idle.push(page);
+      if (task.result?.state === 'pass' && (await empty(page, origin))) idle.push(page);
+      else await page.context().close();
     });
     return page;
   }
@@ -44,12 +45,7 @@ export class EmptyPages {
   async #create(options: BrowserContextOptions): Promise<Page> {
     // Routes of a page do not apply to requests of its service worker.
     const serviceWorkers = 'block';
-    const context = await this.#browser.newContext({
-      locale: 'en-GB',
-      permissions: defaultPermissions,
-      serviceWorkers,
-      ...options,
-    });
+    const context = await this.#browser.newContext({ locale: 'en-GB', serviceWorkers, ...options });
     return context.newPage();
   }
 }

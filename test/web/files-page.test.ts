@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startProcess, type TestProcess } from '#test/start-process.ts';
+import type { TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageProcess, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
@@ -18,7 +18,7 @@ let bucket: string;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startProcess({ configuration });
+  service = await startPageProcess(configuration);
   bucket = ((await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers })).json as { bucket: string }).bucket;
 });
 

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AdminHouse, audit, type NodeReport, report, startAdminHouse } from '../admin/support.ts';
-import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
@@ -66,7 +66,7 @@ let nodeReport: NodeReport;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => nodeReport);
+  house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => nodeReport, startPageService);
   const actions = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'credentials.refused' : 'consent.accepted'));
   await house.journal.appendAudit([
     ...actions.map((action, index) => audit(1000 + index, action)),

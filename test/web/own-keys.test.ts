@@ -4,9 +4,9 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import { createKeyStores, type OpenDatabase } from '#test/sql-stores.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import type { TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
-import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -22,7 +22,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   fresh = await freshSqlite();
   opened = await fresh.open();
-  service = await startService({}, { keys: { ...createKeyStores(opened.database), isShared: false } });
+  service = await startPageService({}, { keys: { ...createKeyStores(opened.database), isShared: false } });
   oidc = await startOidcServer((user) => (user === 'guest' ? ['guest'] : ['staff']), `${service.url}/`);
   const provider = { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles' };
   const signIn = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
-import { startProcess } from '#test/start-process.ts';
-import { startBrowser } from './support.ts';
+import { startBrowser, startPageProcess } from './support.ts';
 import { findViolations, measureOverflow } from './violations.ts';
 
 it('stores prompts, inserts them after a slash, and lets the user fill them in with the keyboard only', {
   timeout: 90_000,
 }, async () => {
-  await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+  await using service = await startPageProcess({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
   const browser = await startBrowser();
   const { page, readAnswer, issues } = await browser.open(`${service.url}/#key=caller-key`);
   const message = page.locator('#message');

@@ -1,9 +1,9 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { callerKey, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
 import { AdjustableClock, requestUserInfo } from '../identity/support.ts';
-import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, viewports } from './violations.ts';
 
 const clock = new AdjustableClock();
@@ -26,7 +26,7 @@ function configure(providerFields: object = {}, signIn: object = {}): void {
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startService({}, { clock });
+  service = await startPageService({}, { clock });
   oidc = await startOidcServer((user) => (user === 'ada' ? ['staff'] : []), `${service.url}/`);
 });
 

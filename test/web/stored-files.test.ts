@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
-import { startProcess } from '#test/start-process.ts';
-import { startBrowser } from './support.ts';
+import { startBrowser, startPageProcess } from './support.ts';
 
 it('uploads a file that is too large for the message and sends a reference to it', {
   timeout: 60_000,
 }, async () => {
-  await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+  await using service = await startPageProcess({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
   const browser = await startBrowser();
   const { page, sendMessage, readAnswer, issues } = await browser.open(`${service.url}/#key=caller-key`);
   await page.locator('.starter').first().waitFor();

@@ -2,7 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { isPortFree } from '#test/listening.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { EmptyPages } from './empty-pages.ts';
 
@@ -54,6 +56,19 @@ export interface TestBrowser {
 
 let sharedPages: Promise<EmptyPages> | undefined;
 
+/** Each process has a range of 10 ports below those that the system assigns. */
+const firstPort = 20_000 + (process.pid % 1_000) * 10;
+
+/**
+ * Returns a free port, usually the same for each test file of this process. The browser keeps the compiled scripts of an address, so
+ * the first page of a file needs half the CPU time.
+ */
+async function findPagePort(): Promise<number> {
+  let port = firstPort;
+  while (!(await isPortFree(port))) port += 1;
+  return port;
+}
+
 /** Builds the page if its sources changed. Returns the browser that all tests of this process share. It ends with the process. */
 export async function startBrowser(): Promise<TestBrowser> {
   sharedPages ??= openPages();
@@ -72,6 +87,16 @@ async function openPages(): Promise<EmptyPages> {
     promisify(execFile)(process.execPath, [script, '--when-needed']),
   ]);
   return new EmptyPages(browser);
+}
+
+/** Starts a service for the browser. */
+export async function startPageService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
+  return startService(configuration, { port: await findPagePort(), ...options });
+}
+
+/** Starts a service with all its stores in a separate process for the browser. */
+export async function startPageProcess(configuration: object): Promise<TestProcess> {
+  return startProcess({ configuration, flags: ['--port', String(await findPagePort())] });
 }
 
 /** Starts the service with the current build of the page. */
@@ -99,7 +124,7 @@ export async function startPageFixture(configuration: object = {}, options: Serv
     },
   };
   // The page renders each chunk separately. An unpaced answer needs a third of the CPU time.
-  const service = await startService(fullConfiguration, { demoPaceMs: 0, ...options });
+  const service = await startPageService(fullConfiguration, { demoPaceMs: 0, ...options });
   const openAt = (address: string, options?: BrowserContextOptions) => browser.open(`${service.url}${address}`, options);
   return {
     browser,

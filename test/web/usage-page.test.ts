@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
-import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { startBrowser, startPageService, type TestBrowser, type TestPage } from './support.ts';
 import { findViolations, measureOverflow, viewports } from './violations.ts';
 
 const maxStepMs = 15_000;
@@ -17,17 +17,21 @@ let browser: TestBrowser;
 
 beforeAll(async () => {
   browser = await startBrowser();
-  house = await startAdminHouse({
-    models: {
-      demo: demo({ displayName: 'Demo' }),
-      bounded: demo({ displayName: 'Bounded' }),
-      vectors: demo({ type: 'embedding' }),
+  house = await startAdminHouse(
+    {
+      models: {
+        demo: demo({ displayName: 'Demo' }),
+        bounded: demo({ displayName: 'Bounded' }),
+        vectors: demo({ type: 'embedding' }),
+      },
+      roles: {
+        staff: { limits: { bounded: { requestDay: 4, month: 1_000_000 }, vectors: { day: 500 } }, costLimit: { week: 20 } },
+        admin: { limits: {} },
+      },
     },
-    roles: {
-      staff: { limits: { bounded: { requestDay: 4, month: 1_000_000 }, vectors: { day: 500 } }, costLimit: { week: 20 } },
-      admin: { limits: {} },
-    },
-  });
+    undefined,
+    startPageService,
+  );
   const tokens = { promptTokens: 1000, completionTokens: 500 };
   await house.journal.appendUsage([
     usage(today, { ...tokens, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
