@@ -1,8 +1,7 @@
-import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
+import type { JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
+import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
 import { QuickAppForm } from '#contract/quick-app/form.ts';
-
-const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
 
 /**
  * Returns the JSON Schema of a configuration file, for editors. Fields with a default are optional. `${NAME}` is valid for any
@@ -33,31 +32,6 @@ const quickAppRule = {
   then: { properties: { applicationProperties: toWritten(QuickAppForm) } },
 };
 
-/** Returns the schema of a configuration file: keys with a default are optional. */
 function toWritten(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(toWritten);
-  if (!isJsonObject(schema)) return schema;
-  // A reference can replace a text or a part of it, so patterns apply only after substitution.
-  const { required, properties, pattern: _pattern, errorMessage: _errorMessage, isPublic: _isPublic, ...rest } = schema;
-  const result: JsonObject = {};
-  for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) result[key] = toWritten(rest[key]);
-  if (isJsonObject(properties)) {
-    const needed = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
-    result.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, toWritten(property)]));
-    if (needed.length > 0) result.required = needed;
-  }
-  return isReplaceable(schema) ? orReference(rest) : { ...rest, ...result };
-}
-
-/** Returns whether a value that is not free text can be replaced by a reference. */
-function isReplaceable({ type, enum: values }: JsonObject): boolean {
-  return values !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
-}
-
-function orReference({ description, default: byDefault, ...form }: JsonObject): JsonObject {
-  return {
-    anyOf: [form, reference],
-    ...(description === undefined ? {} : { description }),
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-  };
+  return toWrittenSchema(schema, { acceptsReferences: true });
 }

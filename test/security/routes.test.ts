@@ -103,6 +103,7 @@ const changeRoutes: readonly Row[] = [
   { route: 'POST /v1/admin/keys', toRequest: post('/v1/admin/keys', {}), outcomes: byOwner('400 invalid_request') },
   { route: 'POST /v1/admin/keys/:entry/rotate', toRequest: post('/v1/admin/keys/none/rotate', {}), outcomes: byOwner(noEntry) },
   { route: 'POST /v1/admin/apply', toRequest: post('/v1/admin/apply', {}), outcomes: byOwner(200) },
+  { route: 'GET /v1/admin/schema', toRequest: get('/v1/admin/schema'), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/export', toRequest: get('/v1/admin/export'), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/changes', toRequest: get('/v1/admin/changes'), outcomes: byOwner(200) },
   ...(['GET /v1/admin/changes/:change', 'POST /v1/admin/changes/:change/rollback'] as const).map((route): Row => {

@@ -6,6 +6,7 @@ import { hideEntrySecrets, restoreEntrySecrets } from '#contract/administration/
 import { hasSecretName } from '#contract/configuration/access.ts';
 import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
+import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
@@ -46,8 +47,13 @@ const limits = { most: 500, otherwise: 50 };
 /** Fields of a response that a request body may repeat. */
 const addedFields: ReadonlySet<string> = new Set(['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt']);
 
-/** Serves `/v1/admin/{kind}` and `/v1/admin/{kind}/{id}`, except the lists and deletions of keys. */
+/** Serves `/v1/admin/schema`, `/v1/admin/{kind}`, and `/v1/admin/{kind}/{id}`, except the lists and deletions of keys. */
 export function entryRoutes(app: FastifyInstance, deps: EntryDeps): void {
+  app.get('/v1/admin/schema', async (request, reply) => {
+    await requireAdmin(deps, request, reply, 'reads');
+    requireKnown(request.query as Query, []);
+    return { object: 'list', data: entryKindNames.map(describeKind) };
+  });
   for (const kind of entryKindNames) {
     const url = `/v1/admin/${kind}/:entry`;
     if (kind !== 'keys') {
@@ -68,6 +74,12 @@ export function entryRoutes(app: FastifyInstance, deps: EntryDeps): void {
     serveEarly(app, { method: 'PUT', url }, (request, reply) => putEntry(deps, kind, request, reply));
     serveEarly(app, { method: 'POST', url: `${url}/migrate` }, (request, reply) => migrateEntry(deps, kind, request, reply));
   }
+}
+
+/** Returns a kind with the JSON Schema of its entries. `${NAME}` is literal text at run time, so it is not part of the schema. */
+function describeKind(kind: EntryKind): JsonObject {
+  const { section, schema } = entryKinds[kind];
+  return { kind, section, schema: toWrittenSchema(schema, { acceptsReferences: false }) };
 }
 
 /** An entry as the API shows it. */

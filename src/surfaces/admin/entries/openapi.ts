@@ -204,8 +204,30 @@ const newKey: NamedSchema = {
   },
 };
 
+const kinds: NamedSchema = {
+  name: 'AdminKinds',
+  schema: buildObject({
+    object: { const: 'list' },
+    data: buildArray(
+      buildObject({
+        kind: { ...text, description: 'Name of the kind in paths.' },
+        section: { ...text, description: 'Name of the kind in the configuration.' },
+        schema: { ...anyObject, description: 'JSON Schema of an entry.' },
+      }),
+    ),
+  }),
+};
+
 const described: readonly Described[] = [
   ...entryKindNames.flatMap(describeKind),
+  {
+    method: 'get',
+    path: '/v1/admin/schema',
+    id: 'getAdminSchema',
+    summary: 'Lists the kinds of entries with their JSON Schemas, for forms',
+    responses: [{ status: 200, description: 'The kinds.', content: json(kinds) }],
+    errors: [...errors, 'invalid_request'],
+  },
   {
     method: 'post',
     path: '/v1/admin/keys',
