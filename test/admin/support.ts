@@ -4,6 +4,8 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
+import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
+import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import type { TestResponse } from '#test/send-request.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
@@ -56,12 +58,13 @@ export async function startAdminHouse(
 }
 
 /** Starts a service whose configuration can be changed at run time. */
-export async function startRuntimeAdmin(configuration: object): Promise<TestService> {
+export async function startRuntimeAdmin(configuration: object, readNode = () => report): Promise<TestService> {
   const sqlite = await freshSqlite();
   const { database, close } = await sqlite.open();
   const entryStore = new SqlEntryStore(database, new Seal([new Secret('a secret of this test')]));
-  const admin = { journal: new SqlJournal(database), readNode: () => report };
-  const service = await startService(configuration, { entryStore, admin });
+  const admin = { journal: new SqlJournal(database), readNode };
+  const keys = { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: true };
+  const service = await startService(configuration, { entryStore, admin, keys });
   return {
     ...service,
     async [Symbol.asyncDispose]() {

@@ -33,7 +33,8 @@ function toDraftValue(field: Field, value: unknown): unknown {
 }
 
 /** Converts a timestamp to the format of a browser input, in local time. */
-function toLocalInput(moment: string): string {
+/** Converts a time in UTC to the local time of an input. */
+export function toLocalInput(moment: string): string {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -24,8 +24,10 @@ export interface Page {
   readonly titleModel?: string;
   /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
-  /** Whether the user may see the usage of all users and the operations page. */
+  /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
+  /** Whether the user may see the usage of all users, the operations page, and the administration. */
+  readonly canAudit: boolean;
   /** Reloads the list of deployments. */
   readonly refresh: () => Promise<void>;
   readonly route: Route;

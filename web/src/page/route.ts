@@ -16,6 +16,8 @@ export type Route =
   | { readonly at: 'background'; readonly id?: string }
   /** Only for administrators. */
   | { readonly at: 'operations' }
+  /** Only for administrators. `id` of the open entry of a section, '' for a new one. */
+  | { readonly at: 'administration'; readonly section?: string; readonly id?: string }
   /** The user's applications. `id` of the open one, '' for a new one. */
   | { readonly at: 'applications'; readonly id?: string }
   /** `back`: the previous chat. */
@@ -33,11 +35,17 @@ export function parseRoute(hash: string): Route {
   if (at === 'consent' && id !== '') return { at, deployment: id, ...optional('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
+  if (at === 'administration') return parseAdministrationRoute(rest, fields.has('new'));
   if (at === 'files') return { at, ...optional('folder', id) };
   if (at === 'background') return { at, ...optional('id', id) };
   if (at === 'temporary') return { at, ...optional('deployment', fields.get('with')) };
   if (at === 'usage' || at === 'operations') return { at };
   return parseNewRoute(path, fields);
+}
+
+function parseAdministrationRoute([section = '', ...entry]: readonly string[], isNew: boolean): Route {
+  const id = isNew ? { id: '' } : optional('id', decode(entry.join('/')));
+  return { at: 'administration', ...optional('section', section), ...id };
 }
 
 /** The key of a link is handled elsewhere. The link opens a new chat. */
@@ -56,6 +64,7 @@ export function formatRoute(route: Route): string {
   if (route.at === 'consents') return '#/consent';
   if (route.at === 'applications')
     return route.id === undefined ? '#/build' : `#/build/${route.id === '' ? 'new' : encodePath(route.id)}`;
+  if (route.at === 'administration') return formatAdministrationRoute(route);
   if (route.at === 'files') return route.folder === undefined ? '#/files' : `#/files/${encodePath(route.folder)}`;
   if (route.at === 'background') return route.id === undefined ? '#/background' : `#/background/${encodeURIComponent(route.id)}`;
   if (route.at === 'usage' || route.at === 'operations') return `#/${route.at}`;
@@ -71,6 +80,12 @@ function toQuery(name: string, value: string | undefined): string {
 function formatNewRoute({ deployment, missingTarget }: Extract<Route, { at: 'new' }>): string {
   if (missingTarget !== undefined) return '#/?lost';
   return `#/${toQuery('with', deployment)}`;
+}
+
+function formatAdministrationRoute({ section, id }: Extract<Route, { at: 'administration' }>): string {
+  const base = section === undefined ? '#/administration' : `#/administration/${section}`;
+  if (id === undefined) return base;
+  return id === '' ? `${base}?new` : `${base}/${encodePath(id)}`;
 }
 
 function encodePath(id: string): string {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { adminRole } from '#contract/roles.ts';
+import { adminRole, auditorRole } from '#contract/roles.ts';
 import { createOutboxStorage, deleteDrafts } from '../chat/composer/drafts.ts';
 import { createMemoryDatabase, type Database, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
@@ -28,8 +28,10 @@ export interface Session {
   readonly titleModel?: string;
   /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
-  /** Whether the user has the role `admin`. */
+  /** Whether the user has the role `admin`, which can change the configuration. */
   readonly isAdmin: boolean;
+  /** Whether the user may see the views of administrators. */
+  readonly canAudit: boolean;
   /** Sends pending changes and removes the chats from this browser. */
   readonly close: () => void;
   /** Whether the browser forbids storage. */
@@ -51,7 +53,9 @@ export async function openSession(service: Service, knownUser: string | undefine
   const { titleModel } = info;
   const canName = deployments.some(({ id }) => id === titleModel);
   const sharesChats = info.sharesChats === true;
-  const isAdmin = Array.isArray(info.roles) && info.roles.includes(adminRole);
+  const roles: readonly unknown[] = Array.isArray(info.roles) ? info.roles : [];
+  const isAdmin = roles.includes(adminRole);
+  const canAudit = isAdmin || roles.includes(auditorRole);
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? createMemoryDatabase(), connectOtherTabs(user));
   await library.load();
@@ -76,6 +80,7 @@ export async function openSession(service: Service, knownUser: string | undefine
       user,
       sharesChats,
       isAdmin,
+      canAudit,
       isStorageUnavailable: database === undefined,
     },
     ...(canName && { titleModel: String(titleModel) }),

@@ -22,7 +22,7 @@ interface SidebarProps {
 /** Chats and navigation. On narrow screens, it is a drawer. */
 export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
   const strings = useStrings();
-  const { route, isAdmin, isStorageUnavailable, library } = usePage();
+  const { route, canAudit, isStorageUnavailable, library } = usePage();
   const hasBackground = useHasBackground();
   const [query, setQuery] = useState('');
   const [filter, setFilter] = useState<ConversationFilter>('all');
@@ -119,7 +119,8 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
           <PageLink to="files" icon="file" name={strings.filesPage} />
           {hasBackground && <PageLink to="background" icon="clock" name={strings.backgroundPage} />}
           <PageLink to="usage" icon="bars" name={strings.usagePage} />
-          {isAdmin && <PageLink to="operations" icon="pulse" name={strings.operationsPage} />}
+          {canAudit && <PageLink to="operations" icon="pulse" name={strings.operationsPage} />}
+          {canAudit && <PageLink to="administration" icon="columns" name={strings.administrationPage} />}
           <SettingsMenu {...{ appearance, setAppearance }} />
         </div>
       </nav>
@@ -138,7 +139,7 @@ function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; re
 }
 
 interface PageLinkProps {
-  readonly to: 'applications' | 'consents' | 'files' | 'background' | 'usage' | 'operations';
+  readonly to: 'applications' | 'consents' | 'files' | 'background' | 'usage' | 'operations' | 'administration';
   readonly icon: IconName;
   readonly name: string;
 }

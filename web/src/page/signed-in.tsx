@@ -24,6 +24,9 @@ const BackgroundPage = lazyView(() => import('../background/background-page.tsx'
 const TemporaryChat = lazyView(() => import('../temporary/temporary-chat.tsx').then(({ TemporaryChat: view }) => view));
 const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
+const AdministrationPage = lazyView(() =>
+  import('../administration/administration-page.tsx').then(({ AdministrationPage: view }) => view),
+);
 const checkIntervalMs = 300_000;
 
 interface SignedInProps {
@@ -117,8 +120,8 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 }
 
 function Content({ route, openMenu }: { readonly route: Route; readonly openMenu: () => void }) {
-  const { isAdmin } = usePage();
-  const lazyContent = renderLazyContent(route, isAdmin, openMenu);
+  const { canAudit } = usePage();
+  const lazyContent = renderLazyContent(route, canAudit, openMenu);
   if (lazyContent !== undefined)
     return <Suspense fallback={<main className="content" aria-busy="true" />}>{lazyContent}</Suspense>;
   const id = route.at === 'conversation' ? route.id : undefined;
@@ -133,7 +136,7 @@ function Content({ route, openMenu }: { readonly route: Route; readonly openMenu
 }
 
 /** Content that is loaded on demand. */
-function renderLazyContent(route: Route, isAdmin: boolean, openMenu: () => void) {
+function renderLazyContent(route: Route, canAudit: boolean, openMenu: () => void) {
   if (route.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
   if (route.at === 'consent') return <ConsentPage key={route.deployment} {...{ openMenu }} {...route} />;
   if (route.at === 'applications') return <Builder id={route.id} openMenu={openMenu} />;
@@ -142,7 +145,9 @@ function renderLazyContent(route: Route, isAdmin: boolean, openMenu: () => void)
   if (route.at === 'shared') return <SharedPage key={route.token} token={route.token} openMenu={openMenu} />;
   if (route.at === 'temporary') return <TemporaryChat deployment={route.deployment} openMenu={openMenu} />;
   if (route.at === 'usage') return <UsagePage openMenu={openMenu} />;
-  if (route.at === 'operations' && isAdmin) return <OperationsPage openMenu={openMenu} />;
+  if (route.at === 'operations' && canAudit) return <OperationsPage openMenu={openMenu} />;
+  if (route.at === 'administration' && canAudit)
+    return <AdministrationPage section={route.section} id={route.id} openMenu={openMenu} />;
   return undefined;
 }
 

@@ -151,11 +151,11 @@ function toPlain(text: string): string {
 /** Collects all entries when the palette opens: actions, pages, chats, and deployments. */
 function useAllCommands(): readonly Command[] {
   const strings = useStrings();
-  const { commands, library, deployments, isAdmin } = usePage();
+  const { commands, library, deployments, canAudit } = usePage();
   const follow = useFollow();
   const collect = (): readonly Command[] => [
     ...commands.all(),
-    ...listViews(strings, isAdmin).map(([route, title, icon]) => ({
+    ...listViews(strings, canAudit).map(([route, title, icon]) => ({
       ...{ id: `view ${route.at}`, kind: 'view' as const, title, icon },
       run: () => follow(route),
     })),
@@ -171,7 +171,7 @@ function useAllCommands(): readonly Command[] {
   return useState(collect)[0];
 }
 
-function listViews(strings: Strings, isAdmin: boolean): readonly (readonly [Route, string, IconName])[] {
+function listViews(strings: Strings, canAudit: boolean): readonly (readonly [Route, string, IconName])[] {
   return [
     [{ at: 'temporary' }, strings.temporaryChat, 'hourglass'],
     [{ at: 'applications' }, strings.applicationsPage, 'build'],
@@ -179,6 +179,11 @@ function listViews(strings: Strings, isAdmin: boolean): readonly (readonly [Rout
     [{ at: 'files' }, strings.filesPage, 'file'],
     [{ at: 'usage' }, strings.usagePage, 'bars'],
     [{ at: 'background' }, strings.backgroundPage, 'clock'],
-    ...(isAdmin ? ([[{ at: 'operations' }, strings.operationsPage, 'pulse']] as const) : []),
+    ...(canAudit
+      ? ([
+          [{ at: 'operations' }, strings.operationsPage, 'pulse'],
+          [{ at: 'administration' }, strings.administrationPage, 'columns'],
+        ] as const)
+      : []),
   ];
 }

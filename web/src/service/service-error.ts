@@ -1,4 +1,9 @@
-import { isJsonObject } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+
+interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
 
 /** An error as stored in a chat and displayed. */
 export interface ErrorDetails {
@@ -14,6 +19,10 @@ export interface ErrorDetails {
   readonly param?: string;
   readonly retryAfterSeconds?: number;
   readonly requestId?: string;
+  /** Errors of the fields of a rejected entry. Paths start at the configuration. */
+  readonly errors?: readonly FieldError[];
+  /** Paths of the entries that need the changed entry. */
+  readonly usedBy?: readonly string[];
   /** Required consent: the deployment, and which of the deployments that it reaches require consent. */
   readonly consent?: { readonly deployment: string; readonly form: Readonly<Record<string, boolean>> };
 }
@@ -41,8 +50,14 @@ export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
     message: text(error.message),
     ...(displayMessage !== '' && { displayMessage }),
     ...(param !== '' && { param }),
+    ...(Array.isArray(error.errors) && { errors: error.errors.filter(isJsonObject).map(toFieldError) }),
+    ...(Array.isArray(error.usedBy) && { usedBy: error.usedBy.map(String) }),
     ...(isJsonObject(error.consent) && { consent: { deployment: text(error.deployment), form: toForm(error.consent) } }),
   };
+}
+
+function toFieldError({ path, message }: JsonObject): FieldError {
+  return { path: String(path), message: String(message) };
 }
 
 function toForm(consent: object): Readonly<Record<string, boolean>> {

@@ -203,6 +203,7 @@ export const english = {
   backgroundPage: 'Background answers',
   usagePage: 'Usage',
   operationsPage: 'Operations',
+  administrationPage: 'Administration',
   /** A name in the middle of a sentence. */
   quoted: (name: string) => `“${name}”`,
   consentPage: 'Permissions',

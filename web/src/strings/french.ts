@@ -211,6 +211,7 @@ export const french: Strings = {
   backgroundPage: 'Réponses en arrière-plan',
   usagePage: 'Utilisation',
   operationsPage: 'Exploitation',
+  administrationPage: 'Administration',
   quoted: (name) => `« ${name} »`,
   consentPage: 'Autorisations',
   accept: 'Accepter',

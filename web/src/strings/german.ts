@@ -208,6 +208,7 @@ export const german: Strings = {
   backgroundPage: 'Antworten im Hintergrund',
   usagePage: 'Verbrauch',
   operationsPage: 'Betrieb',
+  administrationPage: 'Verwaltung',
   quoted: (name) => `„${name}“`,
   consentPage: 'Berechtigungen',
   accept: 'Zustimmen',

@@ -210,6 +210,7 @@ export const spanish: Strings = {
   backgroundPage: 'Respuestas en segundo plano',
   usagePage: 'Uso',
   operationsPage: 'Operación',
+  administrationPage: 'Administración',
   quoted: (name) => `«${name}»`,
   consentPage: 'Permisos',
   accept: 'Aceptar',

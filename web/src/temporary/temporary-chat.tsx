@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { readDraft, saveDraft } from '../chat/composer/drafts.ts';
 import { createMemoryChat } from '../conversation/memory-chat.ts';
@@ -6,7 +6,7 @@ import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import './temporary.css';
-import { useConfirmation } from '../parts/question-dialog.tsx';
+import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useLocalizedStrings } from '../strings/strings.tsx';
 import { type TemporaryStrings, temporaryEnglish } from './temporary-english.ts';
 import { temporaryFrench } from './temporary-french.ts';
@@ -66,35 +66,6 @@ function useTemporaryPage(show: (id: string) => void): Page {
     const go: Page['go'] = (route) => (route.at === 'conversation' ? show(route.id) : page.go(route));
     return { ...page, ...chat, go, isTemporary: true };
   }, [page, chat, show]);
-}
-
-/**
- * Asks before the user leaves by a link, a key, or the back button. The address is restored first, and followed after
- * confirmation. Returns the dialog to render.
- */
-function useLeaveQuestion(isOn: boolean, question: string, answer: string): ReactNode {
-  const { blockNavigation: hold } = usePage();
-  const { askConfirmation, dialog } = useConfirmation();
-  useEffect(() => {
-    if (!isOn) return;
-    const here = location.hash;
-    const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', preventUnload);
-    hold?.((targetHash) => {
-      history.pushState(history.state, '', here);
-      void askConfirmation(question, answer).then((isConfirmed) => {
-        if (!isConfirmed) return;
-        hold(undefined);
-        location.hash = targetHash;
-      });
-      return true;
-    });
-    return () => {
-      removeEventListener('beforeunload', preventUnload);
-      hold?.(undefined);
-    };
-  }, [isOn, question, answer, askConfirmation, hold]);
-  return dialog;
 }
 
 /** Texts of temporary chats, in a separate chunk that only temporary chats load. */

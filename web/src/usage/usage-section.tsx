@@ -22,8 +22,8 @@ const maxRows = 1000;
 /** Usage by day, deployment, and user. Administrators see all users. */
 export function UsageSection() {
   const strings = useUsageStrings();
-  const { isAdmin, service } = usePage();
-  const [scope, setScope] = useState<Scope>(isAdmin ? 'all' : 'own');
+  const { canAudit, service } = usePage();
+  const [scope, setScope] = useState<Scope>(canAudit ? 'all' : 'own');
   const [range, setRange] = useState<DayRange>(() => getLastDays(30, Date.now()));
   const [selectedMeasure, setMeasure] = useState<Measure>();
   const [selectedStack, setStack] = useState<Stack>('deployment');
@@ -126,14 +126,14 @@ interface ChoicesProps {
 
 function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }: ChoicesProps) {
   const strings = useUsageStrings();
-  const { isAdmin } = usePage();
+  const { canAudit } = usePage();
   const measures = (['cost', 'tokens', 'calls'] as const).map((item) => [item, strings[item]] as const);
   const names = { deployment: strings.ofDeployments, kind: strings.ofKinds, user: strings.ofPeople, project: strings.ofProjects };
   const availableStacks = stacks.filter((item) => scope === 'all' || item === 'deployment' || item === 'kind');
   const scopes = (['all', 'own'] as const).map((item) => [item, strings[item]] as const);
   return (
     <div className="usage-choices">
-      {isAdmin && <Segments<Scope> {...{ name: strings.scope, value: scope, onSelect: setScope, options: scopes }} />}
+      {canAudit && <Segments<Scope> {...{ name: strings.scope, value: scope, onSelect: setScope, options: scopes }} />}
       <RangeChoice choose={setRange} range={range} />
       <Segments<Measure> {...{ name: strings.measure, value: measure, onSelect: setMeasure, options: measures }} />
       <Segments<Stack>

@@ -23,12 +23,13 @@ export function Properties({
   path,
   form,
 }: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly ShapeProperty[] }) {
+  const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const object = isJsonObject(value) ? value : {};
   const visibleProperties = properties.filter(
     ({ name, schema }) => schema.description !== noEffect || Object.hasOwn(object, name),
   );
-  return visibleProperties.map(({ name, schema, isRequired }) => (
+  const draw = ({ name, schema, isRequired }: ShapeProperty) => (
     <Fragment key={name}>
       <Property
         {...{ schema, form, isRequired }}
@@ -43,8 +44,28 @@ export function Properties({
       )}
       {name === 'rest_api_method_info' && <UnfilledPlaceholders tool={object} {...{ path, form }} />}
     </Fragment>
-  ));
+  );
+  const folded = visibleProperties.filter(({ schema }) => schema[foldedKeyword] === true);
+  const usedCount = folded.filter(({ name }) => Object.hasOwn(object, name)).length;
+  return (
+    <>
+      {visibleProperties.filter((property) => !folded.includes(property)).map(draw)}
+      {folded.length > 0 && (
+        <details className="more-settings">
+          <summary>
+            <Icon name="right" />
+            {strings.moreSettings}
+            {usedCount > 0 && <span className="soft small"> ({usedCount})</span>}
+          </summary>
+          <div className="builder-card-body">{folded.map(draw)}</div>
+        </details>
+      )}
+    </>
+  );
 }
+
+/** Keyword of a schema that is drawn only after the user opens the further settings. */
+export const foldedKeyword = 'x-folded';
 
 /** The tool selection of a server also needs the server. */
 function Property({ within, ...props }: EditorProps & { readonly within: JsonObject }) {

@@ -1,11 +1,13 @@
 import { useState } from 'react';
-import { tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json/json.ts';
+import { toLocalInput } from '../../forms/form-value.ts';
 import { useFormsStrings } from '../../forms/forms-strings.ts';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
-import type { EditorProps } from './form.ts';
+import { type EditorProps, elementId } from './form.ts';
 import { FieldFrame } from './frame.tsx';
 import { type Shape, secretPlaceholder } from './shape.ts';
+import { hasSuggestions, Suggestions } from './suggestions.tsx';
 
 type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape & { readonly kind: Kind } };
 
@@ -20,6 +22,8 @@ export function TextEditor(props: Scalar<'text'>) {
   const isRequired = props.isRequired && !(isLong && schema.minLength === undefined);
   const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
   if (props.shape.isSecret) return <SecretEditor {...props} />;
+  if (schema.format === 'date-time') return <MomentEditor {...props} />;
+  const suggestions = hasSuggestions(schema) ? `${elementId(form, path)}-values` : undefined;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHidden }}>
@@ -33,15 +37,35 @@ export function TextEditor(props: Scalar<'text'>) {
             onChange={({ target }) => change(target.value)}
           />
         ) : (
-          <input
-            {...control}
-            type="text"
-            inputMode={isWebAddress ? 'url' : undefined}
-            value={text}
-            onChange={({ target }) => change(target.value)}
-          />
+          <>
+            <input
+              {...control}
+              type="text"
+              inputMode={isWebAddress ? 'url' : undefined}
+              list={suggestions}
+              value={text}
+              onChange={({ target }) => change(target.value)}
+            />
+            {suggestions !== undefined && <Suggestions id={suggestions} schema={schema} />}
+          </>
         )
       }
+    </FieldFrame>
+  );
+}
+
+/** Edits a time in the local time zone. The value is in UTC. */
+function MomentEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
+  return (
+    <FieldFrame {...{ form, path, label, hint, isRequired }}>
+      {(control) => (
+        <input
+          {...control}
+          type="datetime-local"
+          value={typeof value === 'string' ? toLocalInput(value) : ''}
+          onChange={({ target }) => form.change(path, target.value === '' ? undefined : new Date(target.value).toISOString())}
+        />
+      )}
     </FieldFrame>
   );
 }
@@ -130,9 +154,13 @@ export function SwitchEditor({ value, path, form, label, hint, isRequired, schem
   );
 }
 
+/** Keyword of a schema with labels of its options by value. */
+export const optionLabelsKeyword = 'x-labels';
+
 export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired, schema }: Scalar<'choice'>) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
+  const optionLabels = isJsonObject(schema[optionLabelsKeyword]) ? schema[optionLabelsKeyword] : {};
   const selected = typeof value === 'string' ? value : typeof schema.default === 'string' ? schema.default : '';
   const isKnown = shape.options.includes(selected);
   return (
@@ -147,7 +175,7 @@ export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired
           {!isKnown && selected !== '' && <option value={selected}>{selected}</option>}
           {shape.options.map((option) => (
             <option key={option} value={option}>
-              {translate(option)}
+              {String(optionLabels[option] ?? translate(option))}
             </option>
           ))}
         </select>

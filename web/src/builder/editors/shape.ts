@@ -22,6 +22,7 @@ export type Shape =
   | { readonly kind: 'fixed'; readonly value: unknown }
   | { readonly kind: 'choice'; readonly options: readonly string[] }
   | { readonly kind: 'list'; readonly item: JsonObject }
+  | { readonly kind: 'map'; readonly item: JsonObject }
   | { readonly kind: 'group'; readonly properties: readonly Property[] }
   | { readonly kind: 'variants'; readonly variants: readonly Variant[]; readonly isNullable: boolean }
   | { readonly kind: 'json' };
@@ -57,6 +58,8 @@ export function toShape(schema: JsonObject): Shape {
 
 /** An object that allows additional keys is edited as JSON, because a group cannot display these keys. */
 function toGroup(schema: JsonObject): Shape {
+  if (isJsonObject(schema.propertyNames) && isJsonObject(schema.additionalProperties))
+    return { kind: 'map', item: schema.additionalProperties };
   if (!isJsonObject(schema.properties) || schema.additionalProperties !== false) return { kind: 'json' };
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const properties = Object.entries(schema.properties).map(([name, part]) => ({
@@ -126,6 +129,8 @@ export function getInitialValue(schema: JsonObject): unknown {
       );
     case 'variants':
       return shape.isNullable || shape.variants[0] === undefined ? null : getInitialValue(shape.variants[0].schema);
+    case 'map':
+      return {};
     case 'json':
       return schema.type === 'object' ? {} : null;
   }

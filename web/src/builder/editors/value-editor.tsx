@@ -1,13 +1,19 @@
-import { useId } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import { Icon } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
-import type { EditorProps } from './form.ts';
+import { type EditorProps, elementId, goToField } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { ListEditor } from './list-editor.tsx';
 import { isParameters, ParametersEditor } from './parameters-editor.tsx';
 import { Properties } from './properties.tsx';
+import { RemoveButton } from './remove-button.tsx';
 import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from './scalar-editor.tsx';
 import { findVariant, getInitialValue, type Property, type Shape, toShape } from './shape.ts';
+import { Suggestions } from './suggestions.tsx';
 
 /** The schema does not list the HTTP methods. The obsolete format supports fewer. */
 const obsoleteMethods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'delete'] };
@@ -30,6 +36,8 @@ export function ValueEditor(props: EditorProps) {
       return <ChoiceEditor {...props} shape={shape} />;
     case 'list':
       return <ListEditor {...props} item={shape.item} />;
+    case 'map':
+      return <MapEditor {...props} item={shape.item} />;
     case 'group':
       return <GroupEditor {...props} properties={shape.properties} />;
     case 'variants':
@@ -57,6 +65,62 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
   return (
     <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
       <Properties {...props} properties={properties} />
+    </FieldGroup>
+  );
+}
+
+/** Values by a name that the user enters. */
+function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps & { readonly item: JsonObject }) {
+  const strings = useBuilderStrings();
+  const [name, setName] = useState('');
+  const nameField = useId();
+  const entries = isJsonObject(value) ? Object.entries(value) : [];
+  const id = elementId(form, path);
+  const newName = name.trim();
+  const add = (): void => {
+    if (newName === '' || entries.some(([key]) => key === newName)) return;
+    flushSync(() => {
+      form.change([...path, newName], getInitialValue(item));
+      setName('');
+    });
+    goToField(form.id, formatPath([...path, newName]));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    add();
+  };
+  const remove = (key: string): void => {
+    form.change([...path, key], undefined);
+    document.getElementById(nameField)?.focus();
+  };
+  const rowClass = toShape(item).kind === 'group' ? 'builder-card map-card' : 'builder-line';
+  return (
+    <FieldGroup {...{ form, path, label, hint, className: 'builder-list' }}>
+      {entries.length > 0 && (
+        <ul>
+          {entries.map(([key, entryValue]) => (
+            <li key={key} className={rowClass}>
+              <form.Value {...{ schema: item, value: entryValue, path: [...path, key], form, label: key, hint: '' }} isRequired />
+              <RemoveButton name={key} remove={() => remove(key)} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="row">
+        <label className="heard-only" htmlFor={nameField}>
+          {strings.nameIn(label)}
+        </label>
+        <input
+          {...{ id: nameField, value: name, onKeyDown, list: `${id}-names`, placeholder: strings.nameIn(label) }}
+          onChange={({ target }) => setName(target.value)}
+        />
+        <Suggestions id={`${id}-names`} schema={isJsonObject(schema.propertyNames) ? schema.propertyNames : {}} />
+        <button type="button" className="button" onClick={add}>
+          <Icon name="plus" />
+          {strings.addTo(label)}
+        </button>
+      </div>
     </FieldGroup>
   );
 }

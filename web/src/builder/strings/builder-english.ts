@@ -98,6 +98,8 @@ export const builderEnglish = {
   temperatureHigh: 'varied',
   itemLabel: (name: string, number: number) => `${name} ${number}`,
   addTo: (name: string) => `Add to ${name}`,
+  nameIn: (name: string) => `Name in ${name}`,
+  moreSettings: 'More settings',
   /** Labels of the buttons that add an item, by setting. */
   addItem: {
     starters: 'Add a suggestion',

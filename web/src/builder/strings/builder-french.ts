@@ -104,6 +104,8 @@ export const builderFrench: BuilderStrings = {
   temperatureHigh: 'varié',
   itemLabel: (name, number) => `${name} ${number}`,
   addTo: (name) => `Ajouter à ${name}`,
+  nameIn: (name) => `Nom dans ${name}`,
+  moreSettings: 'Plus de réglages',
   addItem: {
     starters: 'Ajouter une suggestion',
     client_toolset: 'Ajouter un outil client',

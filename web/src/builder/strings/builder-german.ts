@@ -99,6 +99,8 @@ export const builderGerman: BuilderStrings = {
   temperatureHigh: 'vielfältig',
   itemLabel: (name, number) => `${name} ${number}`,
   addTo: (name) => `Zu ${name} hinzufügen`,
+  nameIn: (name) => `Neuer Name in ${name}`,
+  moreSettings: 'Weitere Einstellungen',
   addItem: {
     starters: 'Vorschlag hinzufügen',
     client_toolset: 'Client-Werkzeug hinzufügen',

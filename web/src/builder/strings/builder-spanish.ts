@@ -102,6 +102,8 @@ export const builderSpanish: BuilderStrings = {
   temperatureHigh: 'variado',
   itemLabel: (name, number) => `${name} ${number}`,
   addTo: (name) => `Añadir a ${name}`,
+  nameIn: (name) => `Nombre en ${name}`,
+  moreSettings: 'Más ajustes',
   addItem: {
     starters: 'Añadir una sugerencia',
     client_toolset: 'Añadir una herramienta del cliente',

@@ -1,0 +1,185 @@
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestService } from '#test/start-service.ts';
+import { report, startRuntimeAdmin } from '../admin/support.ts';
+import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { findViolations, measureOverflow, viewports } from './violations.ts';
+
+const demo = { upstreams: [{ protocol: 'demo' }] };
+const keys = {
+  'admin-key': { project: 'office', role: 'admin' },
+  'auditor-key': { project: 'audit', role: 'auditor' },
+  'user-key': { project: 'user' },
+};
+
+let service: TestService;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startRuntimeAdmin({ models: { filed: { ...demo, displayName: 'From the file' } }, keys }, () => report);
+  await send('PUT', 'roles/default', { limits: { '*': { day: 1000 } } });
+  await send('PUT', 'roles/staff', {});
+});
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+});
+
+async function send(method: string, path: string, body?: object): Promise<Record<string, never>> {
+  const { text } = await service.sendRequest({
+    ...{ method, path: `/v1/admin/${path}`, headers: { 'api-key': 'admin-key', 'content-type': 'application/json' } },
+    ...(body && { body }),
+  });
+  return text === '' ? {} : JSON.parse(text);
+}
+
+async function open(
+  path: string,
+  { key = 'admin-key', ...options }: BrowserContextOptions & { key?: string } = {},
+): Promise<TestPage> {
+  const opened = await browser.open(`${service.url}/#key=${key}`, options);
+  await opened.page.locator('#message').waitFor();
+  await goTo(opened.page, path);
+  return opened;
+}
+
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`location.hash = '#/administration${path}'`);
+  await page.locator('.administration > .sheet-section:not([aria-busy=true])').waitFor();
+}
+
+describe('the administration page', () => {
+  it('adds a model, shows errors at their fields, tests it, merges concurrent changes, and deletes it', async () => {
+    const { page, issues } = await open('/models');
+    await page.getByRole('link', { name: 'Add a model' }).click();
+    await page.getByRole('textbox', { name: 'ID · required' }).fill('fast');
+    await page.getByLabel('Name', { exact: true }).fill('Fast');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const address = page.getByLabel('Address', { exact: true });
+    await page.getByText('Not saved. One setting needs a correction.').waitFor();
+    expect(await address.evaluate((field: { ariaInvalid: string | null }) => field.ariaInvalid)).toBe('true');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Fast');
+    await page.getByLabel('Provider').first().selectOption('demo');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'fast' }).waitFor();
+    await page.getByRole('button', { name: 'Test fast' }).click();
+    await page.getByText(/^Answered in/).waitFor();
+
+    await send('PUT', 'models/fast', { ...demo, displayName: 'Fast', description: 'Changed by a script' });
+    await page.getByLabel('Name', { exact: true }).fill('Faster');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const note = page.locator('.conflict-note');
+    expect(await note.innerText()).toMatch(/key:office changed it .*Description\s+not set → Changed by a script/s);
+    await note.getByRole('button', { name: 'Add these changes to mine' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Everything is saved.').waitFor();
+    expect(await send('GET', 'models/fast')).toMatchObject({ displayName: 'Faster', description: 'Changed by a script' });
+
+    await send('PUT', 'applications/caller', { endpoint: 'https://app.example/chat', dependencies: ['fast'] });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Other entries need “fast”: applications.caller').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete anyway' }).click();
+    await page.getByRole('heading', { name: 'Models' }).waitFor();
+    expect(await send('GET', 'models/fast')).toMatchObject({ error: { code: 'entry_not_found' } });
+    await send('DELETE', 'applications/caller');
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
+  });
+
+  it('keeps unsaved input until the user discards it, and moves entries of files to run time', async () => {
+    const { page } = await open('/roles/staff');
+    await page.getByLabel('A month', { exact: true }).fill('5');
+    await page.evaluate("location.hash = '#/usage'");
+    await page.getByText('You have unsaved changes. Leave without saving?').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel('A month', { exact: true }).inputValue()).toBe('5');
+    await page.getByLabel('A month', { exact: true }).press('Enter');
+    await page.getByText('Everything is saved.').waitFor();
+    await goTo(page, '/models/filed');
+    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Move to run time' }).click();
+    await page.getByText(/^It is copied/).waitFor();
+  });
+
+  it('creates a key that is shown once, replaces it, and blocks it', async () => {
+    const { page } = await open('/keys?new');
+    await page.getByLabel('Name', { exact: true }).fill('Build server');
+    await page.getByLabel('Project').fill('team');
+    await page.getByLabel('Works until').fill('2030-01-01T10:00');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your new key' });
+    const secret = await dialog.getByRole('textbox').inputValue();
+    expect(secret).toMatch(/^parley_k_/);
+    await dialog.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByText('Not used yet').waitFor();
+    await page.getByRole('button', { name: 'Replace the key' }).click();
+    expect(await dialog.getByRole('textbox').inputValue()).not.toBe(secret);
+    await dialog.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('button', { name: 'Block', exact: true }).click();
+    await page.getByRole('button', { name: 'Unblock' }).waitFor();
+    await goTo(page, '/keys');
+    const row = page.getByRole('row', { name: /Build server/ });
+    expect(await row.innerText()).toMatch(/team\s+parley_k_\w+…\s+Jan 1, 2030.*Blocked/s);
+    expect(await page.content()).not.toContain(secret);
+  });
+
+  it('changes limits in a table, and undoes a change', async () => {
+    const { page } = await open('/limits');
+    const cell = page.getByLabel('staff: filed');
+    expect(await cell.getAttribute('placeholder')).toBe('1,000');
+    await cell.fill('1.5');
+    await page.getByText('A limit must be a whole number, or empty.').waitFor();
+    await cell.fill('2,000');
+    await cell.press('Enter');
+    await page.getByText('Everything is saved.').waitFor();
+    expect(await send('GET', 'roles/staff')).toMatchObject({ limits: { filed: { day: 2000 } } });
+    await goTo(page, '/changes');
+    const latest = page.locator('.change-list > li').first();
+    expect(await latest.innerText()).toMatch(
+      /Saved · key:office.*Changed: Roles › staff\s+Limits › filed › Tokens a day\s+not set → 2000/s,
+    );
+    await latest.getByRole('button', { name: /^Undo/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.change-list > li', { hasText: 'Undone' }).first().waitFor();
+    expect(await send('GET', 'roles/staff')).not.toHaveProperty('limits.filed');
+  });
+
+  it('draws the first of many models, and searches all', async () => {
+    const models = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`many-${index}`, demo]));
+    await send('POST', 'apply', { models });
+    const { page } = await open('/models');
+    await page.getByText('1,001 entries').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('many-999');
+    await page.getByText('1 of 1,001 entries').waitFor();
+    expect(await page.locator('tbody th').allInnerTexts()).toEqual(['many-999']);
+    await send('POST', 'apply?prune=true', { models: {} });
+  });
+
+  it('shows auditors everything without a way to change it, and is hidden from users', async () => {
+    const { page, issues } = await open('/roles/staff', { key: 'auditor-key' });
+    await page.getByText('You can see everything here, but not change it.').waitFor();
+    expect(await page.getByLabel('A month', { exact: true }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await goTo(page, '/limits');
+    expect(await page.locator('.limits-table input').count()).toBe(0);
+    await goTo(page, '/models');
+    expect(await page.getByRole('link', { name: 'Add a model' }).count()).toBe(0);
+    expect(issues).toEqual({ externalRequests: [], errors: [] });
+    const other = await browser.open(`${service.url}/#key=user-key`);
+    await other.page.locator('#message').waitFor();
+    expect(await other.page.getByRole('link', { name: 'Administration' }).count()).toBe(0);
+  });
+
+  it.each(viewports)('has no accessibility violations and fits the %s window', async (_, options) => {
+    const { page } = await open('', options);
+    const found: unknown[] = [];
+    for (const path of ['', '/models', '/models/filed', '/models?new', '/roles/staff', '/keys', '/limits', '/changes']) {
+      await goTo(page, path);
+      found.push(...(await findViolations(page)));
+      expect([path, await measureOverflow(page)]).toEqual([path, 0]);
+    }
+    expect(found).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { type EntryKind, entryKinds } from '#contract/administration/entry-kinds.ts';
+import { toWrittenSchema } from '#contract/configuration/written-schema.ts';
+import { foldedKeyword } from '../builder/editors/properties.tsx';
+import { getInitialValue, type Property, toShape } from '../builder/editors/shape.ts';
+import { toEntryErrors } from './entries.ts';
+import { toFormSchema, toPathLabel } from './form-schema.ts';
+import { findInherited, findLimit, parseLimit, readLimits, withLimits } from './limits.ts';
+import { fieldsEnglish } from './strings/fields-english.ts';
+import { mergeChanges } from './use-entry-draft.ts';
+
+function getFormSchema(kind: EntryKind): JsonObject {
+  const schema = toWrittenSchema(entryKinds[kind].schema, { acceptsReferences: false });
+  return toFormSchema(isJsonObject(schema) ? schema : {}, {
+    ...{ kind, strings: fieldsEnglish, deployments: ['gpt'], roles: ['staff'] },
+  });
+}
+
+function listProperties(schema: JsonObject): readonly Property[] {
+  const shape = toShape(schema);
+  if (shape.kind === 'group') return shape.properties;
+  if (shape.kind === 'list') return listProperties(shape.item);
+  return [];
+}
+
+describe('toFormSchema', () => {
+  it('shows common fields first, and folds advanced ones', () => {
+    const properties = listProperties(getFormSchema('models'));
+    const visible = properties.filter(({ schema }) => schema[foldedKeyword] !== true).map(({ name }) => name);
+    expect(visible).toEqual(['displayName', 'upstreams', 'description', 'type', 'userRoles', 'pricing']);
+    const upstreams = properties.find(({ name }) => name === 'upstreams')?.schema ?? {};
+    const fields = listProperties(upstreams).filter(({ schema }) => schema[foldedKeyword] !== true);
+    expect(fields.map(({ schema }) => schema.title)).toEqual([
+      ...['Provider', 'Address', 'Key of the provider', 'Name of the model at the provider'],
+    ]);
+    expect(toShape(fields[2]?.schema ?? {})).toEqual({ kind: 'text', isSecret: true });
+  });
+
+  const known = ['models', 'applications', 'addons', 'roles', 'keys', 'identity-providers'] as const;
+  it.each(known)('draws the fields of %s in plain words', (kind) => {
+    const found: string[] = [];
+    const visit = (schema: JsonObject, path: string): void => {
+      for (const { name, schema: property } of listProperties(schema)) {
+        const isTranslated = Object.values(fieldsEnglish.labels).includes(String(property.title));
+        if (!isTranslated) found.push(`${path}.${name}`);
+        visit(property, `${path}.${name}`);
+      }
+    };
+    visit(getFormSchema(kind), kind);
+    expect(found).toEqual([]);
+  });
+
+  it('never shows the secret of a key', () => {
+    const names = listProperties(getFormSchema('keys')).map(({ name }) => name);
+    expect(names).not.toEqual(expect.arrayContaining(['sha256', 'key', 'previous']));
+  });
+
+  it('describes fields that the page does not know by the schema', () => {
+    const schema = {
+      type: 'object',
+      additionalProperties: false,
+      properties: { maxWidgets: { type: 'integer', description: 'How many.' } },
+    };
+    const context = { kind: 'widgets', strings: fieldsEnglish, deployments: [], roles: [] };
+    expect(listProperties(toFormSchema(schema, context))[0]?.schema).toMatchObject({
+      title: 'Max widgets',
+      description: 'How many.',
+    });
+    expect(getInitialValue(toFormSchema(schema, context))).toEqual({});
+  });
+});
+
+describe('toPathLabel', () => {
+  const model = { kind: 'models', id: 'gpt', section: 'models' };
+  it.each([
+    ['models.gpt.upstreams[1].key', model, 'Where the model runs › 2 › Key of the provider'],
+    ['models["a b"].displayName', { ...model, id: 'a b' }, 'Name'],
+    ['roles.staff.limits["gpt 5"].day', { kind: 'roles', id: 'staff', section: 'roles' }, 'Limits › gpt 5 › Tokens a day'],
+    ['models.gpt', model, ''],
+  ])('describes %s', (path, entry, label) => {
+    expect(toPathLabel(path, entry, fieldsEnglish)).toBe(label);
+  });
+});
+
+describe('mergeChanges', () => {
+  const base = { displayName: 'A', description: 'B', pricing: { prompt: 1 }, upstreams: [{ protocol: 'demo' }] };
+
+  it('keeps the input, and adds concurrent changes', () => {
+    const input = { ...base, displayName: 'Mine', pricing: { prompt: 2 } };
+    const stored = { ...base, description: 'Theirs', pricing: { prompt: 3, completion: 4 } };
+    const { theirs, merged } = mergeChanges(base, input, stored);
+    expect(merged).toEqual({ ...base, displayName: 'Mine', description: 'Theirs', pricing: { prompt: 2, completion: 4 } });
+    expect(theirs.map(({ path, isContested }) => [path.join('.'), isContested])).toEqual([
+      ['description', false],
+      ['pricing.prompt', true],
+      ['pricing.completion', false],
+    ]);
+  });
+
+  it('keeps removed values removed', () => {
+    const { description: _, ...input } = base;
+    expect(mergeChanges(base, input, { ...base, displayName: 'Theirs' }).merged).toEqual({ ...input, displayName: 'Theirs' });
+  });
+});
+
+describe('toEntryErrors', () => {
+  const details = { status: 400, code: 'invalid_request', message: 'x must be a number.' };
+
+  it('assigns the errors to the fields of the entry', () => {
+    const errors = [
+      { path: 'models["my model"].upstreams[0].weight', message: 'must be at least 0' },
+      { path: 'models["my model"].upstreams[0].weight', message: 'must be a number' },
+      { path: 'applications.x', message: 'refers to it' },
+    ];
+    const { byField, general } = toEntryErrors({ ...details, errors }, 'models', 'my model');
+    expect([...byField]).toEqual([['upstreams[0].weight', 'Must be at least 0. Must be a number.']]);
+    expect(general).toEqual(['applications.x: Refers to it.']);
+  });
+
+  it('uses the field of a single error', () => {
+    expect([...toEntryErrors({ ...details, param: 'x' }, 'keys', '').byField]).toEqual([['x', 'Must be a number.']]);
+  });
+});
+
+describe('limits', () => {
+  const roles = new Map([
+    ['default', readLimits({ limits: { '*': { day: 100 }, big: { day: 5 } } })],
+    ['staff', readLimits({ limits: { gpt: { minute: 7 } } })],
+    ['open', readLimits({ limits: { '*': {} } })],
+  ]);
+  const find = (role: string, deployment: string) => findLimit(roles, { role, deployment, window: 'day' });
+
+  it('come from the first entry that applies', () => {
+    expect(find('default', 'gpt')).toEqual({ value: 100, isOwn: false });
+    expect(find('staff', 'gpt')).toEqual({ value: undefined, isOwn: true });
+    expect(find('staff', 'big')).toEqual({ value: 5, isOwn: false });
+    expect(find('open', 'big')).toEqual({ value: undefined, isOwn: false });
+  });
+
+  it('keep the other windows of the entry that they replace', () => {
+    const inherited = (deployment: string) => findInherited(new Map([['a', { '*': { day: 1, minute: 2 } }]]), 'a', deployment);
+    const change = (text: string) => withLimits({ limits: {} }, [{ deployment: 'gpt', window: 'day', text }], inherited);
+    expect(change('1,000')).toEqual({ limits: { gpt: { day: 1000, minute: 2 } } });
+    expect(change('')).toEqual({ limits: {} });
+    const last = withLimits({ limits: { gpt: { day: 3 } } }, [{ deployment: 'gpt', window: 'day', text: '' }], inherited);
+    expect(last).toEqual({ limits: {} });
+  });
+
+  it.each([
+    ['12', 12],
+    ['1.000.000', 1_000_000],
+    ['1\u202f000', 1000],
+    ['', undefined],
+    ['1.5', null],
+    ['-1', null],
+    ['many', null],
+  ])('read %j', (text, value) => {
+    expect(parseLimit(text)).toBe(value);
+  });
+});

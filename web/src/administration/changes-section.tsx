@@ -1,0 +1,158 @@
+import { useCallback, useState } from 'react';
+import { toMoment } from '../operations/to-moment.ts';
+import { usePage } from '../page/page.tsx';
+import { formatRoute } from '../page/route.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { AdminError } from './admin-error.tsx';
+import { DifferenceList } from './difference-list.tsx';
+import { type Change, type ChangePage, type Kind, listChanges, rollBack, type Write } from './entries.ts';
+import { expandDifference, toPathLabel } from './form-schema.ts';
+import { getKindTexts } from './kind-texts.ts';
+import { useAdminStrings } from './strings/admin-strings.ts';
+import { useFieldStrings } from './strings/field-strings.ts';
+
+/** Changes at run time, the latest first, each with its author and its differences. */
+export function ChangesSection({ kinds }: { readonly kinds: readonly Kind[] }) {
+  const strings = useAdminStrings();
+  const { service } = usePage();
+  const load = useCallback((signal: AbortSignal) => listChanges(service, undefined, signal), [service]);
+  const { value: first, error, isLoading, reload } = useLoaded(load);
+  const [older, setOlder] = useState<{ after: ChangePage; pages: readonly ChangePage[] }>();
+  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
+  const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
+  const changes = pages.flatMap((page) => page.changes);
+  const next = pages.at(-1)?.next;
+  const loadMore = (): void => {
+    if (first === undefined || next === undefined) return;
+    listChanges(service, next).then(
+      (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
+      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
+    );
+  };
+  return (
+    <section className="sheet-section" aria-label={strings.changes} aria-busy={isLoading}>
+      <h2>{strings.changes}</h2>
+      <p className="soft">{strings.changesIntro}</p>
+      <AdminError error={error ?? loadMoreError} />
+      {first !== undefined && changes.length === 0 && <p className="empty-state">{strings.noChanges}</p>}
+      {changes.length > 0 && (
+        <ol className="change-list">
+          {changes.map((change) => (
+            <ChangeItem key={change.id} {...{ change, kinds, reload }} />
+          ))}
+        </ol>
+      )}
+      {next !== undefined && (
+        <div>
+          <button type="button" className="button" onClick={loadMore}>
+            {strings.older}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Number of entries of a change that are drawn at first. */
+const maxWrites = 10;
+
+interface ChangeItemProps {
+  readonly change: Change;
+  readonly kinds: readonly Kind[];
+  readonly reload: () => void;
+}
+
+function ChangeItem({ change: { id, atMs, user, action, writes }, kinds, reload }: ChangeItemProps) {
+  const strings = useAdminStrings();
+  const { language } = useLanguage();
+  const { service, isAdmin, announce, refresh } = usePage();
+  const { askConfirmation, dialog } = useConfirmation();
+  const [error, setError] = useState<ErrorDetails>();
+  const [isExpanded, setIsExpanded] = useState(false);
+  const isLong = writes.length > maxWrites;
+  const undo = async (): Promise<void> => {
+    if (!(await askConfirmation(strings.undoQuestion, strings.undo))) return;
+    setError(undefined);
+    try {
+      await rollBack(service, id);
+      announce(strings.undone);
+      reload();
+      await refresh().catch(() => undefined);
+    } catch (error) {
+      setError(toErrorDetails(error));
+    }
+  };
+  const time = toMoment(atMs, language);
+  return (
+    <li>
+      <div className="sheet-title">
+        <p>
+          <strong>{strings.changeActions[action] ?? action}</strong>
+          <span className="soft">
+            {' · '}
+            {user} · <time dateTime={new Date(atMs).toISOString()}>{time}</time>
+          </span>
+        </p>
+        {isAdmin && (
+          <button type="button" className="button slim" aria-label={strings.undoNamed(time)} onClick={() => void undo()}>
+            {strings.undo}
+          </button>
+        )}
+      </div>
+      {writes.slice(0, isLong && !isExpanded ? maxWrites : undefined).map((write) => (
+        <WriteItem key={`${write.kind} ${write.id}`} {...{ write, kinds }} />
+      ))}
+      {isLong && !isExpanded && (
+        <div>
+          <button type="button" className="button slim" onClick={() => setIsExpanded(true)}>
+            {strings.showAll(writes.length.toLocaleString(language))}
+          </button>
+        </div>
+      )}
+      {dialog}
+      <AdminError error={error} />
+    </li>
+  );
+}
+
+function WriteItem({
+  write: { kind, id, action, differences },
+  kinds,
+}: {
+  readonly write: Write;
+  readonly kinds: readonly Kind[];
+}) {
+  const strings = useAdminStrings();
+  const fieldStrings = useFieldStrings();
+  const section = kinds.find((each) => each.kind === kind)?.section ?? kind;
+  const title = `${getKindTexts(strings, kind).title} › ${id}`;
+  const labeled = differences.flatMap(expandDifference).map(({ path, before, after }) => ({
+    label: toPathLabel(path, { kind, id, section }, fieldStrings) || strings.everything,
+    ...{ before, after },
+  }));
+  return (
+    <div className="change-write">
+      <p>
+        {strings.writeActions[action] ?? action}{' '}
+        {action === 'deleted' ? title : <a href={formatRoute({ at: 'administration', section: kind, id })}>{title}</a>}
+      </p>
+      {action === 'updated' ? (
+        <DifferenceList differences={labeled} />
+      ) : (
+        labeled.length > 0 && (
+          <details className="more-settings">
+            <summary>
+              <Icon name="right" />
+              {strings.details}
+            </summary>
+            <DifferenceList differences={labeled} />
+          </details>
+        )
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,246 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import type { Service } from '../service/service.ts';
+import { type ErrorDetails, ServiceError } from '../service/service-error.ts';
+
+/** A kind of entries that can be created at run time. */
+export interface Kind {
+  /** Name in paths, such as `identity-providers`. */
+  readonly kind: string;
+  /** Name in the configuration, such as `identityProviders`. */
+  readonly section: string;
+  /** JSON Schema of an entry. */
+  readonly schema: JsonObject;
+}
+
+export interface Entry {
+  readonly id: string;
+  /** `file`: a configuration file has it. `user`: a key that a user created. */
+  readonly source: 'file' | 'runtime' | 'user';
+  readonly etag: string;
+  /** Settings without the facts of this object. Secrets are `***`. */
+  readonly value: JsonObject;
+  /** First characters of a key. '' if unknown. */
+  readonly prefix: string;
+  readonly lastUsedAtMs: number | undefined;
+  /** Owner of a user's key. */
+  readonly user: string;
+  readonly expiresAtMs: number | undefined;
+}
+
+/** A value that a change sets. Absent values are undefined. */
+interface Difference {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export interface Write {
+  readonly kind: string;
+  readonly id: string;
+  readonly action: string;
+  readonly differences: readonly Difference[];
+}
+
+export interface Change {
+  readonly id: string;
+  readonly atMs: number;
+  readonly user: string;
+  readonly action: string;
+  readonly writes: readonly Write[];
+}
+
+export interface BlockedUser {
+  readonly user: string;
+  readonly reason: string;
+  readonly blockedAtMs: number;
+}
+
+/** A key that is shown once. */
+export interface CreatedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const pageSize = 500;
+/** Maximum number of entries that the page loads of one kind. */
+const maxEntries = 10_000;
+const facts = ['id', 'source', 'etag', 'createdAt', 'updatedAt', 'prefix', 'lastUsedAt'];
+
+/** Loads the kinds with their schemas. */
+export async function readKinds(service: Service, signal?: AbortSignal): Promise<readonly Kind[]> {
+  const body = toObject(await service.json('v1/admin/schema', signal && { signal }));
+  return toObjects(body.data).map(({ kind, section, schema }) => ({
+    kind: String(kind),
+    section: String(section),
+    schema: toObject(schema),
+  }));
+}
+
+/** Loads all entries of a kind. Calls `onPage` with all entries so far after each page, so that the first ones are visible early. */
+export async function listEntries(
+  service: Service,
+  kind: string,
+  { signal, onPage }: { readonly signal?: AbortSignal; readonly onPage?: (entries: readonly Entry[]) => void } = {},
+): Promise<readonly Entry[]> {
+  let entries: readonly Entry[] = [];
+  for (let token: string | undefined = ''; token !== undefined && entries.length < maxEntries; ) {
+    const query = new URLSearchParams({ limit: String(pageSize), ...(token !== '' && { token }) });
+    const body = toObject(await service.json(`v1/admin/${kind}?${query}`, signal && { signal }));
+    entries = [...entries, ...toObjects(body.data).map(toEntry)];
+    onPage?.(entries);
+    token = typeof body.nextToken === 'string' ? body.nextToken : undefined;
+  }
+  return entries;
+}
+
+export async function readEntry(service: Service, kind: string, id: string, signal?: AbortSignal): Promise<Entry> {
+  return toEntry(toObject(await service.json(toPath(kind, id), signal && { signal })));
+}
+
+/** Stores an entry if it is still the one with this ETag. Without an ETag, the entry must not exist. */
+export async function saveEntry(
+  service: Service,
+  kind: string,
+  { id, value, etag }: { readonly id: string; readonly value: JsonObject; readonly etag: string | undefined },
+): Promise<Entry> {
+  const headers: Record<string, string> = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${etag}"` };
+  return toEntry(toObject(await service.json(toPath(kind, id), { method: 'PUT', body: value, headers })));
+}
+
+/** Deletes an entry. `isForced`: although other entries need it. */
+export async function deleteEntry(service: Service, kind: string, id: string, isForced: boolean): Promise<void> {
+  await service.send(`${toPath(kind, id)}${isForced ? '?force=true' : ''}`, { method: 'DELETE' });
+}
+
+/** Copies an entry of a file to run time. */
+export async function migrateEntry(service: Service, kind: string, id: string): Promise<void> {
+  await service.send(`${toPath(kind, id)}/migrate`, { method: 'POST', body: {} });
+}
+
+export async function createKey(service: Service, value: JsonObject): Promise<CreatedKey> {
+  return toCreatedKey(await service.json('v1/admin/keys', { method: 'POST', body: value }));
+}
+
+/** Replaces the secret of a key. The previous one works for `overlapSeconds` more. */
+export async function rotateKey(service: Service, id: string, overlapSeconds: number): Promise<CreatedKey> {
+  return toCreatedKey(await service.json(`${toPath('keys', id)}/rotate`, { method: 'POST', body: { overlapSeconds } }));
+}
+
+export async function listBlockedUsers(service: Service, signal?: AbortSignal): Promise<readonly BlockedUser[]> {
+  const body = toObject(await service.json('v1/admin/blocked-users?limit=500', signal && { signal }));
+  return toObjects(body.data).map(({ user, reason, blockedAt }) => ({
+    user: String(user),
+    reason: typeof reason === 'string' ? reason : '',
+    blockedAtMs: Number(blockedAt),
+  }));
+}
+
+export async function blockUser(service: Service, user: string, reason: string): Promise<void> {
+  const body = reason === '' ? {} : { reason };
+  await service.send(`v1/admin/blocked-users/${encodeURIComponent(user)}`, { method: 'PUT', body });
+}
+
+export async function unblockUser(service: Service, user: string): Promise<void> {
+  await service.send(`v1/admin/blocked-users/${encodeURIComponent(user)}`, { method: 'DELETE' });
+}
+
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /** Token of the next page. Undefined after the last page. */
+  readonly next: string | undefined;
+}
+
+/** Loads one page of changes, the latest first. */
+export async function listChanges(service: Service, token?: string, signal?: AbortSignal): Promise<ChangePage> {
+  const query = new URLSearchParams({ limit: '25', ...(token !== undefined && { token }) });
+  const body = toObject(await service.json(`v1/admin/changes?${query}`, signal && { signal }));
+  return {
+    changes: toObjects(body.data).map(({ id, at, user, action, entries }) => ({
+      ...{ id: String(id), atMs: Number(at), user: String(user), action: String(action) },
+      writes: toObjects(entries).map(toWrite),
+    })),
+    next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
+  };
+}
+
+export async function rollBack(service: Service, changeId: string): Promise<void> {
+  await service.send(`v1/admin/changes/${encodeURIComponent(changeId)}/rollback`, { method: 'POST', body: {} });
+}
+
+/** Returns the user who last changed an entry, or '' if it is unknown. */
+export async function findLastAuthor(service: Service, kind: string, id: string): Promise<string> {
+  const { changes } = await listChanges(service);
+  return changes.find(({ writes }) => writes.some((write) => write.kind === kind && write.id === id))?.user ?? '';
+}
+
+/** Errors of the fields of an entry, by the path within the entry, and the messages that belong to no field. */
+export interface EntryErrors {
+  readonly byField: ReadonlyMap<string, string>;
+  readonly general: readonly string[];
+}
+
+/** Assigns the errors of a rejected entry to its fields. */
+export function toEntryErrors({ errors = [], param, message }: ErrorDetails, section: string, id: string): EntryErrors {
+  const prefix = formatPath([section, id]);
+  const byField = new Map<string, string>();
+  const general: string[] = [];
+  const all =
+    errors.length > 0 || param === undefined ? errors : [{ path: `${prefix}.${param}`, message: toClaim(message, param) }];
+  for (const { path, message: claim } of all) {
+    const text = `${claim.charAt(0).toUpperCase()}${claim.slice(1)}`.replace(/\.?$/, '.');
+    const field =
+      path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`) ? path.slice(prefix.length).replace(/^\./, '') : '';
+    if (field === '') general.push(path === prefix ? text : `${path}: ${text}`);
+    else byField.set(field, [byField.get(field), text].filter(Boolean).join(' '));
+  }
+  return { byField, general };
+}
+
+function toClaim(message: string, param: string): string {
+  return message.startsWith(`${param} `) ? message.slice(param.length + 1) : message;
+}
+
+function toPath(kind: string, id: string): string {
+  return `v1/admin/${kind}/${encodeURIComponent(id)}`;
+}
+
+function toEntry(item: JsonObject): Entry {
+  const { id, source, etag, prefix, lastUsedAt, user, expiresAt } = item;
+  return {
+    id: String(id),
+    source: source === 'file' || source === 'user' ? source : 'runtime',
+    etag: typeof etag === 'string' ? etag : '',
+    value: Object.fromEntries(Object.entries(item).filter(([name]) => !facts.includes(name))),
+    prefix: typeof prefix === 'string' ? prefix : '',
+    lastUsedAtMs: typeof lastUsedAt === 'number' ? lastUsedAt : undefined,
+    user: typeof user === 'string' ? user : '',
+    expiresAtMs: typeof expiresAt === 'number' ? expiresAt : toMs(expiresAt),
+  };
+}
+
+function toMs(time: unknown): number | undefined {
+  const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function toWrite({ kind, id, action, differences }: JsonObject): Write {
+  return {
+    ...{ kind: String(kind), id: String(id), action: String(action) },
+    differences: toObjects(differences).map(({ path, before, after }) => ({ path: String(path), before, after })),
+  };
+}
+
+function toCreatedKey(answer: unknown): CreatedKey {
+  const { id, key } = toObject(answer);
+  if (typeof key !== 'string') throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
+  return { id: String(id), key };
+}
+
+function toObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function toObjects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,217 @@
+import { type ReactNode, useCallback, useDeferredValue, useId, useMemo, useState } from 'react';
+import { isJsonObject } from '#base/json/json.ts';
+import { getSeverity, type Severity } from '../operations/find-issues.ts';
+import { readState, type Upstream } from '../operations/read-operations.ts';
+import { usePage } from '../page/page.tsx';
+import { formatRoute } from '../page/route.ts';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { AdminError } from './admin-error.tsx';
+import type { Entry, Kind } from './entries.ts';
+import { toReadableName } from './form-schema.ts';
+import { getKindTexts } from './kind-texts.ts';
+import { ModelTest } from './model-test.tsx';
+import { useAdminStrings } from './strings/admin-strings.ts';
+import { useFieldStrings } from './strings/field-strings.ts';
+import { useEntries } from './use-entries.ts';
+
+/** Number of rows that are drawn at a time. */
+const rowsAtATime = 50;
+
+/** All entries of a kind, with a search. */
+export function EntryList({ kind }: { readonly kind: Kind }) {
+  const strings = useAdminStrings();
+  const { entries, error, isLoading } = useEntries(kind.kind);
+  const columns = useColumns(kind.kind);
+  return (
+    <EntrySection kind={kind.kind} isLoading={isLoading}>
+      <AdminError error={error} />
+      {entries !== undefined && (
+        <EntryTable
+          {...{ entries, columns, label: getKindTexts(strings, kind.kind).title }}
+          empty={isLoading ? '' : getKindTexts(strings, kind.kind).empty}
+        />
+      )}
+    </EntrySection>
+  );
+}
+
+interface EntrySectionProps {
+  readonly kind: string;
+  readonly isLoading: boolean;
+  readonly children: ReactNode;
+}
+
+/** The heading of a kind, with a link that adds an entry. */
+export function EntrySection({ kind, isLoading, children }: EntrySectionProps) {
+  const strings = useAdminStrings();
+  const { isAdmin } = usePage();
+  const { title, intro, add } = getKindTexts(strings, kind);
+  return (
+    <section className="sheet-section" aria-busy={isLoading}>
+      <div className="sheet-title">
+        <h2>{title}</h2>
+        {isAdmin && (
+          <a className="button primary" href={formatRoute({ at: 'administration', section: kind, id: '' })}>
+            <Icon name="plus" />
+            {add}
+          </a>
+        )}
+      </div>
+      {intro !== '' && <p className="soft">{intro}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface EntryTableProps {
+  readonly label: string;
+  readonly entries: readonly Entry[];
+  readonly columns: readonly [Column<Entry>, ...Column<Entry>[]];
+  readonly empty: string;
+}
+
+/** A table of entries. Only the first rows are drawn, and the search covers all. */
+export function EntryTable({ label, entries, columns, empty }: EntryTableProps) {
+  const strings = useAdminStrings();
+  const { language } = useLanguage();
+  const [query, setQuery] = useState('');
+  const [rowCount, setRowCount] = useState(rowsAtATime);
+  const searchText = useDeferredValue(query).trim().toLowerCase();
+  const searchId = useId();
+  const found = useMemo(
+    () => (searchText === '' ? entries : entries.filter((entry) => toSearchText(entry).includes(searchText))),
+    [entries, searchText],
+  );
+  if (entries.length === 0) return <p className="empty-state">{empty}</p>;
+  const number = (count: number): string => count.toLocaleString(language);
+  return (
+    <>
+      {entries.length > 8 && (
+        <div className="search">
+          <Icon name="search" />
+          <label className="heard-only" htmlFor={searchId}>
+            {strings.search}
+          </label>
+          <input
+            {...{ id: searchId, type: 'search', value: query, placeholder: strings.search }}
+            onChange={({ target }) => {
+              setQuery(target.value);
+              setRowCount(rowsAtATime);
+            }}
+          />
+        </div>
+      )}
+      <p className="soft small" role="status">
+        {found.length === entries.length
+          ? strings.count(number(found.length))
+          : strings.found(number(found.length), number(entries.length))}
+      </p>
+      {found.length > 0 && (
+        <DataTable<Entry>
+          {...{ label, columns, rows: found.slice(0, rowCount), getKey: ({ source, id }) => `${source} ${id}` }}
+          isStacked
+        />
+      )}
+      {found.length > rowCount && (
+        <div>
+          <button type="button" className="button" onClick={() => setRowCount((count) => count + rowsAtATime)}>
+            {strings.showMore}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function toSearchText({ id, value, user, prefix }: Entry): string {
+  const { displayName, description, name, project } = value;
+  return [id, user, prefix, displayName, description, name, project]
+    .filter((text) => typeof text === 'string')
+    .join('\n')
+    .toLowerCase();
+}
+
+/** The ID of an entry as a link, with its name. */
+export function EntryLink({ kind, entry: { id, value } }: { readonly kind: string; readonly entry: Entry }) {
+  const name = [value.displayName, value.name].find(
+    (text): text is string => typeof text === 'string' && text !== '' && text !== id,
+  );
+  return (
+    <span className="entry-name">
+      <a href={formatRoute({ at: 'administration', section: kind, id })}>{name ?? id}</a>
+      {name !== undefined && <code className="soft small">{id}</code>}
+    </span>
+  );
+}
+
+export function SourceTag({ entry: { source } }: { readonly entry: Entry }) {
+  const strings = useAdminStrings();
+  return source === 'file' ? <span className="tag">{strings.fromFile}</span> : null;
+}
+
+function useColumns(kind: string): readonly [Column<Entry>, ...Column<Entry>[]] {
+  const strings = useAdminStrings();
+  const fieldStrings = useFieldStrings();
+  const health = useHealth(kind === 'models');
+  const { isAdmin } = usePage();
+  const name: Column<Entry> = { name: strings.name, render: (entry) => <EntryLink {...{ kind, entry }} /> };
+  const source: Column<Entry> = { name: strings.source, render: (entry) => <SourceTag entry={entry} /> };
+  if (kind !== 'models')
+    return [name, { name: strings.summary, render: ({ value }) => <Summary {...{ kind, value }} /> }, source];
+  return [
+    name,
+    {
+      name: fieldStrings.labels.protocol ?? '',
+      render: ({ value }) => listProtocols(value, fieldStrings.options.protocol ?? {}),
+    },
+    { name: strings.health, render: ({ id }) => <Health severity={health?.get(id)} /> },
+    ...(isAdmin ? [{ name: strings.test, render: (entry: Entry) => <ModelTest key={entry.etag} entry={entry} /> }] : []),
+    source,
+  ];
+}
+
+function listProtocols({ upstreams, protocol }: Entry['value'], names: Readonly<Record<string, string>>): string {
+  const items = Array.isArray(upstreams) ? upstreams.filter(isJsonObject) : [];
+  const used = items.map((upstream) => String(upstream.protocol ?? protocol ?? 'openai'));
+  return [...new Set(used)].map((each) => (Object.hasOwn(names, each) ? names[each] : each)).join(', ');
+}
+
+/** The most useful settings of an entry in one line: its description, or the names of its settings. */
+function Summary({ kind, value }: { readonly kind: string; readonly value: Entry['value'] }) {
+  const { labels } = useFieldStrings();
+  const { description, endpoint, url, issuer } = value;
+  const text = [description, endpoint, url, issuer].find((each): each is string => typeof each === 'string' && each !== '');
+  const toLabel = (field: string): string => labels[`${kind}.${field}`] ?? labels[field] ?? toReadableName(field);
+  return <span className="entry-summary">{text ?? Object.keys(value).map(toLabel).join(', ')}</span>;
+}
+
+/** Returns the worst state of the upstreams of each model on the node that answers. */
+function useHealth(isOn: boolean): ReadonlyMap<string, Severity> | undefined {
+  const { service } = usePage();
+  const load = useCallback(
+    async (signal: AbortSignal) => (isOn ? findWorst((await readState(service, signal)).upstreams) : undefined),
+    [service, isOn],
+  );
+  return useLoaded(load).value;
+}
+
+const severities: readonly Severity[] = ['good', 'doubtful', 'bad'];
+
+function findWorst(upstreams: readonly Upstream[]): ReadonlyMap<string, Severity> {
+  const worst = new Map<string, Severity>();
+  for (const upstream of upstreams) {
+    const severity = getSeverity(upstream);
+    const known = worst.get(upstream.deployment) ?? 'good';
+    worst.set(upstream.deployment, severities[Math.max(severities.indexOf(known), severities.indexOf(severity))] ?? severity);
+  }
+  return worst;
+}
+
+function Health({ severity }: { readonly severity: Severity | undefined }) {
+  const strings = useAdminStrings();
+  if (severity === undefined) return null;
+  return <span className={`verdict ${severity}`}>{strings.healthStates[severity]}</span>;
+}

@@ -1,0 +1,290 @@
+import { type FormEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import { isQuickApp, readSchema } from '../builder/applications.ts';
+import { getValueAt } from '../builder/draft.ts';
+import { type BuilderForm, goToField } from '../builder/editors/form.ts';
+import { Properties } from '../builder/editors/properties.tsx';
+import { toShape } from '../builder/editors/shape.ts';
+import { ValueEditor } from '../builder/editors/value-editor.tsx';
+import { useFormsStrings } from '../forms/forms-strings.ts';
+import { usePage } from '../page/page.tsx';
+import { formatRoute } from '../page/route.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Segments } from '../parts/segments.tsx';
+import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { AdminError } from './admin-error.tsx';
+import { DifferenceList } from './difference-list.tsx';
+import { type Kind, listEntries } from './entries.ts';
+import { EntryActions } from './entry-actions.tsx';
+import { expandDifference, toFormSchema, toPathLabel } from './form-schema.ts';
+import { SecretDialog } from './key-actions.tsx';
+import { getKindTexts } from './kind-texts.ts';
+import { useAdminStrings } from './strings/admin-strings.ts';
+import { useFieldStrings } from './strings/field-strings.ts';
+import { type Conflict, type EntryDraft, useEntryDraft } from './use-entry-draft.ts';
+
+interface EntryPageProps {
+  readonly kind: Kind;
+  /** '' for a new entry. */
+  readonly id: string;
+}
+
+/** One entry: its form, its actions, and the save button. */
+export function EntryPage({ kind, id }: EntryPageProps) {
+  const strings = useAdminStrings();
+  const { isAdmin, go, announce } = usePage();
+  const draft = useEntryDraft(kind, id);
+  const { value, stored, isDirty, isSaving, createdKey } = draft;
+  const [newId, setNewId] = useState('');
+  const [isInvalid, setIsInvalid] = useState(false);
+  const canChange = isAdmin && stored?.source !== 'file' && (id === '' || stored !== undefined);
+  const leaveQuestion = useLeaveQuestion(canChange && isDirty && !isSaving, strings.leaveQuestion, strings.discard);
+  // The effect runs after that of the question, which would otherwise hold the user.
+  const savedId = id === '' && createdKey === undefined ? stored?.id : undefined;
+  useEffect(() => {
+    if (savedId !== undefined) go({ at: 'administration', section: kind.kind, id: savedId });
+  }, [savedId, kind, go]);
+  const lastEtag = useRef<string>(undefined);
+  useEffect(() => {
+    if (lastEtag.current !== undefined && stored !== undefined && stored.etag !== lastEtag.current) announce(strings.saved);
+    lastEtag.current = stored?.etag;
+  }, [stored, announce, strings]);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!isInvalid && canChange && isDirty) void draft.save(newId.trim());
+  };
+  const title = id === '' ? getKindTexts(strings, kind.kind).add : id;
+  return (
+    <section className="sheet-section" aria-label={title} aria-busy={value === undefined || isSaving}>
+      {leaveQuestion}
+      <p>
+        <a className="quiet-link back-link" href={formatRoute({ at: 'administration', section: kind.kind })}>
+          <Icon name="left" />
+          {getKindTexts(strings, kind.kind).title}
+        </a>
+      </p>
+      <h2 className="entry-title">{title}</h2>
+      {draft.stored !== undefined && <EntryActions key={draft.version} {...{ kind, draft, stored: draft.stored }} />}
+      {!isAdmin && <p className="soft">{strings.readOnly}</p>}
+      {draft.conflict !== undefined && <ConflictNote {...{ kind, draft, conflict: draft.conflict }} />}
+      {value !== undefined && (
+        <form className="entry-form" noValidate onSubmit={submit}>
+          {id === '' && kind.kind !== 'keys' && <IdField {...{ kind, newId, setNewId }} />}
+          <EntryFields key={draft.version} {...{ kind, draft, canChange, onInvalid: setIsInvalid }} />
+          <Problems draft={draft} />
+          {canChange && (
+            <div className="entry-bar">
+              <span className="soft small">{isDirty ? strings.unsaved : id !== '' && strings.allSaved}</span>
+              {/* Not `disabled`, because saving would then lose the focus. */}
+              <button type="submit" className="button primary" aria-disabled={isSaving || isInvalid || !isDirty}>
+                {isSaving ? strings.saving : strings.save}
+              </button>
+            </div>
+          )}
+        </form>
+      )}
+      {value === undefined && <AdminError error={draft.error} />}
+      {createdKey !== undefined && (
+        <SecretDialog createdKey={createdKey} onClose={() => go({ at: 'administration', section: 'keys', id: createdKey.id })} />
+      )}
+    </section>
+  );
+}
+
+interface IdFieldProps {
+  readonly kind: Kind;
+  readonly newId: string;
+  readonly setNewId: (id: string) => void;
+}
+
+function IdField({ kind, newId, setNewId }: IdFieldProps) {
+  const strings = useAdminStrings();
+  const { required } = useFormsStrings();
+  const [id, hintId] = [useId(), useId()];
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {strings.id}
+        <span className="soft small"> · {required}</span>
+      </label>
+      <p className="soft small" id={hintId}>
+        {getKindTexts(strings, kind.kind).idHint}
+      </p>
+      <input
+        {...{ id, value: newId, required: true, spellCheck: false, autoCapitalize: 'none', 'aria-describedby': hintId }}
+        onChange={({ target }) => setNewId(target.value)}
+      />
+    </div>
+  );
+}
+
+/** Errors that belong to no field. */
+function Problems({ draft: { error, errors } }: { readonly draft: EntryDraft }) {
+  const strings = useAdminStrings();
+  return (
+    <>
+      {(errors.general.length > 0 || errors.byField.size > 0) && (
+        <div className="trouble" role="alert">
+          <p>{strings.invalid(errors.byField.size + errors.general.length)}</p>
+          {errors.general.map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+        </div>
+      )}
+      <AdminError error={error} />
+    </>
+  );
+}
+
+interface EntryFieldsProps {
+  readonly kind: Kind;
+  readonly draft: EntryDraft;
+  readonly canChange: boolean;
+  readonly onInvalid: (isInvalid: boolean) => void;
+}
+
+/** The form that the schema of the kind describes, or the complete entry as JSON. */
+function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
+  const strings = useAdminStrings();
+  const { value = {}, change, errors } = draft;
+  const [view, setView] = useState<'form' | 'json'>('form');
+  const formId = useId();
+  const schema = useFormSchema(kind, value);
+  const latest = useRef(value);
+  latest.current = value;
+  const shape = toShape(schema);
+  const form: BuilderForm = {
+    id: formId,
+    errors: errors.byField,
+    saved: undefined,
+    read: (path) => getValueAt(latest.current, path),
+    change,
+    Value: ValueEditor,
+  };
+  const [firstError] = errors.byField.keys();
+  useEffect(() => {
+    if (firstError !== undefined) goToField(formId, firstError);
+  }, [firstError, formId]);
+  const select = (next: 'form' | 'json'): void => {
+    onInvalid(false);
+    setView(next);
+  };
+  return (
+    <>
+      <Segments
+        {...{ name: strings.view, value: view, onSelect: select }}
+        options={[
+          ['form', strings.asForm],
+          ['json', strings.asJson],
+        ]}
+      />
+      <fieldset className="entry-fields" disabled={!canChange}>
+        <legend className="heard-only">{strings.settings}</legend>
+        {view === 'json' ? (
+          <RawEditor {...{ value, onInvalid }} onChange={(next) => change([], next)} />
+        ) : (
+          shape.kind === 'group' && <Properties {...{ value, path: [], form }} properties={shape.properties} />
+        )}
+      </fieldset>
+    </>
+  );
+}
+
+/** Returns the schema of the form. The settings of a quick app have their own schema. */
+function useFormSchema(kind: Kind, value: JsonObject): JsonObject {
+  const strings = useFieldStrings();
+  const { service, deployments } = usePage();
+  const needsQuickApp = kind.kind === 'applications' && isQuickApp(value) && value.endpoint === undefined;
+  const load = useCallback(
+    async (signal: AbortSignal) => ({
+      quickApp: needsQuickApp ? await readSchema(service) : undefined,
+      roles: (await listEntries(service, 'roles', { signal })).map(({ id }) => id),
+    }),
+    [service, needsQuickApp],
+  );
+  const { value: loaded } = useLoaded(load);
+  return useMemo(() => {
+    const ids = deployments.map(({ id }) => id);
+    const schema = toFormSchema(kind.schema, { kind: kind.kind, strings, deployments: ids, roles: loaded?.roles ?? [] });
+    const { properties } = schema;
+    if (loaded?.quickApp === undefined || !isJsonObject(properties) || !isJsonObject(properties.applicationProperties))
+      return schema;
+    const { title, description, 'x-order': order } = properties.applicationProperties;
+    const applicationProperties = { ...loaded.quickApp, title, description, 'x-order': order };
+    return { ...schema, properties: { ...properties, applicationProperties } };
+  }, [kind, strings, deployments, loaded]);
+}
+
+interface RawEditorProps {
+  readonly value: JsonObject;
+  readonly onChange: (value: JsonObject) => void;
+  readonly onInvalid: (isInvalid: boolean) => void;
+}
+
+function RawEditor({ value, onChange, onInvalid }: RawEditorProps) {
+  const strings = useAdminStrings();
+  const formsStrings = useFormsStrings();
+  const [text, setText] = useState(() => JSON.stringify(value, undefined, 2));
+  const id = useId();
+  const isInvalid = !isJsonObject(tryParseJson(text));
+  const edit = (next: string): void => {
+    setText(next);
+    const parsed = tryParseJson(next);
+    onInvalid(!isJsonObject(parsed));
+    if (isJsonObject(parsed)) onChange(parsed);
+  };
+  return (
+    <div className="field">
+      <label className="heard-only" htmlFor={id}>
+        {strings.asJson}
+      </label>
+      <textarea
+        {...{ id, value: text, className: 'code', rows: Math.min(30, text.split('\n').length + 1), spellCheck: false }}
+        aria-invalid={isInvalid}
+        onChange={({ target }) => edit(target.value)}
+      />
+      {isInvalid && <p className="trouble">{formsStrings.mustBeJson}</p>}
+    </div>
+  );
+}
+
+interface ConflictNoteProps {
+  readonly kind: Kind;
+  readonly draft: EntryDraft;
+  readonly conflict: Conflict;
+}
+
+/** Shows the concurrent changes of another administrator. The user's input stays until the user decides. */
+function ConflictNote({ kind, draft, conflict: { author, theirs, merged, stored } }: ConflictNoteProps) {
+  const strings = useAdminStrings();
+  const fieldStrings = useFieldStrings();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const { id } = stored;
+  const differences = theirs.flatMap(({ path, before, after, isContested }) =>
+    expandDifference({ path: formatPath([kind.section, id, ...path]), before, after }).map((difference) => ({
+      ...difference,
+      label: toPathLabel(difference.path, { kind: kind.kind, id, section: kind.section }, fieldStrings),
+      ...(isContested && { note: strings.contested }),
+    })),
+  );
+  return (
+    <section className="conflict-note" aria-label={strings.conflict}>
+      <h3 ref={heading} tabIndex={-1}>
+        {strings.conflict}
+      </h3>
+      <p>{author === '' ? strings.changedMeanwhile : strings.changedMeanwhileBy(author)}</p>
+      <DifferenceList differences={differences} />
+      <div className="row">
+        <button type="button" className="button primary" onClick={() => draft.accept(stored, merged)}>
+          {strings.mergeChanges}
+        </button>
+        <button type="button" className="button" onClick={() => draft.accept(stored)}>
+          {strings.discardOwn}
+        </button>
+      </div>
+    </section>
+  );
+}

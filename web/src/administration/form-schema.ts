@@ -1,0 +1,145 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
+import { foldedKeyword } from '../builder/editors/properties.tsx';
+import { optionLabelsKeyword } from '../builder/editors/scalar-editor.tsx';
+import { withSuggestions } from '../builder/editors/suggestions.tsx';
+import type { FieldStrings } from './strings/fields-english.ts';
+
+/** Fields that are visible at first, in this order, by the path of their object. The other fields are folded. */
+const commonFields: Readonly<Record<string, readonly string[]>> = {
+  models: ['displayName', 'upstreams', 'description', 'type', 'userRoles', 'pricing'],
+  'models.upstreams': ['protocol', 'endpoint', 'key', 'model'],
+  'models.pricing': ['prompt', 'completion'],
+  applications: ['displayName', 'description', 'endpoint', 'applicationTypeSchemaId', 'applicationProperties', 'userRoles'],
+  addons: ['url', 'displayName', 'description', 'authorization'],
+  roles: ['costLimit', 'limits', 'selfService'],
+  keys: ['name', 'project', 'roles', 'expiresAt', 'deployments', 'allowedIps'],
+  'identity-providers': ['issuer', 'audience', 'rolesClaim', 'userIdClaim', 'signIn'],
+  'identity-providers.signIn': ['clientId', 'displayName', 'scopes'],
+};
+
+/** Fields that the form never shows, because an action of the page sets them. */
+const managedFields: Readonly<Record<string, readonly string[]>> = { keys: ['key', 'sha256', 'previous', 'disabled'] };
+
+/** Fields whose texts name deployments or roles. */
+const deploymentFields = ['deployments', 'dependencies'];
+const roleFields = ['roles', 'userRoles'];
+
+export interface FormContext {
+  readonly kind: string;
+  readonly strings: FieldStrings;
+  readonly deployments: readonly string[];
+  readonly roles: readonly string[];
+}
+
+/** Returns the schema of a kind with the labels, the order, and the suggestions of its form. */
+export function toFormSchema(schema: JsonObject, context: FormContext): JsonObject {
+  return describeNode(schema, [context.kind], context);
+}
+
+function describeNode(node: JsonObject, path: readonly string[], context: FormContext): JsonObject {
+  const result: Record<string, unknown> = { ...node };
+  if (Array.isArray(node.anyOf)) result.anyOf = node.anyOf.map((form) => describeVariant(form, path, context));
+  if (isJsonObject(node.items)) result.items = describeItem(node.items, path, context);
+  if (isJsonObject(node.additionalProperties))
+    result.additionalProperties = describeNode(node.additionalProperties, path, context);
+  if (isJsonObject(node.propertyNames) && path.at(-1) === 'limits')
+    result.propertyNames = withSuggestions(node.propertyNames, ['*', ...context.deployments]);
+  if (isJsonObject(node.properties)) {
+    result.properties = describeProperties(node.properties, path, context);
+    // The form keeps further keys of such an object, and the editor of the complete entry shows them.
+    if (node.additionalProperties === undefined) result.additionalProperties = false;
+  }
+  const labels = context.strings.options[path.at(-1) ?? ''];
+  if (Array.isArray(node.enum) && labels !== undefined) result[optionLabelsKeyword] = labels;
+  if (path.join('.') === 'keys.expiresAt') result.format = 'date-time';
+  return result;
+}
+
+function describeProperties(properties: JsonObject, path: readonly string[], context: FormContext): JsonObject {
+  const { kind, strings } = context;
+  const common = commonFields[path.join('.')];
+  const managed = path.length === 1 ? (managedFields[kind] ?? []) : [];
+  const entries = Object.entries(properties).filter(([name]) => !managed.includes(name));
+  return Object.fromEntries(
+    entries.map(([name, schema]) => {
+      const fieldPath = [...path, name];
+      const order = common?.indexOf(name) ?? 0;
+      const property = describeNode(isJsonObject(schema) ? schema : {}, fieldPath, context);
+      const label = findText(strings.labels, fieldPath);
+      const hint = label === undefined ? property.description : findText(strings.hints, fieldPath);
+      const described = { ...property, title: label ?? toReadableName(name), description: hint ?? '' };
+      return [name, { ...described, 'x-order': order < 0 ? 1000 : order, ...(order < 0 && { [foldedKeyword]: true }) }];
+    }),
+  );
+}
+
+function describeItem(item: JsonObject, path: readonly string[], context: FormContext): JsonObject {
+  const described = describeNode(item, path, context);
+  const name = path.at(-1) ?? '';
+  if (deploymentFields.includes(name)) return withSuggestions(described, context.deployments);
+  return roleFields.includes(name) ? withSuggestions(described, context.roles) : described;
+}
+
+function describeVariant(form: unknown, path: readonly string[], context: FormContext): unknown {
+  if (!isJsonObject(form)) return form;
+  const described = describeNode(form, path, context);
+  const type = isJsonObject(form.properties) && isJsonObject(form.properties.type) ? form.properties.type.const : undefined;
+  const label = typeof type === 'string' ? context.strings.variants[type] : undefined;
+  return label === undefined ? described : { ...described, description: label };
+}
+
+/** Returns the text of the longest matching end of a path. */
+function findText(texts: Readonly<Record<string, string>>, path: readonly string[]): string | undefined {
+  for (let start = 0; start < path.length; start += 1) {
+    const key = path.slice(start).join('.');
+    if (Object.hasOwn(texts, key)) return texts[key];
+  }
+  return undefined;
+}
+
+/** Returns the label of a path in the configuration, such as `models.gpt.upstreams[0].endpoint` without its first two parts. */
+export function toPathLabel(
+  path: string,
+  { kind, id, section }: { kind: string; id: string; section: string },
+  strings: FieldStrings,
+) {
+  const rest = [`${section}.${id}`, `${section}[${JSON.stringify(id)}]`].find((prefix) => path.startsWith(prefix));
+  const parts = (rest === undefined ? path : path.slice(rest.length)).match(/\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g) ?? [];
+  const names: string[] = [kind];
+  const labels = parts.map((part) => {
+    const index = /^\[(\d+)\]$/.exec(part)?.[1];
+    if (index !== undefined) return String(Number(index) + 1);
+    const name = part.startsWith('[') ? part.slice(2, -2) : part;
+    names.push(name);
+    return findText(strings.labels, names) ?? name;
+  });
+  return labels.join(' › ');
+}
+
+interface PathDifference {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Returns one difference for each value of an object or a list of objects that was added or removed. */
+export function expandDifference({ path, before, after }: PathDifference): readonly PathDifference[] {
+  const parts = before === undefined ? after : after === undefined ? before : undefined;
+  const isList = Array.isArray(parts) && parts.some(isJsonObject);
+  if (!isList && !(isJsonObject(parts) && Object.keys(parts).length > 0)) return [{ path, before, after }];
+  return Object.entries(parts).flatMap(([name, part]) => {
+    const step = formatPath([isList ? Number(name) : name]);
+    const partPath = `${path}${step.startsWith('[') ? '' : '.'}${step}`;
+    return expandDifference({ path: partPath, ...(before === undefined ? { before, after: part } : { before: part, after }) });
+  });
+}
+
+/** Converts `identityProviders` and `identity-providers` to “Identity providers”. */
+export function toReadableName(name: string): string {
+  const words = name
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replace(/[_-]+/g, ' ')
+    .toLowerCase();
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}

@@ -1,0 +1,116 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { toMoment } from '../operations/to-moment.ts';
+import { usePage } from '../page/page.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { AdminError } from './admin-error.tsx';
+import { type CreatedKey, type Entry, rotateKey, saveEntry } from './entries.ts';
+import { useAdminStrings } from './strings/admin-strings.ts';
+import type { EntryDraft } from './use-entry-draft.ts';
+import '../parts/question-dialog.css';
+
+/** Choices for the overlap of a rotation, in seconds. */
+const overlaps = [0, 3600, 86_400, 7 * 86_400] as const;
+
+/** Facts of a key, and the actions that replace, block, and unblock it. */
+export function KeyActions({ draft, stored }: { readonly draft: EntryDraft; readonly stored: Entry }) {
+  const strings = useAdminStrings();
+  const { language } = useLanguage();
+  const { service, announce } = usePage();
+  const [overlap, setOverlap] = useState<number>(3600);
+  const [rotatedKey, setRotatedKey] = useState<CreatedKey>();
+  const [error, setError] = useState<ErrorDetails>();
+  const overlapId = useId();
+  const isBlocked = stored.value.disabled === true;
+  const attempt = (action: Promise<void>): void => {
+    setError(undefined);
+    action.catch((error: unknown) => setError(toErrorDetails(error)));
+  };
+  const rotate = async (): Promise<void> => setRotatedKey(await rotateKey(service, stored.id, overlap));
+  const setBlocked = async (disabled: boolean): Promise<void> => {
+    draft.accept(await saveEntry(service, 'keys', { id: stored.id, etag: stored.etag, value: { ...stored.value, disabled } }));
+    announce(disabled ? strings.keyBlocked : strings.keyUnblocked);
+  };
+  const { prefix, lastUsedAtMs } = stored;
+  return (
+    <>
+      <p className="soft key-facts">
+        {isBlocked && <strong className="trouble">{strings.blocked}</strong>}
+        {prefix !== '' && <code>{prefix}…</code>}
+        <span>{lastUsedAtMs === undefined ? strings.neverUsed : strings.lastUsed(toMoment(lastUsedAtMs, language))}</span>
+      </p>
+      {stored.source !== 'file' && (
+        <>
+          <div className="row">
+            <label htmlFor={overlapId}>{strings.overlap}</label>
+            <select id={overlapId} value={overlap} onChange={({ target }) => setOverlap(Number(target.value))}>
+              {overlaps.map((seconds) => (
+                <option key={seconds} value={seconds}>
+                  {strings.overlapName(seconds)}
+                </option>
+              ))}
+            </select>
+            <button
+              type="button"
+              className="button"
+              aria-disabled={draft.isDirty}
+              onClick={() => !draft.isDirty && attempt(rotate())}
+            >
+              {strings.rotate}
+            </button>
+          </div>
+          <button
+            type="button"
+            className="button"
+            aria-disabled={draft.isDirty}
+            onClick={() => !draft.isDirty && attempt(setBlocked(!isBlocked))}
+          >
+            {isBlocked ? strings.unblock : strings.block}
+          </button>
+        </>
+      )}
+      <AdminError error={error} />
+      {rotatedKey !== undefined && (
+        <SecretDialog
+          createdKey={rotatedKey}
+          onClose={() => {
+            setRotatedKey(undefined);
+            void draft.load();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Shows a new key once. A click outside does not close it. */
+export function SecretDialog({
+  createdKey: { key },
+  onClose,
+}: {
+  readonly createdKey: CreatedKey;
+  readonly onClose: () => void;
+}) {
+  const strings = useAdminStrings();
+  const { dialog, closeDialog } = useModalDialog(onClose);
+  const title = useId();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog secret-dialog', 'aria-labelledby': title }}>
+      <h2 id={title}>{strings.newKey}</h2>
+      <div className="row secret-row">
+        <input {...{ ref: input, readOnly: true, value: key, 'aria-label': strings.newKey, className: 'code' }} />
+        <CopyButton text={() => key} label={strings.copyKey} />
+      </div>
+      <p>{strings.shownOnce}</p>
+      <div className="row end">
+        <button type="button" className="button primary" onClick={closeDialog}>
+          {strings.keySaved}
+        </button>
+      </div>
+    </dialog>
+  );
+}

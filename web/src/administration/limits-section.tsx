@@ -1,0 +1,252 @@
+import { type FormEvent, useDeferredValue, useId, useMemo, useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { formatRoute } from '../page/route.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { AdminError } from './admin-error.tsx';
+import { type Entry, readEntry, saveEntry } from './entries.ts';
+import {
+  type CellChange,
+  findInherited,
+  findLimit,
+  type LimitWindow,
+  limitWindows,
+  otherDeployments,
+  parseLimit,
+  type RoleLimits,
+  readLimits,
+  withLimits,
+} from './limits.ts';
+import { useAdminStrings } from './strings/admin-strings.ts';
+import { useFieldStrings } from './strings/field-strings.ts';
+import { useEntries } from './use-entries.ts';
+
+const rowsAtATime = 50;
+
+/** Limits as a table of deployments and roles, for one window at a time. */
+export function LimitsSection() {
+  const strings = useAdminStrings();
+  const roles = useEntries('roles');
+  const models = useEntries('models');
+  const applications = useEntries('applications');
+  const isLoading = [roles, models, applications].some(({ entries }) => entries === undefined);
+  const deployments = useMemo(
+    () => [...(models.entries ?? []), ...(applications.entries ?? [])].map(({ id }) => id),
+    [models.entries, applications.entries],
+  );
+  return (
+    <section className="sheet-section" aria-busy={isLoading}>
+      <h2>{strings.limits}</h2>
+      <p className="soft">{strings.limitsIntro}</p>
+      <AdminError error={roles.error ?? models.error ?? applications.error} />
+      {!isLoading && roles.entries !== undefined && roles.entries.length === 0 && (
+        <p className="empty-state">
+          {strings.noRoles} <a href={formatRoute({ at: 'administration', section: 'roles', id: '' })}>{strings.addRole}</a>
+        </p>
+      )}
+      {!isLoading && roles.entries !== undefined && roles.entries.length > 0 && (
+        <LimitsForm {...{ roles: roles.entries, deployments, reload: roles.reload }} />
+      )}
+    </section>
+  );
+}
+
+interface LimitsFormProps {
+  readonly roles: readonly Entry[];
+  readonly deployments: readonly string[];
+  readonly reload: () => void;
+}
+
+function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
+  const strings = useAdminStrings();
+  const { labels } = useFieldStrings();
+  const { service, isAdmin, announce } = usePage();
+  const [window, setWindow] = useState<LimitWindow>('day');
+  const [changes, setChanges] = useState<readonly CellChange[]>([]);
+  const [query, setQuery] = useState('');
+  const [rowCount, setRowCount] = useState(rowsAtATime);
+  const [error, setError] = useState<ErrorDetails>();
+  const [isSaving, setIsSaving] = useState(false);
+  const [windowId, searchId] = [useId(), useId()];
+  const searchText = useDeferredValue(query).trim().toLowerCase();
+  const limitsByRole = useMemo(() => new Map(roles.map(({ id, value }) => [id, readLimits(value)])), [roles]);
+  const rows = useMemo(() => listRows(deployments, limitsByRole, searchText), [deployments, limitsByRole, searchText]);
+  const leaveQuestion = useLeaveQuestion(changes.length > 0 && !isSaving, strings.leaveQuestion, strings.discard);
+  const isInvalid = changes.some(({ text }) => parseLimit(text) === null);
+  const change = (cell: CellChange): void => setChanges((now) => [...now.filter((other) => !isSameCell(other, cell)), cell]);
+  const save = async (): Promise<void> => {
+    setError(undefined);
+    setIsSaving(true);
+    try {
+      for (const [role, cells] of Map.groupBy(changes, ({ role: id }) => id)) {
+        await saveCells({ service, role, cells, inherited: (deployment) => findInherited(limitsByRole, role, deployment) });
+        setChanges((now) => now.filter((cell) => cell.role !== role));
+      }
+      announce(strings.saved);
+    } catch (error) {
+      setError(toErrorDetails(error));
+    } finally {
+      setIsSaving(false);
+      reload();
+    }
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!isInvalid && !isSaving && changes.length > 0) void save();
+  };
+  return (
+    <form className="limits-form" noValidate onSubmit={submit}>
+      {leaveQuestion}
+      <div className="limits-choices">
+        <div className="field">
+          <label htmlFor={windowId}>{strings.limitKind}</label>
+          <select id={windowId} value={window} onChange={({ target }) => setWindow(target.value as LimitWindow)}>
+            {limitWindows.map((each) => (
+              <option key={each} value={each}>
+                {labels[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+        {deployments.length > 8 && (
+          <div className="search">
+            <Icon name="search" />
+            <label className="heard-only" htmlFor={searchId}>
+              {strings.search}
+            </label>
+            <input
+              {...{ id: searchId, type: 'search', value: query, placeholder: strings.search }}
+              onChange={({ target }) => setQuery(target.value)}
+            />
+          </div>
+        )}
+      </div>
+      <LimitsTable {...{ roles, rows: rows.slice(0, rowCount), limitsByRole, window, changes, change }} canChange={isAdmin} />
+      {rows.length > rowCount && (
+        <div>
+          <button type="button" className="button" onClick={() => setRowCount((count) => count + rowsAtATime)}>
+            {strings.showMore}
+          </button>
+        </div>
+      )}
+      <p className="soft small">{strings.limitsNote}</p>
+      {isInvalid && (
+        <p className="trouble" role="alert">
+          {strings.badLimit}
+        </p>
+      )}
+      <AdminError error={error} />
+      {isAdmin && (
+        <div className="entry-bar">
+          <span className="soft small">{changes.length > 0 ? strings.changedCells(changes.length) : strings.allSaved}</span>
+          <button type="submit" className="button primary" aria-disabled={isSaving || isInvalid || changes.length === 0}>
+            {isSaving ? strings.saving : strings.save}
+          </button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+interface LimitsTableProps {
+  readonly roles: readonly Entry[];
+  /** IDs of deployments, and `*`. */
+  readonly rows: readonly string[];
+  readonly limitsByRole: ReadonlyMap<string, RoleLimits>;
+  readonly window: LimitWindow;
+  readonly changes: readonly CellChange[];
+  readonly change: (cell: CellChange) => void;
+  readonly canChange: boolean;
+}
+
+function LimitsTable({ roles, rows, limitsByRole, window, changes, change, canChange }: LimitsTableProps) {
+  const strings = useAdminStrings();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
+    <section className="table-frame" tabIndex={0} aria-label={strings.limits}>
+      <table className="data-table limits-table">
+        <thead>
+          <tr>
+            <th scope="col">{strings.deployment}</th>
+            {roles.map((role) => (
+              <th key={role.id} scope="col">
+                <a href={formatRoute({ at: 'administration', section: 'roles', id: role.id })}>{role.id}</a>
+                {role.source === 'file' && <span className="tag">{strings.fromFile}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((deployment) => (
+            <tr key={deployment}>
+              <th scope="row">{deployment === otherDeployments ? strings.allOthers : deployment}</th>
+              {roles.map((role) => (
+                <td key={role.id}>
+                  <LimitCell {...{ role, deployment, limitsByRole, window, changes, change, canChange }} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface LimitCellProps extends Omit<LimitsTableProps, 'roles' | 'rows'> {
+  readonly role: Entry;
+  readonly deployment: string;
+}
+
+/** The limit of a role for a deployment. Only an own limit is a value. An inherited one is a placeholder. */
+function LimitCell({ role, deployment, limitsByRole, window, changes, change, canChange }: LimitCellProps) {
+  const strings = useAdminStrings();
+  const { language } = useLanguage();
+  const cell = { role: role.id, deployment, window };
+  const { value, isOwn } = findLimit(limitsByRole, cell);
+  const number = value?.toLocaleString(language);
+  const displayedLimit = number ?? strings.noLimit;
+  if (!canChange || role.source === 'file') return <span className={isOwn ? undefined : 'soft'}>{displayedLimit}</span>;
+  const changed = changes.find((changed) => isSameCell(changed, cell));
+  const name = deployment === otherDeployments ? strings.allOthers : deployment;
+  return (
+    <input
+      {...{ type: 'text', inputMode: 'numeric', className: changed && 'changed' }}
+      aria-label={strings.limitFor(role.id, name)}
+      aria-invalid={changed !== undefined && parseLimit(changed.text) === null}
+      placeholder={isOwn ? strings.noLimit : displayedLimit}
+      value={changed?.text ?? (isOwn ? (number ?? '') : '')}
+      onChange={({ target }) => change({ ...cell, text: target.value })}
+    />
+  );
+}
+
+function isSameCell(left: Omit<CellChange, 'text'>, right: Omit<CellChange, 'text'>): boolean {
+  return left.role === right.role && left.deployment === right.deployment && left.window === right.window;
+}
+
+/** Lists `*` and the deployments, including those that only a role names. */
+function listRows(
+  deployments: readonly string[],
+  limits: ReadonlyMap<string, RoleLimits>,
+  searchText: string,
+): readonly string[] {
+  const named = [...limits.values()].flatMap((role) => Object.keys(role));
+  const all = [...new Set([...deployments, ...named])].filter((id) => id !== otherDeployments).sort();
+  return [otherDeployments, ...all.filter((id) => id.toLowerCase().includes(searchText))];
+}
+
+interface CellsToSave {
+  readonly service: Parameters<typeof readEntry>[0];
+  readonly role: string;
+  readonly cells: readonly CellChange[];
+  readonly inherited: Parameters<typeof withLimits>[2];
+}
+
+/** Stores the changed cells of a role in its latest version, so that concurrent changes to the remaining cells stay. */
+async function saveCells({ service, role, cells, inherited }: CellsToSave): Promise<void> {
+  const latest = await readEntry(service, 'roles', role);
+  await saveEntry(service, 'roles', { id: role, etag: latest.etag, value: withLimits(latest.value, cells, inherited) });
+}

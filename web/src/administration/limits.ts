@@ -1,0 +1,89 @@
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+
+/** Windows of the limits of a role, in the order of the page. */
+export const limitWindows = ['day', 'minute', 'week', 'month', 'requestMinute', 'requestHour', 'requestDay'] as const;
+export type LimitWindow = (typeof limitWindows)[number];
+
+/** Name of the entry that applies to all deployments without their own. */
+export const otherDeployments = '*';
+
+/** Limits of a role by deployment and window. */
+export type RoleLimits = Readonly<Record<string, JsonObject>>;
+
+export function readLimits(role: JsonObject): RoleLimits {
+  const limits = isJsonObject(role.limits) ? role.limits : {};
+  return Object.fromEntries(Object.entries(limits).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])));
+}
+
+/** The limit that applies, and the entry that it comes from. */
+export interface EffectiveLimit {
+  /** Undefined if there is no limit. */
+  readonly value: number | undefined;
+  /** Whether the entry of the role for the deployment sets it. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Returns the limit of a role for a deployment. The first of these entries applies: the role's entry for the deployment, its entry
+ * for `*`, and the entries of the role `default`.
+ */
+export function findLimit(
+  roles: ReadonlyMap<string, RoleLimits>,
+  { role, deployment, window }: { readonly role: string; readonly deployment: string; readonly window: LimitWindow },
+): EffectiveLimit {
+  const [ownLimits, defaultLimits] = [roles.get(role), roles.get('default')];
+  const entries = [
+    ownLimits?.[deployment],
+    ownLimits?.[otherDeployments],
+    defaultLimits?.[deployment],
+    defaultLimits?.[otherDeployments],
+  ];
+  const entry = entries.find((candidate) => candidate !== undefined);
+  const value = entry?.[window];
+  return { value: typeof value === 'number' ? value : undefined, isOwn: ownLimits?.[deployment] !== undefined };
+}
+
+/** Input of a cell: a number, or '' to inherit the limit. */
+export interface CellChange {
+  readonly role: string;
+  readonly deployment: string;
+  readonly window: LimitWindow;
+  readonly text: string;
+}
+
+/** Digits, or groups of three digits with the separators that the languages of the page use. */
+const limitText = /^(?:\d{1,15}|\d{1,3}(?:[.,'’\s\u00a0\u202f]\d{3}){1,4})$/;
+
+/** Returns the number of an input, undefined for an empty one, and null for an invalid one. */
+export function parseLimit(text: string): number | undefined | null {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  return limitText.test(trimmed) ? Number(trimmed.replace(/\D/g, '')) : null;
+}
+
+/**
+ * Returns a role with the changed cells. An entry that has no window left is removed, so that the entry for `*` applies again. A new
+ * entry starts with the other windows that applied before, because an own entry replaces the entry for `*` completely.
+ */
+export function withLimits(
+  role: JsonObject,
+  changes: readonly Omit<CellChange, 'role'>[],
+  inherited: (deployment: string) => JsonObject | undefined,
+): JsonObject {
+  const limits: Record<string, JsonObject> = { ...readLimits(role) };
+  for (const { deployment, window, text } of changes) {
+    const value = parseLimit(text);
+    if (value === null) continue;
+    const { [window]: _, ...otherWindows } = limits[deployment] ?? (value === undefined ? {} : (inherited(deployment) ?? {}));
+    const entry = value === undefined ? otherWindows : { ...otherWindows, [window]: value };
+    if (Object.keys(entry).length === 0) delete limits[deployment];
+    else limits[deployment] = entry;
+  }
+  return { ...role, limits };
+}
+
+/** Returns the entry that a role inherits for a deployment. */
+export function findInherited(roles: ReadonlyMap<string, RoleLimits>, role: string, deployment: string): JsonObject | undefined {
+  const [ownLimits, defaultLimits] = [roles.get(role), roles.get('default')];
+  return ownLimits?.[otherDeployments] ?? defaultLimits?.[deployment] ?? defaultLimits?.[otherDeployments];
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef, useState } from 'react';
+import { isJsonObject } from '#base/json/json.ts';
+import { usePage } from '../page/page.tsx';
+import { encodePath, type Service } from '../service/service.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { describeAnswerError } from '../strings/describe-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import type { Entry } from './entries.ts';
+import { useAdminStrings } from './strings/admin-strings.ts';
+
+const maxWaitMs = 60_000;
+const maxAnswerChars = 300;
+
+/** Result of a real call. */
+interface TestResult {
+  readonly durationMs: number;
+  /** '' if it has no text. */
+  readonly answer: string;
+  readonly vectorLength?: number;
+  readonly error?: ErrorDetails;
+}
+
+/** Calls a model or an application once, and shows its answer or error, and the time. */
+export function ModelTest({ entry: { id, value } }: { readonly entry: Pick<Entry, 'id' | 'value'> }) {
+  const strings = useAdminStrings();
+  const { service } = usePage();
+  const [result, setResult] = useState<TestResult>();
+  const [isRunning, setIsRunning] = useState(false);
+  const controller = useRef(new AbortController());
+  useEffect(() => () => controller.current.abort(), []);
+  const run = (): void => {
+    if (isRunning) return;
+    controller.current = new AbortController();
+    const signal = AbortSignal.any([controller.current.signal, AbortSignal.timeout(maxWaitMs)]);
+    const settle = (next: TestResult): void => {
+      if (controller.current.signal.aborted) return;
+      setResult(next);
+      setIsRunning(false);
+    };
+    setIsRunning(true);
+    setResult(undefined);
+    void callOnce(service, { id, isEmbedding: value.type === 'embedding', signal }).then(settle);
+  };
+  return (
+    <div className="model-test">
+      <button
+        {...{ type: 'button', className: 'button slim', 'aria-disabled': isRunning, 'aria-label': strings.testNamed(id) }}
+        onClick={run}
+      >
+        {isRunning ? strings.testing : strings.test}
+      </button>
+      <div role="status">{result !== undefined && <Result result={result} />}</div>
+    </div>
+  );
+}
+
+function Result({ result: { durationMs, answer, vectorLength, error } }: { readonly result: TestResult }) {
+  const strings = useAdminStrings();
+  const { strings: pageStrings, language } = useLanguage();
+  const seconds = (durationMs / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
+  if (error !== undefined) {
+    return (
+      <div className="test-result">
+        <p className="verdict bad">{strings.testFailed(seconds)}</p>
+        <p className="small">{describeAnswerError(error, pageStrings)}</p>
+        <p className="soft small">
+          {error.message} <code>{error.code}</code>
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div className="test-result">
+      <p className="verdict good">{strings.testPassed(seconds)}</p>
+      <p className="small">{vectorLength === undefined ? answer : strings.vectorLength(vectorLength.toLocaleString(language))}</p>
+    </div>
+  );
+}
+
+interface TestCall {
+  readonly id: string;
+  readonly isEmbedding: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Never rejects. */
+async function callOnce(service: Service, { id, isEmbedding, signal }: TestCall): Promise<TestResult> {
+  const startedAt = performance.now();
+  const base = `openai/deployments/${encodePath(id)}`;
+  const [path, body] = isEmbedding
+    ? [`${base}/embeddings`, { input: 'Hello' }]
+    : [`${base}/chat/completions`, { messages: [{ role: 'user', content: 'Say hello in one short sentence.' }] }];
+  try {
+    const response = await service.json(path, { method: 'POST', body, signal });
+    return { durationMs: performance.now() - startedAt, ...readAnswer(response) };
+  } catch (error) {
+    return { durationMs: performance.now() - startedAt, answer: '', error: toErrorDetails(error) };
+  }
+}
+
+function readAnswer(response: unknown): Pick<TestResult, 'answer' | 'vectorLength'> {
+  const { choices, data }: Record<string, unknown> = isJsonObject(response) ? response : {};
+  const vector = Array.isArray(data) && isJsonObject(data[0]) ? data[0].embedding : undefined;
+  if (vector !== undefined) return { answer: '', vectorLength: Array.isArray(vector) ? vector.length : 0 };
+  const message = Array.isArray(choices) && isJsonObject(choices[0]) ? choices[0].message : undefined;
+  const text = isJsonObject(message) && typeof message.content === 'string' ? message.content : '';
+  return { answer: text.length > maxAnswerChars ? `${text.slice(0, maxAnswerChars)}…` : text };
+}

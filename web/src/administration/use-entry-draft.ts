@@ -1,0 +1,170 @@
+import { useCallback, useEffect, useState } from 'react';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
+import { withValueAt } from '../builder/draft.ts';
+import { getInitialValue } from '../builder/editors/shape.ts';
+import { usePage } from '../page/page.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import {
+  type CreatedKey,
+  createKey,
+  type Entry,
+  type EntryErrors,
+  findLastAuthor,
+  type Kind,
+  readEntry,
+  saveEntry,
+  toEntryErrors,
+} from './entries.ts';
+
+/** A change that another administrator saved in the meantime. */
+export interface Conflict extends ConcurrentChange {
+  /** '' if unknown. */
+  readonly author: string;
+  readonly stored: Entry;
+}
+
+/** An entry with its unsaved changes. */
+export interface EntryDraft {
+  /** Undefined while it loads. */
+  readonly value: JsonObject | undefined;
+  /** The stored entry. Undefined for a new one. */
+  readonly stored: Entry | undefined;
+  readonly isDirty: boolean;
+  readonly isSaving: boolean;
+  /** Why loading or saving failed, unless the fields show it. */
+  readonly error: ErrorDetails | undefined;
+  readonly errors: EntryErrors;
+  readonly conflict: Conflict | undefined;
+  /** A new key, whose secret is shown once. */
+  readonly createdKey: CreatedKey | undefined;
+  /** Increments when the value is replaced, so that the fields start again. */
+  readonly version: number;
+  readonly change: (path: Path, value: unknown) => void;
+  /** Stores the entry under its ID, or under this new ID. */
+  readonly save: (newId: string) => Promise<void>;
+  /** Replaces the value by the stored entry, or by another value that is based on it. */
+  readonly accept: (stored: Entry, value?: JsonObject) => void;
+  readonly load: () => Promise<void>;
+}
+
+const noErrors: EntryErrors = { byField: new Map(), general: [] };
+
+/** The draft of an entry. '' is the ID of a new one. */
+export function useEntryDraft(kind: Kind, id: string): EntryDraft {
+  const { service, refresh } = usePage();
+  const [initialValue] = useState(() => (id === '' ? createValue(kind) : undefined));
+  const [value, setValue] = useState(initialValue);
+  const [stored, setStored] = useState<Entry>();
+  const [isSaving, setIsSaving] = useState(false);
+  const [error, setError] = useState<ErrorDetails>();
+  const [errors, setErrors] = useState(noErrors);
+  const [conflict, setConflict] = useState<Conflict>();
+  const [createdKey, setCreatedKey] = useState<CreatedKey>();
+  const [version, setVersion] = useState(0);
+
+  const accept = useCallback((next: Entry, nextValue = next.value): void => {
+    setStored(next);
+    setValue(nextValue);
+    setError(undefined);
+    setErrors(noErrors);
+    setConflict(undefined);
+    setVersion((now) => now + 1);
+  }, []);
+  const load = useCallback(
+    () => readEntry(service, kind.kind, id).then(accept, (error: unknown) => setError(toErrorDetails(error))),
+    [service, kind, id, accept],
+  );
+  useEffect(() => {
+    if (id !== '') void load();
+  }, [id, load]);
+
+  const change = useCallback((path: Path, next: unknown): void => {
+    setValue((now) => withValueAt(now, path, next) as JsonObject);
+    setErrors(({ byField, general }) => ({ general, byField: withoutBelow(byField, formatPath(path)) }));
+  }, []);
+
+  const reportConflict = async (base: Entry, input: JsonObject): Promise<void> => {
+    const [latest, author] = await Promise.all([
+      readEntry(service, kind.kind, base.id),
+      findLastAuthor(service, kind.kind, base.id).catch(() => ''),
+    ]);
+    setConflict({ ...mergeChanges(base.value, input, latest.value), author, stored: latest });
+  };
+
+  const save = async (newId: string): Promise<void> => {
+    if (value === undefined || isSaving) return;
+    setError(undefined);
+    setErrors(noErrors);
+    setIsSaving(true);
+    try {
+      if (stored === undefined && kind.kind === 'keys') setCreatedKey(await createKey(service, value));
+      else accept(await saveEntry(service, kind.kind, { id: stored?.id ?? newId, value, etag: stored?.etag }));
+      await refresh().catch(() => undefined);
+    } catch (error) {
+      const details = toErrorDetails(error);
+      if (details.status === 412 && stored !== undefined)
+        await reportConflict(stored, value).catch((other: unknown) => setError(toErrorDetails(other)));
+      else if (details.status === 400) setErrors(toEntryErrors(details, kind.section, stored?.id ?? newId));
+      else setError(details);
+    } finally {
+      setIsSaving(false);
+    }
+  };
+  const isDirty = createdKey === undefined && value !== undefined && value !== (stored?.value ?? initialValue);
+  return { value, stored, isDirty, isSaving, error, errors, conflict, createdKey, version, change, save, accept, load };
+}
+
+function createValue({ kind, schema }: Kind): JsonObject {
+  if (kind === 'models') return { upstreams: [{ protocol: 'openai' }] };
+  const value = getInitialValue(schema);
+  return isJsonObject(value) ? value : {};
+}
+
+function withoutBelow(byField: EntryErrors['byField'], path: string): EntryErrors['byField'] {
+  const isBelow = (field: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
+  return new Map([...byField].filter(([field]) => !isBelow(field)));
+}
+
+/** A value that differs between two versions of an entry. */
+interface ValueDifference {
+  readonly path: Path;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Returns the values that differ. Lists are compared as one value. */
+function listValueDifferences(before: unknown, after: unknown, path: Path = []): readonly ValueDifference[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  if (!isJsonObject(before) || !isJsonObject(after)) return [{ path, before, after }];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return keys.flatMap((key) => listValueDifferences(getMember(before, key), getMember(after, key), [...path, key]));
+}
+
+/** A change that another administrator saved while this user edited the same entry. */
+interface ConcurrentChange {
+  /** Changes of the other administrator, and whether this user changed the same value. */
+  readonly theirs: readonly (ValueDifference & { readonly isContested: boolean })[];
+  /** The stored entry with the changes of this user, which take precedence. */
+  readonly merged: JsonObject;
+}
+
+/** Compares the entry that both started with, the input of this user, and the stored entry. */
+export function mergeChanges(base: JsonObject, input: JsonObject, stored: JsonObject): ConcurrentChange {
+  const ownDifferences = listValueDifferences(base, input);
+  const ownPaths = ownDifferences.map(({ path }) => formatPath(path));
+  const theirs = listValueDifferences(base, stored).map((difference) => {
+    const path = formatPath(difference.path);
+    return { ...difference, isContested: ownPaths.some((ownPath) => isWithin(path, ownPath) || isWithin(ownPath, path)) };
+  });
+  const merged = ownDifferences.reduce<unknown>((value, { path, after }) => withValueAt(value, path, after), stored);
+  return { theirs, merged: isJsonObject(merged) ? merged : input };
+}
+
+function isWithin(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}.`) || path.startsWith(`${base}[`);
+}
+
+function getMember(value: JsonObject, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}

@@ -1,0 +1,32 @@
+import { type ReactNode, useEffect } from 'react';
+import { usePage } from '../page/page.tsx';
+import { useConfirmation } from './question-dialog.tsx';
+
+/**
+ * Asks before the user leaves by a link, a key, or the back button. The address is restored first, and followed after
+ * confirmation. Returns the dialog to render.
+ */
+export function useLeaveQuestion(isOn: boolean, question: string, answer: string): ReactNode {
+  const { blockNavigation: hold } = usePage();
+  const { askConfirmation, dialog } = useConfirmation();
+  useEffect(() => {
+    if (!isOn) return;
+    const here = location.hash;
+    const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', preventUnload);
+    hold?.((targetHash) => {
+      history.pushState(history.state, '', here);
+      void askConfirmation(question, answer).then((isConfirmed) => {
+        if (!isConfirmed) return;
+        hold(undefined);
+        location.hash = targetHash;
+      });
+      return true;
+    });
+    return () => {
+      removeEventListener('beforeunload', preventUnload);
+      hold?.(undefined);
+    };
+  }, [isOn, question, answer, askConfirmation, hold]);
+  return dialog;
+}
