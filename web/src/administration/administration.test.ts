@@ -74,7 +74,7 @@ describe('toFormSchema', () => {
 describe('toPathLabel', () => {
   const model = { kind: 'models', id: 'gpt', section: 'models' };
   it.each([
-    ['models.gpt.upstreams[1].key', model, 'Where the model runs › 2 › Key of the provider'],
+    ['models.gpt.upstreams[1].key', model, 'Connections › 2 › Key of the provider'],
     ['models["a b"].displayName', { ...model, id: 'a b' }, 'Name'],
     ['roles.staff.limits["gpt 5"].day', { kind: 'roles', id: 'staff', section: 'roles' }, 'Limits › gpt 5 › Tokens a day'],
     ['models.gpt', model, ''],

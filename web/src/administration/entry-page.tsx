@@ -16,7 +16,7 @@ import { useLeaveQuestion } from '../parts/use-leave-question.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { AdminError } from './admin-error.tsx';
 import { DifferenceList } from './difference-list.tsx';
-import { type Kind, listEntries } from './entries.ts';
+import { type Entry, type Kind, listEntries } from './entries.ts';
 import { EntryActions } from './entry-actions.tsx';
 import { expandDifference, toFormSchema, toPathLabel } from './form-schema.ts';
 import { SecretDialog } from './key-actions.tsx';
@@ -55,7 +55,7 @@ export function EntryPage({ kind, id }: EntryPageProps) {
     event.preventDefault();
     if (!isInvalid && canChange && isDirty) void draft.save(newId.trim());
   };
-  const title = id === '' ? getKindTexts(strings, kind.kind).add : id;
+  const title = id === '' ? getKindTexts(strings, kind.kind).add : getTitle(kind, id, stored);
   return (
     <section className="sheet-section" aria-label={title} aria-busy={value === undefined || isSaving}>
       {leaveQuestion}
@@ -91,6 +91,11 @@ export function EntryPage({ kind, id }: EntryPageProps) {
       )}
     </section>
   );
+}
+
+/** Returns the ID, or the name of a key, because the ID of a key is random. */
+function getTitle({ kind }: Kind, id: string, stored: Entry | undefined): string {
+  return kind === 'keys' && typeof stored?.value.name === 'string' ? stored.value.name : id;
 }
 
 interface IdFieldProps {
@@ -155,6 +160,8 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
   const latest = useRef(value);
   latest.current = value;
   const shape = toShape(schema);
+  // `roles` replaces `role`, so only keys that still have it show it.
+  const isVisible = (name: string): boolean => kind.kind !== 'keys' || name !== 'role' || value.role !== undefined;
   const form: BuilderForm = {
     id: formId,
     errors: errors.byField,
@@ -185,7 +192,9 @@ function EntryFields({ kind, draft, canChange, onInvalid }: EntryFieldsProps) {
         {view === 'json' ? (
           <RawEditor {...{ value, onInvalid }} onChange={(next) => change([], next)} />
         ) : (
-          shape.kind === 'group' && <Properties {...{ value, path: [], form }} properties={shape.properties} />
+          shape.kind === 'group' && (
+            <Properties {...{ value, path: [], form }} properties={shape.properties.filter(({ name }) => isVisible(name))} />
+          )
         )}
       </fieldset>
     </>

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { formatPath } from '#contract/configuration/issue.ts';
+import { additionKeyword } from '../builder/editors/list-editor.tsx';
 import { foldedKeyword } from '../builder/editors/properties.tsx';
 import { optionLabelsKeyword } from '../builder/editors/scalar-editor.tsx';
 import { withSuggestions } from '../builder/editors/suggestions.tsx';
@@ -38,19 +39,22 @@ export function toFormSchema(schema: JsonObject, context: FormContext): JsonObje
 }
 
 function describeNode(node: JsonObject, path: readonly string[], context: FormContext): JsonObject {
-  const result: Record<string, unknown> = { ...node };
+  const name = path.at(-1) ?? '';
+  const result: Record<string, unknown> = { ...node, [additionKeyword]: context.strings.additions[name] };
   if (Array.isArray(node.anyOf)) result.anyOf = node.anyOf.map((form) => describeVariant(form, path, context));
   if (isJsonObject(node.items)) result.items = describeItem(node.items, path, context);
   if (isJsonObject(node.additionalProperties))
     result.additionalProperties = describeNode(node.additionalProperties, path, context);
-  if (isJsonObject(node.propertyNames) && path.at(-1) === 'limits')
-    result.propertyNames = withSuggestions(node.propertyNames, ['*', ...context.deployments]);
+  if (isJsonObject(node.propertyNames)) {
+    const names = { ...node.propertyNames, title: context.strings.names[name] };
+    result.propertyNames = name === 'limits' ? withSuggestions(names, ['*', ...context.deployments]) : names;
+  }
   if (isJsonObject(node.properties)) {
     result.properties = describeProperties(node.properties, path, context);
     // The form keeps further keys of such an object, and the editor of the complete entry shows them.
     if (node.additionalProperties === undefined) result.additionalProperties = false;
   }
-  const labels = context.strings.options[path.at(-1) ?? ''];
+  const labels = context.strings.options[name];
   if (Array.isArray(node.enum) && labels !== undefined) result[optionLabelsKeyword] = labels;
   if (path.join('.') === 'keys.expiresAt') result.format = 'date-time';
   return result;
@@ -75,8 +79,8 @@ function describeProperties(properties: JsonObject, path: readonly string[], con
 }
 
 function describeItem(item: JsonObject, path: readonly string[], context: FormContext): JsonObject {
-  const described = describeNode(item, path, context);
   const name = path.at(-1) ?? '';
+  const described = { ...describeNode(item, path, context), title: context.strings.items[name] };
   if (deploymentFields.includes(name)) return withSuggestions(described, context.deployments);
   return roleFields.includes(name) ? withSuggestions(described, context.roles) : described;
 }

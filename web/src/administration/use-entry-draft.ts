@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
-import { withValueAt } from '../builder/draft.ts';
+import { getValueAt, withValueAt } from '../builder/draft.ts';
 import { getInitialValue } from '../builder/editors/shape.ts';
 import { usePage } from '../page/page.tsx';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
@@ -80,7 +80,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
   }, [id, load]);
 
   const change = useCallback((path: Path, next: unknown): void => {
-    setValue((now) => withValueAt(now, path, next) as JsonObject);
+    setValue((now) => withoutEmptyGroup(withValueAt(now, path, next), path) as JsonObject);
     setErrors(({ byField, general }) => ({ general, byField: withoutBelow(byField, formatPath(path)) }));
   }, []);
 
@@ -119,6 +119,17 @@ function createValue({ kind, schema }: Kind): JsonObject {
   if (kind === 'models') return { upstreams: [{ protocol: 'openai' }] };
   const value = getInitialValue(schema);
   return isJsonObject(value) ? value : {};
+}
+
+/**
+ * Removes the object around a removed value if it is empty. An empty entry of limits stays, because it means that there is no limit.
+ */
+function withoutEmptyGroup(value: unknown, path: Path): unknown {
+  const group = path.slice(0, -1);
+  const isGroup = typeof group.at(-1) === 'string' && group.at(-2) !== 'limits';
+  const content = getValueAt(value, group);
+  const isEmpty = isGroup && isJsonObject(content) && Object.keys(content).length === 0;
+  return isEmpty ? withValueAt(value, group, undefined) : value;
 }
 
 function withoutBelow(byField: EntryErrors['byField'], path: string): EntryErrors['byField'] {

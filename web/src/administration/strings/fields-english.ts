@@ -9,9 +9,9 @@ export const fieldsEnglish = {
     description: 'Description',
     iconUrl: 'Icon address',
     type: 'Kind of model',
-    upstreams: 'Where the model runs',
+    upstreams: 'Connections',
     protocol: 'Provider',
-    'models.protocol': 'Provider of all addresses',
+    'models.protocol': 'Provider of all connections',
     endpoint: 'Address',
     'models.endpoint': 'Address of the adapter',
     apiVersion: 'API version',
@@ -122,13 +122,13 @@ export const fieldsEnglish = {
   hints: {
     displayName: 'How people see it in lists. Left empty: its ID.',
     description: 'Its purpose. People see this when they choose.',
-    upstreams: 'One address is enough. With several, Parley spreads the calls and switches if one fails.',
+    upstreams: 'One is enough. With several, Parley spreads the calls and switches if one fails.',
     protocol: 'Choose OpenAI for every service that is compatible with it, such as vLLM or Ollama.',
     endpoint: 'The base address, such as https://api.openai.com/v1. Some providers need none.',
     'upstreams.key': 'Stored encrypted and never shown again.',
     'upstreams.model': 'Left empty: the ID of the model.',
-    weight: 'An address with 2 gets twice as many calls as one with 1. With 0, it gets none.',
-    tier: 'Addresses with the lowest number are used first. The next ones follow if all of these fail.',
+    weight: 'A connection with 2 gets twice as many calls as one with 1. With 0, it gets none.',
+    tier: 'Connections with the lowest number are used first. The next ones follow if all of these fail.',
     userRoles: 'Only people with one of these roles can use it. Without a role: everyone.',
     pricing: 'Used for costs and spending limits. Left empty: free.',
     'pricing.prompt': '3 USD per million tokens are 0.000003.',
@@ -152,6 +152,7 @@ export const fieldsEnglish = {
     audience: 'Tokens for another audience are rejected.',
     rolesClaim: 'A list of roles, such as realm_access.roles.',
     signIn: 'Shows a button for this provider on the sign-in page.',
+    'signIn.displayName': 'Left empty: the ID of the provider.',
   } as Readonly<Record<string, string>>,
   options: {
     type: { chat: 'Chat', embedding: 'Embeddings for search' },
@@ -167,6 +168,25 @@ export const fieldsEnglish = {
       dial: 'DIAL adapter',
     },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,
+  /** Names of the items of a list. */
+  items: { upstreams: 'Connection' } as Readonly<Record<string, string>>,
+  /** Names of the keys of a map. */
+  names: {
+    limits: 'Model or application',
+    totals: 'Window',
+    headers: 'Header',
+    parameters: 'Parameter',
+    tags: 'Tag',
+  } as Readonly<Record<string, string>>,
+  /** Labels of the buttons that add to a list or a map. */
+  additions: {
+    upstreams: 'Add a connection',
+    roles: 'Add a role',
+    deployments: 'Add a model',
+    allowedIps: 'Add an address',
+    limits: 'Add a limit',
+    owners: 'Add an owner',
+  } as Readonly<Record<string, string>>,
   variants: {
     api_key: 'A key',
     basic: 'User name and password',

@@ -13,6 +13,9 @@ import { RemoveButton } from './remove-button.tsx';
 import { getInitialItem, toShape } from './shape.ts';
 import { useItemKeys } from './use-item-keys.ts';
 
+/** Keyword of a schema with the label of the button that adds an item. */
+export const additionKeyword = 'x-addition';
+
 interface ListEditorProps extends EditorProps {
   readonly item: JsonObject;
   /** Initial value of a new item. The default is the first variant, empty. */
@@ -27,6 +30,7 @@ interface ListEditorProps extends EditorProps {
  */
 export function ListEditor({
   item,
+  schema,
   value,
   path,
   form,
@@ -69,7 +73,7 @@ export function ListEditor({
       {alternative}
       <button type="button" className="button" id={`${id}-add`} onClick={add}>
         <Icon name="plus" />
-        {Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)}
+        {String(schema[additionKeyword] ?? (Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)))}
       </button>
     </FieldGroup>
   );
@@ -84,7 +88,7 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
   const shape = toShape(item);
-  const name = itemName(value) || strings.itemLabel(label, Number(path.at(-1)) + 1);
+  const name = itemName(value) || strings.itemLabel(String(item.title ?? label), Number(path.at(-1)) + 1);
   const operation = toOperation(value);
   const removeButton = <RemoveButton {...{ name, remove }} />;
   if (shape.kind === 'text') {

@@ -7,7 +7,7 @@ import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
 import { type EditorProps, elementId, goToField } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
-import { ListEditor } from './list-editor.tsx';
+import { additionKeyword, ListEditor } from './list-editor.tsx';
 import { isParameters, ParametersEditor } from './parameters-editor.tsx';
 import { Properties } from './properties.tsx';
 import { RemoveButton } from './remove-button.tsx';
@@ -62,9 +62,12 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
       </>
     );
   }
+  // An optional group has no required fields until one is set.
+  const isUsed = props.isRequired || (isJsonObject(props.value) && Object.keys(props.value).length > 0);
+  const fields = isUsed ? properties : properties.map((property) => ({ ...property, isRequired: false }));
   return (
     <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
-      <Properties {...props} properties={properties} />
+      <Properties {...props} properties={fields} />
     </FieldGroup>
   );
 }
@@ -77,6 +80,8 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   const id = elementId(form, path);
   const newName = name.trim();
+  const names = isJsonObject(schema.propertyNames) ? schema.propertyNames : {};
+  const nameLabel = String(names.title ?? strings.nameIn(label));
   const add = (): void => {
     if (newName === '' || entries.some(([key]) => key === newName)) return;
     flushSync(() => {
@@ -109,16 +114,16 @@ function MapEditor({ item, schema, value, path, form, label, hint }: EditorProps
       )}
       <div className="row">
         <label className="heard-only" htmlFor={nameField}>
-          {strings.nameIn(label)}
+          {nameLabel}
         </label>
         <input
-          {...{ id: nameField, value: name, onKeyDown, list: `${id}-names`, placeholder: strings.nameIn(label) }}
+          {...{ id: nameField, value: name, onKeyDown, list: `${id}-names`, placeholder: nameLabel }}
           onChange={({ target }) => setName(target.value)}
         />
-        <Suggestions id={`${id}-names`} schema={isJsonObject(schema.propertyNames) ? schema.propertyNames : {}} />
+        <Suggestions id={`${id}-names`} schema={names} />
         <button type="button" className="button" onClick={add}>
           <Icon name="plus" />
-          {strings.addTo(label)}
+          {String(schema[additionKeyword] ?? strings.addTo(label))}
         </button>
       </div>
     </FieldGroup>
