@@ -63,6 +63,9 @@ function Section({ kinds, section, id }: SectionProps) {
   return section === 'keys' ? <KeysSection kind={kind} /> : <EntryList key={section} kind={kind} />;
 }
 
+/** Kinds whose entries other actions create. */
+const managedKinds: ReadonlySet<string> = new Set(['limit-resets']);
+
 /** Links to the sections. A kind that the service adds appears automatically. */
 function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; readonly section: string | undefined }) {
   const strings = useAdminStrings();
@@ -70,7 +73,9 @@ function SectionLinks({ kinds, section }: { readonly kinds: readonly Kind[]; rea
     at: 'administration',
     ...(target !== undefined && { section: target }),
   });
-  const kindLinks = kinds.map(({ kind }) => [toLink(kind), getKindTexts(strings, kind).title, kind] as const);
+  const kindLinks = kinds
+    .filter(({ kind }) => !managedKinds.has(kind))
+    .map(({ kind }) => [toLink(kind), getKindTexts(strings, kind).title, kind] as const);
   const links: readonly (readonly [Route, string, string | undefined])[] = [
     [toLink(undefined), strings.start, undefined],
     ...kindLinks,

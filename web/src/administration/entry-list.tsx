@@ -204,8 +204,11 @@ function findWorst(upstreams: readonly Upstream[]): ReadonlyMap<string, Severity
   const worst = new Map<string, Severity>();
   for (const upstream of upstreams) {
     const severity = getSeverity(upstream);
-    const known = worst.get(upstream.deployment) ?? 'good';
-    worst.set(upstream.deployment, severities[Math.max(severities.indexOf(known), severities.indexOf(severity))] ?? severity);
+    const worstSoFar = worst.get(upstream.deployment) ?? 'good';
+    worst.set(
+      upstream.deployment,
+      severities[Math.max(severities.indexOf(worstSoFar), severities.indexOf(severity))] ?? severity,
+    );
   }
   return worst;
 }

@@ -14,6 +14,8 @@ const commonFields: Readonly<Record<string, readonly string[]>> = {
   applications: ['displayName', 'description', 'endpoint', 'applicationTypeSchemaId', 'applicationProperties', 'userRoles'],
   addons: ['url', 'displayName', 'description', 'authorization'],
   roles: ['costLimit', 'limits', 'selfService'],
+  projects: ['costLimit', 'totals', 'limits', 'owners'],
+  users: ['costLimit', 'totals', 'limits'],
   keys: ['name', 'project', 'roles', 'expiresAt', 'deployments', 'allowedIps'],
   'identity-providers': ['issuer', 'audience', 'rolesClaim', 'userIdClaim', 'signIn'],
   'identity-providers.signIn': ['clientId', 'displayName', 'scopes'],
@@ -108,8 +110,9 @@ export function toPathLabel(
   { kind, id, section }: { kind: string; id: string; section: string },
   strings: FieldStrings,
 ) {
-  const rest = [`${section}.${id}`, `${section}[${JSON.stringify(id)}]`].find((prefix) => path.startsWith(prefix));
-  const parts = (rest === undefined ? path : path.slice(rest.length)).match(/\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g) ?? [];
+  const entryPath = [`${section}.${id}`, `${section}[${JSON.stringify(id)}]`].find((prefix) => path.startsWith(prefix));
+  const parts =
+    (entryPath === undefined ? path : path.slice(entryPath.length)).match(/\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g) ?? [];
   const names: string[] = [kind];
   const labels = parts.map((part) => {
     const index = /^\[(\d+)\]$/.exec(part)?.[1];

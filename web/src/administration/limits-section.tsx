@@ -75,7 +75,7 @@ function LimitsForm({ roles, deployments, reload }: LimitsFormProps) {
   const rows = useMemo(() => listRows(deployments, limitsByRole, searchText), [deployments, limitsByRole, searchText]);
   const leaveQuestion = useLeaveQuestion(changes.length > 0 && !isSaving, strings.leaveQuestion, strings.discard);
   const isInvalid = changes.some(({ text }) => parseLimit(text) === null);
-  const change = (cell: CellChange): void => setChanges((now) => [...now.filter((other) => !isSameCell(other, cell)), cell]);
+  const change = (cell: CellChange): void => setChanges((now) => [...now.filter((changed) => !isSameCell(changed, cell)), cell]);
   const save = async (): Promise<void> => {
     setError(undefined);
     setIsSaving(true);
@@ -223,8 +223,8 @@ function LimitCell({ role, deployment, limitsByRole, window, changes, change, ca
   );
 }
 
-function isSameCell(left: Omit<CellChange, 'text'>, right: Omit<CellChange, 'text'>): boolean {
-  return left.role === right.role && left.deployment === right.deployment && left.window === right.window;
+function isSameCell(cell: Omit<CellChange, 'text'>, candidate: Omit<CellChange, 'text'>): boolean {
+  return cell.role === candidate.role && cell.deployment === candidate.deployment && cell.window === candidate.window;
 }
 
 /** Lists `*` and the deployments, including those that only a role names. */

@@ -104,7 +104,7 @@ export function useEntryDraft(kind: Kind, id: string): EntryDraft {
     } catch (error) {
       const details = toErrorDetails(error);
       if (details.status === 412 && stored !== undefined)
-        await reportConflict(stored, value).catch((other: unknown) => setError(toErrorDetails(other)));
+        await reportConflict(stored, value).catch((readError: unknown) => setError(toErrorDetails(readError)));
       else if (details.status === 400) setErrors(toEntryErrors(details, kind.section, stored?.id ?? newId));
       else setError(details);
     } finally {

@@ -71,6 +71,13 @@ export const adminEnglish = {
       empty: 'There are no projects yet. Add one to limit the usage of a team.',
       idHint: 'The name that keys use as their project.',
     },
+    users: {
+      title: 'User limits',
+      intro: 'Limits for single users. The strictest limit of a user and a role applies.',
+      add: 'Add a user',
+      empty: 'No user has separate limits yet. Add a user to limit one person.',
+      idHint: 'The ID of the user, as in the usage.',
+    },
     'identity-providers': {
       title: 'Sign-in',
       intro: 'Identity providers whose users can sign in.',

@@ -66,6 +66,13 @@ export const adminFrench: AdminStrings = {
       empty: 'Il n’y a pas encore de projet. Ajoutez-en un pour limiter ce qu’une équipe peut utiliser.',
       idHint: 'Le nom que les clés indiquent comme projet.',
     },
+    users: {
+      title: 'Limites d’utilisateurs',
+      intro: 'Des limites pour certains utilisateurs, en plus de celles de leurs rôles. La plus stricte s’applique.',
+      add: 'Ajouter un utilisateur',
+      empty: 'Aucun utilisateur n’a encore de limites propres. Ajoutez-en un pour limiter une personne.',
+      idHint: 'L’ID de l’utilisateur, comme dans l’utilisation.',
+    },
     'identity-providers': {
       title: 'Connexion',
       intro: 'Les fournisseurs d’identité dont les utilisateurs peuvent se connecter.',

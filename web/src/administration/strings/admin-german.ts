@@ -62,6 +62,13 @@ export const adminGerman: AdminStrings = {
       empty: 'Es gibt noch keine Projekte. Füge eines hinzu, um den Verbrauch eines Teams zu begrenzen.',
       idHint: 'Der Name, den Schlüssel als Projekt angeben.',
     },
+    users: {
+      title: 'Nutzer-Limits',
+      intro: 'Limits für einzelne Nutzer, zusätzlich zu denen ihrer Rollen. Das strengste gilt.',
+      add: 'Nutzer hinzufügen',
+      empty: 'Noch hat kein Nutzer eigene Limits. Füge einen Nutzer hinzu, um eine Person zu begrenzen.',
+      idHint: 'Die ID des Nutzers, wie sie im Verbrauch steht.',
+    },
     'identity-providers': {
       title: 'Anmeldung',
       intro: 'Identitätsanbieter, deren Nutzer sich anmelden können.',

@@ -63,6 +63,13 @@ export const adminSpanish: AdminStrings = {
       empty: 'Todavía no hay proyectos. Añade uno para limitar lo que puede usar un equipo.',
       idHint: 'El nombre que las claves indican como proyecto.',
     },
+    users: {
+      title: 'Límites de usuarios',
+      intro: 'Límites para usuarios concretos, además de los de sus roles. Vale el más estricto.',
+      add: 'Añadir un usuario',
+      empty: 'Ningún usuario tiene límites propios todavía. Añade uno para limitar a una persona.',
+      idHint: 'El ID del usuario, como aparece en el uso.',
+    },
     'identity-providers': {
       title: 'Inicio de sesión',
       intro: 'Proveedores de identidad cuyos usuarios pueden iniciar sesión.',
