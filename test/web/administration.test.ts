@@ -71,6 +71,7 @@ describe('the administration page', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     const note = page.locator('.conflict-note');
     expect(await note.innerText()).toMatch(/key:office changed it .*Description\s+not set → Changed by a script/s);
+    expect(await findViolations(page)).toEqual([]);
     await note.getByRole('button', { name: 'Add these changes to mine' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Everything is saved.').waitFor();
@@ -111,6 +112,7 @@ describe('the administration page', () => {
     const dialog = page.getByRole('dialog', { name: 'Your new key' });
     const secret = await dialog.getByRole('textbox').inputValue();
     expect(secret).toMatch(/^parley_k_/);
+    expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByText('Not used yet').waitFor();
     await page.getByRole('button', { name: 'Replace the key' }).click();

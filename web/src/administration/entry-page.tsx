@@ -46,6 +46,8 @@ export function EntryPage({ kind, id }: EntryPageProps) {
   useEffect(() => {
     if (savedId !== undefined) go({ at: 'administration', section: kind.kind, id: savedId });
   }, [savedId, kind, go]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   const lastEtag = useRef<string>(undefined);
   useEffect(() => {
     if (lastEtag.current !== undefined && stored !== undefined && stored.etag !== lastEtag.current) announce(strings.saved);
@@ -65,7 +67,9 @@ export function EntryPage({ kind, id }: EntryPageProps) {
           {getKindTexts(strings, kind.kind).title}
         </a>
       </p>
-      <h2 className="entry-title">{title}</h2>
+      <h2 className="entry-title" ref={heading} tabIndex={-1}>
+        {title}
+      </h2>
       {draft.stored !== undefined && <EntryActions key={draft.version} {...{ kind, draft, stored: draft.stored }} />}
       {!isAdmin && <p className="soft">{strings.readOnly}</p>}
       {draft.conflict !== undefined && <ConflictNote {...{ kind, draft, conflict: draft.conflict }} />}

@@ -104,6 +104,9 @@ function findText(texts: Readonly<Record<string, string>>, path: readonly string
   return undefined;
 }
 
+// Pattern bound: the user's own tab: one path of a setting.
+const pathPart = /\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g;
+
 /** Returns the label of a path in the configuration, such as `models.gpt.upstreams[0].endpoint` without its first two parts. */
 export function toPathLabel(
   path: string,
@@ -111,8 +114,7 @@ export function toPathLabel(
   strings: FieldStrings,
 ) {
   const entryPath = [`${section}.${id}`, `${section}[${JSON.stringify(id)}]`].find((prefix) => path.startsWith(prefix));
-  const parts =
-    (entryPath === undefined ? path : path.slice(entryPath.length)).match(/\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.[\]]+/g) ?? [];
+  const parts = path.slice(entryPath?.length ?? 0).match(pathPart) ?? [];
   const names: string[] = [kind];
   const labels = parts.map((part) => {
     const index = /^\[(\d+)\]$/.exec(part)?.[1];
