@@ -126,6 +126,24 @@ describe('the administration page', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
+  it('lists the keys of users, and blocks and unblocks their user', async () => {
+    const { page } = await open('/roles');
+    const key = { id: 'k1', source: 'user', user: 'ada', project: 'corporate', name: 'Notebook', prefix: 'parley_u_Ab3dE' };
+    const data = [{ ...key, createdAt: 1, lastUsedAt: null, expiresAt: Date.now() + 3_600_000 }];
+    await page.route('**/v1/admin/keys?*', (route) => route.fulfill({ json: { object: 'list', data, nextToken: null } }));
+    await goTo(page, '/keys');
+    await page.getByRole('radio', { name: 'Users' }).check({ force: true });
+    const row = page.getByRole('row', { name: /ada/ });
+    expect(await row.first().innerText()).toMatch(/ada\s+Notebook\s+parley_u_Ab3dE…\s+never/);
+    await row.getByRole('button', { name: 'Block the user' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Block the user' }).click();
+    await page.getByRole('heading', { name: 'Blocked users' }).waitFor();
+    expect(await send('GET', 'blocked-users')).toMatchObject({ data: [{ user: 'ada', blockedBy: 'key:office' }] });
+    await page.getByRole('button', { name: 'Unblock ada' }).click();
+    await page.getByRole('heading', { name: 'Blocked users' }).waitFor({ state: 'detached' });
+    expect(await send('GET', 'blocked-users')).toMatchObject({ data: [] });
+  });
+
   it('changes limits in a table, and undoes a change', async () => {
     const { page } = await open('/limits');
     const cell = page.getByLabel('staff: filed');
