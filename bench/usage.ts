@@ -1,6 +1,7 @@
 /**
- * Measures usage records: `npm run bench:usage -- [--rows N] [--engine PostgreSQL]`. Fills a journal with a year of many users,
- * then measures lists of single calls, sums, and appends.
+ * Measures usage records: `npm run bench:usage -- [--rows N] [--engine PostgreSQL] [--retention DAYS]`. Fills a journal with a year
+ * of many users, then measures lists of single calls, sums from the records and from the daily sums, appends, and the removal of
+ * old days. SQLite stores days in tables only with `--retention`.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,15 +18,23 @@ import { startPostgres } from '#test/start-postgres.ts';
 import { measure } from './responses/timings.ts';
 
 const { values: flags } = parseArgs({
-  options: { rows: { type: 'string', default: '1000000' }, engine: { type: 'string', default: 'SQLite' } },
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    engine: { type: 'string', default: 'SQLite' },
+    retention: { type: 'string' },
+  },
 });
 const rows = Number(flags.rows);
 const yearMs = 365 * 86_400_000;
-const fromMs = Date.UTC(2026, 0, 1);
+/** Later than the first partition of the new database. */
+const fromMs = Date.UTC(2030, 0, 1);
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
 const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(new Secret(server.url));
-const journal = new SqlJournal(opened.database);
+const nowMs = fromMs + yearMs;
+const journal = new SqlJournal(opened.database, () => nowMs);
+const maintain = (retentionDays: number | undefined): Promise<void> =>
+  journal.maintain({ nowMs, retentionDays, signal: new AbortController().signal });
 
 /**
  * Creates a record of 1,000 users, 50 projects, and 40 deployments. One deployment has one in 10,000 calls. One call in 500
@@ -46,6 +55,7 @@ async function append(first: number, count: number): Promise<void> {
 }
 
 try {
+  if (flags.retention !== undefined) await journal.maintain({ nowMs, retentionDays: 366, signal: new AbortController().signal });
   const beganMs = performance.now();
   for (let first = 0; first < rows; first += 10_000) await append(first, Math.min(10_000, rows - first));
   await opened.database.run((kysely) => sql`analyze`.execute(kysely));
@@ -65,17 +75,35 @@ try {
   };
   for (const [name, query] of Object.entries(lists)) await measure(`calls, ${name}`, () => journal.listCalls(query), 50);
   const month = { fromMs: fromMs + yearMs / 2, toMs: fromMs + yearMs / 2 + 30 * 86_400_000 };
-  await measure(
-    'sums of 30 days by day and deployment',
-    () => journal.sumUsage({ ...month, subject: undefined, by: ['day', 'deployment'] }),
-    5,
-  );
-  await measure(
-    'sums of 30 days of a user',
-    () => journal.sumUsage({ ...month, subject: 'user 5', by: ['day', 'deployment'] }),
-    20,
-  );
+  const sums = async (source: string): Promise<void> => {
+    const ofMonth = { ...month, subject: undefined };
+    await measure(
+      `30 days by day and deployment, from ${source}`,
+      () => journal.sumUsage({ ...ofMonth, by: ['day', 'deployment'] }),
+      5,
+    );
+    await measure(
+      `30 days by project and deployment, from ${source}`,
+      () => journal.sumUsage({ ...ofMonth, by: ['project', 'deployment'] }),
+      5,
+    );
+    await measure(
+      `30 days of a user, from ${source}`,
+      () => journal.sumUsage({ ...month, subject: 'user 5', by: ['day', 'deployment'] }),
+      20,
+    );
+  };
+  await sums('records');
+  const began = performance.now();
+  await maintain(undefined);
+  console.info(`365 days summed in ${Math.round(performance.now() - began)} ms`);
+  await sums('daily sums');
   await measure('500 records appended', (at) => append(rows + at * 500, 500), 50);
+  if (flags.retention !== undefined) {
+    const removalMs = performance.now();
+    await maintain(Number(flags.retention));
+    console.info(`${365 - Number(flags.retention)} days removed in ${Math.round(performance.now() - removalMs)} ms`);
+  }
 } finally {
   await opened.close();
   await server?.[Symbol.asyncDispose]();

@@ -9,6 +9,7 @@ import { formatConfigurationError, type ValidConfiguration } from '#contract/con
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
 import { RuntimeEntries } from '#services/administration/runtime-entries.ts';
+import { RecordMaintenance } from '#services/records/record-maintenance.ts';
 import { openJournal } from '#telemetry/journal/open-journal.ts';
 import type { Log } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
@@ -88,8 +89,9 @@ export async function openNode(settings: Settings, environment: Environment, acc
   });
   await entries.start();
   sharePauses({ stores, loadBalancer });
+  const maintenance = new RecordMaintenance({ records: stores.journal, snapshot: snapshot.current, clock, reportError });
   const publish = shareConfiguration({ stores, entries, log, recordAudit });
-  const closing = [[telemetry, entries, { close: closeJournal }], [stores], [lines]];
+  const closing = [[telemetry, entries, maintenance, { close: closeJournal }], [stores], [lines]];
   return { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit, publish, closing };
 }
 

@@ -131,7 +131,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       isShared: shared.length > 0,
     },
     entries: { store: new SqlEntryStore(database, seal, recordInvalid), isShared: shared.length > 0 },
-    journal: new SqlJournal(database),
+    journal: new SqlJournal(database, tools.clock.epochMs),
     shared,
     isWritable,
     areFilesElsewhere: contents.areElsewhere,

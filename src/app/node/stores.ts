@@ -15,7 +15,7 @@ import type { LimitStore } from '#domain/limits/limit-store.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore, RunStore } from '#domain/responses/response-store.ts';
-import type { Journal } from '#domain/usage/journal.ts';
+import type { Journal, RecordUpkeep } from '#domain/usage/journal.ts';
 import type { PassageStore } from '../service/document-tools.ts';
 
 /** Stores that survive restarts: a database and files. */
@@ -30,7 +30,7 @@ export interface DurableStores {
   readonly shares: ShareStore;
   readonly keys: KeyStores;
   readonly entries: RuntimeEntryStores;
-  readonly journal: Journal;
+  readonly journal: Journal & RecordUpkeep;
   readonly shared: readonly SharedStore[];
   /** Returns whether the node's own database accepts writes. Returns true if the database is shared. */
   readonly isWritable: () => boolean;

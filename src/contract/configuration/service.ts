@@ -302,6 +302,21 @@ export const ResponsesSettings = strict(
 );
 export type ResponsesSettings = Static<typeof ResponsesSettings>;
 
+/** Settings for usage, call, and audit records. */
+export const RecordSettings = strict(
+  {
+    retentionDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3650,
+        description:
+          'Days after which Parley removes usage, call, and audit records. Daily totals of usage stay. Default: records are not removed.',
+      }),
+    ),
+  },
+  { default: {}, description: 'Usage, call, and audit records. See [Records](operations.md#records).' },
+);
+
 /** The web page. See [The page](page.md). */
 export const PageSettings = strict(
   {

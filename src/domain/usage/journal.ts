@@ -129,3 +129,17 @@ export interface Journal {
   /** Returns audit records, newest first and by ID within a millisecond. */
   readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
 }
+
+export interface UpkeepOptions {
+  readonly nowMs: number;
+  /** Number of past days whose records are kept. Undefined keeps all records. */
+  readonly retentionDays: number | undefined;
+  /** Ends the work between two steps. */
+  readonly signal: AbortSignal;
+}
+
+/** Port for the periodic work on the records. Several nodes can do it concurrently. Throws `StoreError`. */
+export interface RecordUpkeep {
+  /** Prepares the tables of the next days, sums past days, and removes days that are older than the retention. */
+  maintain(options: UpkeepOptions): Promise<void>;
+}

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from './engine/column-types.ts';
+import { alignDayTables } from './journal/day-tables.ts';
 import { migrations } from './migrations.ts';
 import type { Schema } from './schema.ts';
 
@@ -48,5 +49,6 @@ export async function migrate(kysely: Kysely<Schema>, { types, lock }: Migration
         .values({ version: index + 1 })
         .execute();
     }
+    if (types.engine === 'sqlite' && done < migrations.length) await alignDayTables(transaction);
   });
 }

@@ -2,6 +2,7 @@ import { toEntryTables } from './administration/entry-tables.ts';
 import { toChatTables, toShareTable } from './chats/chat-tables.ts';
 import type { ColumnTypes } from './engine/column-types.ts';
 import { toEvaluationTables } from './evaluations/evaluation-tables.ts';
+import { toRecordTables } from './journal/record-tables.ts';
 import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
 import { toResponseTables } from './responses/response-tables.ts';
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   toBlockedUserTable,
   toUsageOfRequests,
   toEntryTables,
+  toRecordTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 import type { EntrySchema } from './administration/entry-tables.ts';
 import type { ChatSchema } from './chats/chat-schema.ts';
 import type { EvaluationSchema } from './evaluations/evaluation-tables.ts';
+import type { UsageSumSchema } from './journal/record-tables.ts';
 import type { KeySchema } from './keys/key-tables.ts';
 import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
 import type { PassageSchema } from './passages/passage-schema.ts';
@@ -15,7 +16,8 @@ export interface Schema
     KeySchema,
     LimitCounterSchema,
     PassageSchema,
-    ResponseSchema {
+    ResponseSchema,
+    UsageSumSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
   readonly application_versions: ApplicationVersionRow;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
@@ -36,16 +35,6 @@ function audit(fields: Partial<AuditRecord> = {}): AuditRecord {
 }
 
 describeOnEach('journal', (node) => {
-  it.each(['request', 'session'])('has an index for the filter by %s', async (what) => {
-    const column = sql.ref(what === 'request' ? 'request_id' : 'session');
-    const { rows: plan } = await node.database.transact(async (transaction) => {
-      if (node.engine === 'PostgreSQL') await sql`set local enable_seqscan = off`.execute(transaction);
-      const explain = node.engine === 'PostgreSQL' ? sql`explain` : sql`explain query plan`;
-      const where = sql`where at_ms < 9 and ${column} = 'x' order by at_ms desc, id desc limit 1`;
-      return sql`${explain} select * from usage_records ${where}`.execute(transaction);
-    });
-    expect(JSON.stringify(plan)).toContain(`usage_records_of_${what}`);
-  });
   const journal = () => new SqlJournal(node.database);
 
   it('sums usage by day, deployment, and subject, sorted in this order', async () => {

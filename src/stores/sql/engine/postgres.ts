@@ -28,7 +28,7 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
   try {
     await createTables(url, limits);
     const kysely = connect(url, limits);
-    return { database: new SqlDatabase(kysely, timeoutMs), close: () => kysely.destroy() };
+    return { database: new SqlDatabase(kysely, { engine: 'postgres', timeoutMs }), close: () => kysely.destroy() };
   } catch (error) {
     throw toOpenError(error);
   }
@@ -63,7 +63,7 @@ export async function openMonitoredPostgres(
       availability.stop();
       await Promise.all(opened.map((kysely) => kysely.destroy()));
     };
-    const database = new SqlDatabase(kysely, timeoutMs, availability);
+    const database = new SqlDatabase(kysely, { engine: 'postgres', timeoutMs, availability });
     return { database, close, isUnavailable: () => availability.isUnavailable, reached: availability.reached };
   } catch (error) {
     await Promise.all(opened.map((kysely) => kysely.destroy()));

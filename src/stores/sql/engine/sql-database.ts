@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { StoreError } from '#domain/store-error.ts';
 import { NewerDatabaseError } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
+import type { ColumnTypes } from './column-types.ts';
 
 export interface OpenOptions {
   /** Maximum duration of one operation including its waiting time, in milliseconds. Default: 5000. */
@@ -22,16 +23,24 @@ export interface AvailabilityMonitor {
   check(): void;
 }
 
+export interface SqlDatabaseOptions {
+  readonly engine: ColumnTypes['engine'];
+  readonly timeoutMs: number;
+  readonly availability?: AvailabilityMonitor;
+}
+
 /**
  * Access to the database for the stores. Every error of an operation is a `StoreError`, whose cause is the error of the engine.
  * While the database is known to be unavailable, operations fail immediately.
  */
 export class SqlDatabase {
+  readonly engine: ColumnTypes['engine'];
   readonly #kysely: Kysely<Schema>;
   readonly #timeoutMs: number;
   readonly #availability: AvailabilityMonitor | undefined;
 
-  constructor(kysely: Kysely<Schema>, timeoutMs: number, availability?: AvailabilityMonitor) {
+  constructor(kysely: Kysely<Schema>, { engine, timeoutMs, availability }: SqlDatabaseOptions) {
+    this.engine = engine;
     this.#kysely = kysely;
     this.#timeoutMs = timeoutMs;
     this.#availability = availability;
@@ -47,12 +56,18 @@ export class SqlDatabase {
     );
   }
 
-  /** Runs several statements in one transaction. It is rolled back if the time limit expires. */
-  transact<Value>(work: (transaction: Kysely<Schema>) => Promise<Value>): Promise<Value> {
+  /**
+   * Runs several statements in one transaction. It is rolled back if the time limit expires. With `repeatable read`, all its
+   * statements see the same data.
+   */
+  transact<Value>(
+    work: (transaction: Kysely<Schema>) => Promise<Value>,
+    isolation: 'read committed' | 'repeatable read' = 'read committed',
+  ): Promise<Value> {
     return this.#within((deadline) =>
       this.#kysely
         .transaction()
-        .setIsolationLevel('read committed')
+        .setIsolationLevel(isolation)
         .execute(async (transaction) => {
           const value = await work(transaction);
           deadline.throwIfExpired();

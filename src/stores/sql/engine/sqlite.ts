@@ -51,7 +51,8 @@ export async function openSqlite(
       availability.stop();
       return kysely.destroy();
     };
-    return { database: new SqlDatabase(kysely, timeoutMs, availability), close, isWritable: () => availability.isWritable };
+    const database = new SqlDatabase(kysely, { engine: 'sqlite', timeoutMs, availability });
+    return { database, close, isWritable: () => availability.isWritable };
   } catch (error) {
     throw toOpenError(error);
   }

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { systemClock } from '#base/time/clock.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import type { CallOutcome, Operation } from '#domain/telemetry.ts';
 import type {
@@ -6,7 +7,8 @@ import type {
   AuditRecord,
   CallsQuery,
   Journal,
-  UsageAmounts,
+  RecordUpkeep,
+  UpkeepOptions,
   UsageFilter,
   UsageKey,
   UsageQuery,
@@ -16,6 +18,8 @@ import type {
 import { fromRecordJson, fromRecordList, toRecordJson } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
+import { openRecordDays, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
+import { UsageSums } from './usage-sums.ts';
 
 /**
  * Each statement is synced to disk, so many rows in one statement cost up to a third less. This number of rows takes two
@@ -23,80 +27,161 @@ import type { AuditRow, Schema, UsageRow } from '../schema.ts';
  */
 const rowsPerStatement = 500;
 
-/** Usage and audit journal, one row per record. Only a later rating replaces an existing record. */
-export class SqlJournal implements Journal {
+/** Usage and audit journal, one row per record, stored by day. Only a later rating replaces an existing record. */
+export class SqlJournal implements Journal, RecordUpkeep {
   readonly #database: SqlDatabase;
-  #fullUsageInsert: string | undefined;
+  readonly #nowMs: () => number;
+  readonly #usageDays: RecordDays;
+  readonly #auditDays: RecordDays;
+  readonly #sums: UsageSums;
+  /** Insert statement of a full batch, and its table. */
+  #fullInsert: { readonly table: string; readonly text: string } | undefined;
 
-  constructor(database: SqlDatabase) {
+  /** `nowMs` returns milliseconds since the epoch. */
+  constructor(database: SqlDatabase, nowMs: () => number = systemClock.epochMs) {
     this.#database = database;
+    this.#nowMs = nowMs;
+    this.#usageDays = openRecordDays(database, 'usage');
+    this.#auditDays = openRecordDays(database, 'audit');
+    this.#sums = new UsageSums(database, this.#usageDays);
   }
 
   appendUsage(records: readonly UsageRecord[]): Promise<void> {
-    return this.#append(records, (step) =>
-      this.#database.run((kysely) => {
-        const rows = step.map(toUsageRow);
-        return kysely.executeQuery(CompiledQuery.raw(this.#usageInsert(kysely, rows), rows.flatMap(Object.values)));
-      }),
-    );
+    return this.#append(records, async (step) => {
+      const rows = this.#usageDays.keep(step.map(toUsageRow));
+      await this.#usageDays.insert(rows, (table, tableRows) =>
+        this.#database.run((kysely) =>
+          kysely.executeQuery(CompiledQuery.raw(this.#toUsageInsert(kysely, table, tableRows), tableRows.flatMap(Object.values))),
+        ),
+      );
+      await this.#sums.recordLate(
+        rows.map((row) => toDayNumber(row.at_ms)),
+        toDayNumber(this.#nowMs()),
+      );
+    });
   }
 
   /** Returns the insert statement. It is compiled once for a full batch, because that takes longer than running it. */
-  #usageInsert(kysely: Kysely<Schema>, rows: readonly UsageRow[]): string {
-    if (rows.length === rowsPerStatement && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
-    const insert = kysely.insertInto('usage_records').values(rows);
+  #toUsageInsert(kysely: Kysely<Schema>, table: string, rows: readonly UsageRow[]): string {
+    const isFull = rows.length === rowsPerStatement;
+    if (isFull && this.#fullInsert?.table === table) return this.#fullInsert.text;
+    const insert = kysely.insertInto(table as 'usage_records').values(rows);
     const { sql: text } = insert.onConflict((conflict) => conflict.doNothing()).compile();
-    if (rows.length === rowsPerStatement) this.#fullUsageInsert = text;
+    if (isFull) this.#fullInsert = { table, text };
     return text;
   }
 
   appendAudit(records: readonly AuditRecord[]): Promise<void> {
-    return this.#append(records, (step) =>
+    return this.#append(records, async (step) => {
+      const rows = this.#auditDays.keep(toUniqueRows(step));
+      const ratings = rows.filter(({ action }) => action === ratedAction);
+      await this.#insertAudit(rows.filter(({ action }) => action !== ratedAction));
+      if (ratings.length > 0) await this.#insertAudit(await this.#replaceRatings(ratings));
+    });
+  }
+
+  #insertAudit(rows: readonly AuditRow[]): Promise<void> {
+    return this.#auditDays.insert(rows, (table, tableRows) =>
       this.#database.run((kysely) =>
         kysely
-          .insertInto('audit_records')
-          .values(toUniqueRows(step))
-          .onConflict((conflict) =>
-            conflict
-              .column('id')
-              .doUpdateSet(({ ref }) => ({
-                at_ms: ref('excluded.at_ms'),
-                request_id: ref('excluded.request_id'),
-                details: ref('excluded.details'),
-              }))
-              .where('audit_records.action', '=', ratedAction)
-              .whereRef('excluded.at_ms', '>', 'audit_records.at_ms'),
-          )
+          .insertInto(table as 'audit_records')
+          .values(tableRows)
+          .onConflict((conflict) => conflict.doNothing())
           .execute(),
       ),
     );
   }
 
+  /** Deletes the earlier ratings of the same replies, on any day. Returns the ratings that no stored one is later than. */
+  async #replaceRatings(ratings: readonly AuditRow[]): Promise<readonly AuditRow[]> {
+    const newest = new Map(ratings.map((rating) => [rating.id, rating]));
+    await this.#database.run(async (kysely) => {
+      for (const { table } of await this.#auditDays.segments(kysely, allTime)) {
+        const stored = await kysely
+          .selectFrom(table as 'audit_records')
+          .select(['id', 'at_ms', 'action'])
+          .where('id', 'in', [...newest.keys()])
+          .execute();
+        for (const { id, at_ms, action } of stored) {
+          if (action !== ratedAction || at_ms >= (newest.get(id)?.at_ms ?? 0)) newest.delete(id);
+          else
+            await kysely
+              .deleteFrom(table as 'audit_records')
+              .where('id', '=', id)
+              .where('at_ms', '=', at_ms)
+              .execute();
+        }
+        if (newest.size === 0) return;
+      }
+    });
+    return [...newest.values()];
+  }
+
   async sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
-    const { fromMs, toMs, ...rest } = query;
-    const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), ...toStorableFilter(query) };
-    return this.#database.run((kysely) => sumUsage(kysely, { ...rest, ...within }));
+    const { fromMs, toMs } = query;
+    return this.#sums.read({ ...query, ...toStorableFilter(query), fromMs: toBound(fromMs), toMs: toBound(toMs) });
   }
 
   async listCalls({ fromMs, toMs, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
     const beforeRecord = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
     // Bounds the time on both ends, because not every index contains the ID after the time.
     const endMs = Math.min(toBound(toMs), (beforeRecord?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...toStorableFilter(rest), before: beforeRecord, fromMs: toBound(fromMs), toMs: endMs };
-    return this.#database.run((kysely) => listCalls(kysely, query));
+    const query = { ...rest, ...toStorableFilter(rest), before: beforeRecord };
+    const rows = await this.#readNewest(
+      this.#usageDays,
+      { fromMs: toBound(fromMs), toMs: endMs },
+      { limit: rest.limit, read: (kysely, segment, limit) => listCalls(kysely, segment, { ...query, limit }) },
+    );
+    return rows.map(toRecord);
   }
 
   async readAudit({ beforeMs, beforeId = '', kind, limit }: AuditQuery): Promise<readonly AuditRecord[]> {
-    const [atMs, id] = [toBound(beforeMs), toStorable(beforeId)];
-    const rows = await this.#database.run((kysely) => {
+    const before = { atMs: toBound(beforeMs), id: toStorable(beforeId) };
+    const range = { fromMs: 0, toMs: Math.min(before.atMs, Number.MAX_SAFE_INTEGER - 1) + 1 };
+    const read = (kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment, remaining: number) => {
       const older = kysely
-        .selectFrom('audit_records')
+        .selectFrom(table as 'audit_records')
         .selectAll()
-        .where(({ eb, and, or }) => or([eb('at_ms', '<', atMs), and([eb('at_ms', '=', atMs), eb('id', '<', id)])]));
+        .where('at_ms', '>=', toBound(fromMs))
+        .where('at_ms', '<', toBound(toMs))
+        .where(sql<boolean>`(at_ms, id) < (${before.atMs}, ${before.id})`);
       const matching = kind === undefined ? older : older.where(isOfKind(toStorable(kind)));
-      return matching.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();
-    });
+      return matching.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(remaining).execute();
+    };
+    const rows = await this.#readNewest(this.#auditDays, range, { limit, read });
     return rows.map(toAudit);
+  }
+
+  async maintain({ nowMs, retentionDays, signal }: UpkeepOptions): Promise<void> {
+    for (const days of [this.#usageDays, this.#auditDays]) await days.prepare(nowMs, retentionDays);
+    await this.#sums.update(nowMs, signal);
+    if (retentionDays === undefined) return;
+    const firstDay = toDayNumber(nowMs) - retentionDays;
+    for (const segment of await this.#usageDays.expired(firstDay))
+      if (!signal.aborted && (await this.#sums.covers(segment))) await this.#usageDays.drop(segment);
+    for (const segment of await this.#auditDays.expired(firstDay)) if (!signal.aborted) await this.#auditDays.drop(segment);
+  }
+
+  /** Reads parts of the records, newest first, until it has `limit` rows. */
+  #readNewest<Row>(
+    days: RecordDays,
+    range: { readonly fromMs: number; readonly toMs: number },
+    {
+      limit,
+      read,
+    }: {
+      readonly limit: number;
+      readonly read: (kysely: Kysely<Schema>, segment: RecordSegment, limit: number) => Promise<readonly Row[]>;
+    },
+  ): Promise<readonly Row[]> {
+    return this.#database.run(async (kysely) => {
+      const rows: Row[] = [];
+      for (const segment of await days.segments(kysely, range)) {
+        rows.push(...(await read(kysely, segment, limit - rows.length)));
+        if (rows.length >= limit) break;
+      }
+      return rows;
+    });
   }
 
   /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
@@ -106,6 +191,8 @@ export class SqlJournal implements Journal {
     }
   }
 }
+
+const allTime = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 
 /** Returns one row per ID, because one statement may change a row only once. If ratings have the same ID, the latest stays. */
 function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
@@ -127,7 +214,7 @@ function toUsageRow(record: UsageRecord): UsageRow {
   return {
     id: toStorable(record.id),
     request_id: toStorable(record.requestId),
-    at_ms: toInteger(record.atMs),
+    at_ms: toTime(record.atMs),
     subject: toStorable(record.subject),
     project: toStorable(record.project),
     deployment: toStorable(record.deployment),
@@ -156,7 +243,7 @@ function toAuditRow({ id, atMs, action, subject, object, requestId, details }: A
   const orNull = (text: string | undefined): string | null => (text === undefined ? null : toStorable(text));
   return {
     id: toStorable(id),
-    at_ms: toInteger(atMs),
+    at_ms: toTime(atMs),
     action: toStorable(action),
     subject: orNull(subject),
     object: orNull(object),
@@ -190,6 +277,11 @@ function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
+/** Returns a time that has a day, before the year 10,000. */
+function toTime(ms: number): number {
+  return Math.max(0, Math.min(253_402_300_799_999, toInteger(ms)));
+}
+
 function toInteger(value: number): number {
   return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 }
@@ -199,28 +291,33 @@ function toBound(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
 }
 
-/** Implements `Journal.listCalls`. The bounds must be integers. Each filter has an index in time order. */
-async function listCalls(
+/** Reads calls of one part of the records. Each filter has an index in time order. */
+function listCalls(
   kysely: Kysely<Schema>,
-  { fromMs, toMs, subject, deployment, project, keyId, requestId, session, outcome, before, limit }: CallsQuery,
-): Promise<readonly UsageRecord[]> {
-  const within = kysely.selectFrom('usage_records').selectAll().where('at_ms', '>=', fromMs).where('at_ms', '<', toMs);
-  const rows = await within
-    .$if(before !== undefined, (query) => query.where(sql<boolean>`(at_ms, id) < (${before?.atMs}, ${before?.id})`))
-    .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
-    .$if(deployment !== undefined, (query) => query.where('deployment', '=', deployment ?? ''))
-    .$if(project !== undefined, (query) => query.where('project', '=', project ?? ''))
-    .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
-    .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
-    .$if(session !== undefined, (query) => query.where('session', '=', session ?? ''))
-    .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
-    // Repeats the condition of the partial index on calls that were not answered.
-    .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))
-    .orderBy('at_ms', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(toRecord);
+  { table, fromMs, toMs }: RecordSegment,
+  { subject, deployment, project, keyId, requestId, session, outcome, before, limit }: Omit<CallsQuery, 'fromMs' | 'toMs'>,
+): Promise<readonly UsageRow[]> {
+  return (
+    kysely
+      .selectFrom(table as 'usage_records')
+      .selectAll()
+      .where('at_ms', '>=', toBound(fromMs))
+      .where('at_ms', '<', toBound(toMs))
+      .$if(before !== undefined, (query) => query.where(sql<boolean>`(at_ms, id) < (${before?.atMs}, ${before?.id})`))
+      .$if(subject !== undefined, (query) => query.where('subject', '=', subject ?? ''))
+      .$if(deployment !== undefined, (query) => query.where('deployment', '=', deployment ?? ''))
+      .$if(project !== undefined, (query) => query.where('project', '=', project ?? ''))
+      .$if(keyId !== undefined, (query) => query.where('key_id', '=', keyId ?? ''))
+      .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
+      .$if(session !== undefined, (query) => query.where('session', '=', session ?? ''))
+      .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
+      // Repeats the condition of the partial index on calls that were not answered.
+      .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))
+      .orderBy('at_ms', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+  );
 }
 
 function toRecord(row: UsageRow): UsageRecord {
@@ -236,74 +333,4 @@ function toRecord(row: UsageRow): UsageRecord {
     ...(row.session !== null && { session: row.session }),
     ...(row.key_id !== null && { keyId: row.key_id }),
   };
-}
-
-const dayMs = 86_400_000;
-
-type Row = UsageAmounts & { readonly day?: number } & Readonly<Partial<Record<Exclude<UsageKey, 'day'>, string>>>;
-
-const keys: Readonly<Record<UsageKey, RawBuilder<unknown>>> = {
-  day: sql`at_ms / 86400000`,
-  deployment: sql`deployment`,
-  subject: sql`subject`,
-  project: sql`project`,
-};
-
-/** Matches paths with at least two IDs. Quotes inside JSON strings are escaped, so `","` occurs only between two IDs. */
-const isInner = sql`path like '%","%'`;
-
-/** Implements `Journal.sumUsage` in the database. The bounds must be integers. */
-async function sumUsage<Key extends UsageKey>(
-  kysely: Kysely<Schema>,
-  { fromMs, toMs, by, limit, ...filter }: UsageQuery<Key>,
-): Promise<readonly UsageSum<Key>[]> {
-  const names = by.map((key) => sql.ref(key));
-  const columns = by.map((key) => sql`${keys[key]} as ${sql.ref(key)},`);
-  const { rows } = await sql<Row>`
-    select ${sql.join(columns, sql` `)} ${amounts(filter.deployment !== undefined || by.some((key) => key === 'deployment'))}
-    from usage_records
-    where at_ms >= ${fromMs} and at_ms < ${toMs}
-    ${toConditions(filter)}
-    ${by.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}
-    order by ${sql.join(by.some((key) => key === 'day') ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names])}
-    ${limit === undefined ? sql`` : sql`limit ${limit}`}
-  `.execute(kysely);
-  return rows.map(({ day, ...row }) => ({ ...row, ...(day !== undefined && { day: toDay(day) }) }) as UsageSum<Key>);
-}
-
-const filterColumns: Readonly<Record<keyof UsageFilter, RawBuilder<unknown>>> = {
-  subject: sql`subject`,
-  deployment: sql`deployment`,
-  project: sql`project`,
-  keyId: sql`key_id`,
-  requestId: sql`request_id`,
-  session: sql`session`,
-};
-
-function toConditions(filter: UsageFilter): RawBuilder<unknown> {
-  const conditions = Object.entries(filterColumns).flatMap(([name, column]) => {
-    const value = filter[name as keyof UsageFilter];
-    return value === undefined ? [] : [sql`and ${column} = ${value}`];
-  });
-  return conditions.length === 0 ? sql`` : sql.join(conditions, sql` `);
-}
-
-/** Returns all sums as floating-point numbers, because drivers do not return 64-bit integers as JavaScript numbers. */
-function amounts(withInner: boolean): RawBuilder<unknown> {
-  const counted = (value: RawBuilder<unknown>): RawBuilder<unknown> =>
-    withInner ? value : sql`case when ${isInner} then 0 else ${value} end`;
-  const sum = (value: RawBuilder<unknown>, name: keyof UsageAmounts): RawBuilder<unknown> =>
-    sql`cast(coalesce(sum(${value}), 0) as double precision) as ${sql.ref(name)}`;
-  return sql.join([
-    sum(counted(sql`1`), 'calls'),
-    sum(counted(sql`case when outcome = 'failed' then 1 else 0 end`), 'failedCalls'),
-    sum(counted(sql`case when outcome = 'refused' then 1 else 0 end`), 'refusedCalls'),
-    sum(counted(sql`prompt_tokens`), 'promptTokens'),
-    sum(counted(sql`completion_tokens`), 'completionTokens'),
-    sum(sql`cost`, 'cost'),
-  ]);
-}
-
-function toDay(days: number): string {
-  return new Date(days * dayMs).toISOString().slice(0, 10);
 }

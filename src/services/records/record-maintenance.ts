@@ -1,0 +1,36 @@
+import type { Clock } from '#base/time/clock.ts';
+import { Recurring } from '#base/time/recurring.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { RecordUpkeep } from '#domain/usage/journal.ts';
+
+const intervalMs = 10 * 60_000;
+
+export interface RecordMaintenanceDeps {
+  readonly records: RecordUpkeep;
+  readonly snapshot: () => { readonly configuration: Pick<Configuration, 'records'> };
+  readonly clock: Clock;
+  readonly reportError: (message: string, error: unknown) => void;
+}
+
+/** Sums the usage of past days and removes records that are older than the retention, on every node. */
+export class RecordMaintenance {
+  readonly #recurring: Recurring;
+  readonly #aborter = new AbortController();
+
+  constructor({ records, snapshot, clock, reportError }: RecordMaintenanceDeps) {
+    const { signal } = this.#aborter;
+    const reportUnlessClosed = (message: string, error: unknown): void => {
+      if (!signal.aborted) reportError(message, error);
+    };
+    this.#recurring = new Recurring(reportUnlessClosed);
+    this.#recurring.startAndEvery(intervalMs, 'could not sum usage and remove old records', () => {
+      const { retentionDays } = snapshot().configuration.records;
+      return records.maintain({ nowMs: clock.epochMs(), retentionDays, signal });
+    });
+  }
+
+  close(): void {
+    this.#aborter.abort();
+    this.#recurring.close();
+  }
+}

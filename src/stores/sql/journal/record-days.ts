@@ -1,0 +1,261 @@
+import { type Kysely, sql } from 'kysely';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+import { readDefinition, toCopy } from './day-tables.ts';
+import { recordTables } from './record-tables.ts';
+
+export const dayMs = 86_400_000;
+/** Number of days that have a partition before they begin. */
+const daysAhead = 3;
+/** Number of days that one statement reads in PostgreSQL, because planning takes longer with more partitions. */
+const daysPerSegment = 31;
+/** The number is arbitrary but must be the same on all nodes. */
+const changePartitions = sql`select pg_advisory_xact_lock(8098276355)`;
+
+/** Milliseconds since the epoch. */
+interface TimeRange {
+  readonly fromMs: number;
+  /** Exclusive end. */
+  readonly toMs: number;
+}
+
+/** Part of the records: a table, and the time range that a query must add as a condition. */
+export interface RecordSegment extends TimeRange {
+  readonly table: string;
+}
+
+/** Returns the parts of the segments that are in the range. */
+function clip(segments: readonly RecordSegment[], { fromMs, toMs }: TimeRange): readonly RecordSegment[] {
+  return segments
+    .map((each) => ({ ...each, fromMs: Math.max(each.fromMs, fromMs), toMs: Math.min(each.toMs, toMs) }))
+    .filter((each) => each.fromMs < each.toMs);
+}
+
+/** Returns the day since the epoch. */
+export function toDayNumber(atMs: number): number {
+  return Math.floor(atMs / dayMs);
+}
+
+/**
+ * Records of one kind, stored by day, so that old days are removed without deleting rows. In PostgreSQL, days are partitions. In
+ * SQLite, days are tables as soon as a retention is set, because dropping a table takes a hundredth of the time of deleting its
+ * rows. SQLite uses one table until then. The tables of days have its schema.
+ */
+export abstract class RecordDays {
+  protected readonly database: SqlDatabase;
+  protected readonly table: string;
+  /** First day that a retention keeps. Later records of earlier days are not stored. */
+  protected firstDay = Number.NEGATIVE_INFINITY;
+
+  constructor(database: SqlDatabase, table: string) {
+    this.database = database;
+    this.table = table;
+  }
+
+  /** Sets the first day that is kept, and creates the tables of today and of the next days. */
+  async prepare(nowMs: number, retentionDays: number | undefined): Promise<void> {
+    const today = toDayNumber(nowMs);
+    this.firstDay = retentionDays === undefined ? Number.NEGATIVE_INFINITY : today - retentionDays;
+    await this.ensure(Array.from({ length: daysAhead + 1 }, (_, ahead) => today + ahead));
+  }
+
+  /** Returns rows that may be stored. */
+  keep<Row extends { readonly at_ms: number }>(rows: readonly Row[]): readonly Row[] {
+    const firstMs = this.firstDay * dayMs;
+    return rows.every((row) => row.at_ms >= firstMs) ? rows : rows.filter((row) => row.at_ms >= firstMs);
+  }
+
+  /** Inserts rows into the tables of their days. `insert` receives the rows of one table. */
+  async insert<Row extends { readonly at_ms: number }>(
+    rows: readonly Row[],
+    insert: (table: string, rows: readonly Row[]) => Promise<unknown>,
+  ): Promise<void> {
+    const byDay = new Map<number, Row[]>();
+    for (const row of rows) {
+      const day = toDayNumber(row.at_ms);
+      const sameDay = byDay.get(day);
+      if (sameDay === undefined) byDay.set(day, [row]);
+      else sameDay.push(row);
+    }
+    const tables = await this.ensure([...byDay.keys()]);
+    const byTable = new Map<string, Row[]>();
+    for (const [day, dayRows] of byDay) {
+      const table = tables.get(day) ?? this.table;
+      byTable.set(table, [...(byTable.get(table) ?? []), ...dayRows]);
+    }
+    try {
+      for (const [table, tableRows] of byTable) await insert(table, tableRows);
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  /** Returns the parts of the records in a range of time, newest first. */
+  abstract segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]>;
+
+  /** Returns the time ranges that can be dropped, which end before `beforeDay`. */
+  abstract expired(beforeDay: number): Promise<readonly RecordSegment[]>;
+
+  /** Drops the tables of an expired range. */
+  abstract drop(segment: RecordSegment): Promise<void>;
+
+  /** Makes sure that each day has a table. Returns tables other than `table` by day. */
+  protected abstract ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>>;
+
+  /** Discards cached table names after a failure, because another node may have dropped a table. */
+  protected abstract forget(): void;
+
+  protected toName(day: number): string {
+    return `${this.table}_${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
+  }
+}
+
+/** Returns the records of a kind in the database. */
+export function openRecordDays(database: SqlDatabase, kind: keyof typeof recordTables): RecordDays {
+  const table = recordTables[kind][database.engine];
+  return database.engine === 'postgres' ? new PostgresDays(database, table) : new SqliteDays(database, table);
+}
+
+const noTables: ReadonlyMap<number, string> = new Map();
+
+class PostgresDays extends RecordDays {
+  readonly #known = new Set<number>();
+
+  async segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
+    const partitions = clip(await this.#list(kysely), range);
+    const segments: RecordSegment[] = [];
+    for (let index = 0; index < partitions.length; index += daysPerSegment) {
+      const group = partitions.slice(index, index + daysPerSegment);
+      const [newest, oldest] = [group[0], group.at(-1)];
+      if (newest && oldest) segments.push({ table: this.table, fromMs: oldest.fromMs, toMs: newest.toMs });
+    }
+    return segments;
+  }
+
+  async expired(beforeDay: number): Promise<readonly RecordSegment[]> {
+    const partitions = await this.database.run((kysely) => this.#list(kysely));
+    return partitions.filter(({ toMs }) => toMs <= beforeDay * dayMs);
+  }
+
+  drop({ table }: RecordSegment): Promise<void> {
+    return this.database.transact(async (transaction) => {
+      // A drop waits for readers, and writers would wait for the drop. The next run tries again.
+      await sql`set local lock_timeout = '2s'`.execute(transaction);
+      await changePartitions.execute(transaction);
+      await sql`drop table if exists ${sql.table(table)}`.execute(transaction);
+      this.forget();
+    });
+  }
+
+  protected async ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    if (days.every((day) => this.#known.has(day))) return noTables;
+    await this.database.transact(async (transaction) => {
+      await changePartitions.execute(transaction);
+      const partitions = await this.#list(transaction);
+      for (const day of days) {
+        const [fromMs, toMs] = [day * dayMs, (day + 1) * dayMs];
+        if (partitions.some((partition) => partition.fromMs <= fromMs && partition.toMs >= toMs)) continue;
+        await sql`create table ${sql.table(this.toName(day))} partition of ${sql.table(this.table)} (primary key (id))
+          for values from (${sql.lit(fromMs)}) to (${sql.lit(toMs)})`.execute(transaction);
+      }
+    });
+    for (const day of days) this.#known.add(day);
+    return noTables;
+  }
+
+  protected forget(): void {
+    this.#known.clear();
+  }
+
+  /** Returns the partitions, newest first. */
+  async #list(kysely: Kysely<Schema>): Promise<readonly RecordSegment[]> {
+    const { rows } = await sql<{ name: string; bound: string }>`
+      select child.relname as name, pg_get_expr(child.relpartbound, child.oid) as bound
+      from pg_inherits join pg_class as child on child.oid = inhrelid where inhparent = ${this.table}::regclass`.execute(kysely);
+    return rows
+      .map(({ name, bound }) => {
+        const [, from, to] = /FROM \((?:'?(-?\d+)'?|MINVALUE)\) TO \('?(-?\d+)'?\)/.exec(bound) ?? [];
+        return { table: name, fromMs: from === undefined ? Number.NEGATIVE_INFINITY : Number(from), toMs: Number(to) };
+      })
+      .sort((one, other) => other.toMs - one.toMs);
+  }
+}
+
+class SqliteDays extends RecordDays {
+  /** Tables by day. Undefined until they are read. */
+  #tables: Map<number, string> | undefined;
+  /** Last day in the first table. Later days have tables. Undefined until it is read. */
+  #lastInFirst = Number.NEGATIVE_INFINITY;
+  #usesDays = false;
+
+  override async prepare(nowMs: number, retentionDays: number | undefined): Promise<void> {
+    if (!this.#usesDays && retentionDays !== undefined) {
+      this.#usesDays = true;
+      this.forget();
+    }
+    return super.prepare(nowMs, retentionDays);
+  }
+
+  async segments(kysely: Kysely<Schema>, range: TimeRange): Promise<readonly RecordSegment[]> {
+    const tables = await this.#read(kysely);
+    if (tables.size === 0) return [{ table: this.table, ...range }];
+    const days = [...tables].map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
+    const first = { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+    return clip([...days.sort((one, other) => other.fromMs - one.fromMs), first], range);
+  }
+
+  async expired(beforeDay: number): Promise<readonly RecordSegment[]> {
+    const tables = await this.database.run((kysely) => this.#read(kysely));
+    const days = [...tables].filter(([day]) => day < beforeDay);
+    const expired = days.map(([day, table]) => ({ table, fromMs: day * dayMs, toMs: (day + 1) * dayMs }));
+    if (!this.#usesDays || this.#lastInFirst === Number.NEGATIVE_INFINITY || this.#lastInFirst >= beforeDay) return expired;
+    return [...expired, { table: this.table, fromMs: Number.NEGATIVE_INFINITY, toMs: (this.#lastInFirst + 1) * dayMs }];
+  }
+
+  async drop({ table }: RecordSegment): Promise<void> {
+    await this.database.transact(async (transaction) => {
+      const statements = table === this.table ? await readDefinition(transaction, table) : [];
+      await sql`drop table if exists ${sql.table(table)}`.execute(transaction);
+      for (const statement of statements) await sql.raw(statement).execute(transaction);
+    });
+    this.forget();
+  }
+
+  protected async ensure(days: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const tables = this.#tables ?? (await this.database.run((kysely) => this.#read(kysely)));
+    if (!this.#usesDays) return noTables;
+    const missing = days.filter((day) => day > this.#lastInFirst && !tables.has(day));
+    if (missing.length > 0) await this.database.transact((transaction) => this.#create(transaction, missing));
+    return this.#tables ?? tables;
+  }
+
+  protected forget(): void {
+    this.#tables = undefined;
+  }
+
+  async #create(transaction: Kysely<Schema>, days: readonly number[]): Promise<void> {
+    const definition = await readDefinition(transaction, this.table);
+    for (const day of days) {
+      for (const statement of definition) await sql.raw(toCopy(statement, this.table, this.toName(day))).execute(transaction);
+      this.#tables?.set(day, this.toName(day));
+    }
+  }
+
+  async #read(kysely: Kysely<Schema>): Promise<ReadonlyMap<number, string>> {
+    if (this.#tables !== undefined) return this.#tables;
+    const { rows } = await sql<{
+      name: string;
+    }>`select name from sqlite_schema where type = 'table' and name glob ${`${this.table}_[0-9]*`}`.execute(kysely);
+    const first = await sql<{ last: number | null }>`select max(at_ms) as last from ${sql.table(this.table)}`.execute(kysely);
+    const last = first.rows[0]?.last ?? null;
+    this.#lastInFirst = last === null ? Number.NEGATIVE_INFINITY : toDayNumber(last);
+    this.#tables = new Map(rows.map(({ name }) => [toDayNumber(parseDay(name.slice(this.table.length + 1))), name]));
+    this.#usesDays ||= this.#tables.size > 0;
+    return this.#tables;
+  }
+}
+
+function parseDay(text: string): number {
+  return Date.parse(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6, 8)}`);
+}

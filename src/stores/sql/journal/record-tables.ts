@@ -1,0 +1,118 @@
+import type { ColumnTypes } from '../engine/column-types.ts';
+
+/** Tables of sums and of their progress. */
+export interface UsageSumSchema {
+  readonly usage_sums: UsageSumRow;
+  readonly usage_sum_periods: UsageSumPeriodRow;
+}
+
+/** Detail of a sum: by day with the key, or by month without it. Users are left out, because there are too many of them. */
+export const sumLevels = { day: 1, month: 2 } as const;
+
+interface UsageSumRow {
+  readonly level: number;
+  /** Day since the epoch, or month since January of year 0. */
+  readonly period: number;
+  readonly project: string;
+  readonly deployment: string;
+  /** Empty in sums of months, and if the calls have no key ID. */
+  readonly key_id: string;
+  /** 1 for calls that an application made, which sums without deployments exclude. */
+  readonly is_inner: number;
+  readonly calls: number;
+  readonly failed_calls: number;
+  readonly refused_calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  /** Billionths of a USD. */
+  readonly cost: number;
+}
+
+interface UsageSumPeriodRow {
+  /** `sumLevels.day` or `sumLevels.month`. */
+  readonly level: number;
+  readonly period: number;
+  /** End of the time that the sums cover, in milliseconds since the epoch. */
+  readonly until_ms: number;
+  /** 1 when `until_ms` is the end of the period, so that reports read the sums. */
+  readonly is_complete: number;
+  /** 1 if a record was stored after its day was summed, so that the sums must be computed again. */
+  readonly is_stale: number;
+}
+
+/** Names of the record tables. The rows of a 0.1.0 database stay in one partition, or in SQLite in one table. */
+export const recordTables = {
+  usage: { postgres: 'usage_records', sqlite: 'usage_records' },
+  // Nodes of version 0.1.0 insert into `audit_records` by a unique ID, which only a partition can have.
+  audit: { postgres: 'audit_log', sqlite: 'audit_records' },
+} as const;
+
+/**
+ * Partitions the records by day in PostgreSQL. In SQLite, `RecordDays` creates a table for each day. Adds the tables of sums, which
+ * outlive the records.
+ */
+export function toRecordTables({ engine, key }: ColumnTypes): readonly string[] {
+  const sums = `create table usage_sums (
+    level integer not null,
+    period integer not null,
+    project text not null,
+    deployment ${key} not null,
+    key_id text not null,
+    is_inner integer not null,
+    calls bigint not null,
+    failed_calls bigint not null,
+    refused_calls bigint not null,
+    prompt_tokens bigint not null,
+    completion_tokens bigint not null,
+    cost bigint not null,
+    primary key (level, period, project, deployment, key_id, is_inner)
+  )${engine === 'sqlite' ? ' without rowid' : ''}`;
+  const periods = `create table usage_sum_periods (
+    level integer not null,
+    period integer not null,
+    until_ms bigint not null,
+    is_complete integer not null,
+    is_stale integer not null,
+    primary key (level, period)
+  )`;
+  const ofKeys = "create index usage_sums_of_key on usage_sums (key_id, period) where key_id <> ''";
+  return [...(engine === 'postgres' ? toPartitions() : []), sums, ofKeys, periods];
+}
+
+/** Attaches the existing tables as the first partitions, up to two days after the migration or the last record. */
+function toPartitions(): readonly string[] {
+  const usageIndexes = [
+    'in_time',
+    'of_subject',
+    'of_deployment',
+    'of_project',
+    'unanswered',
+    'of_key',
+    'of_request',
+    'of_session',
+  ];
+  return [
+    'alter table usage_records rename to usage_records_before',
+    ...usageIndexes.map((name) => `alter index usage_records_${name} rename to usage_records_before_${name}`),
+    'create table usage_records (like usage_records_before including defaults) partition by range (at_ms)',
+    'create index usage_records_in_time on usage_records (at_ms)',
+    'create index usage_records_of_subject on usage_records (subject, at_ms)',
+    'create index usage_records_of_deployment on usage_records (deployment, at_ms, id)',
+    'create index usage_records_of_project on usage_records (project, at_ms, id)',
+    "create index usage_records_unanswered on usage_records (at_ms, id) where outcome <> 'ok'",
+    'create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null',
+    'create index usage_records_of_request on usage_records (request_id, at_ms, id)',
+    'create index usage_records_of_session on usage_records (session, at_ms, id) where session is not null',
+    'create table audit_log (like audit_records including defaults) partition by range (at_ms)',
+    'create index audit_log_in_time on audit_log (at_ms, id)',
+    attach('usage_records', 'usage_records_before'),
+    attach('audit_log', 'audit_records'),
+  ];
+}
+
+function attach(parent: string, partition: string): string {
+  return `do $$ begin
+    execute format('alter table ${parent} attach partition ${partition} for values from (minvalue) to (%s)',
+      (select (greatest(floor(extract(epoch from now()) / 86400), max(at_ms) / 86400000) + 2)::bigint * 86400000 from ${partition}));
+  end $$`;
+}

@@ -1,0 +1,447 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { UsageAmounts, UsageFilter, UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+import { dayMs, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
+import { sumLevels } from './record-tables.ts';
+
+/** Number of records that one transaction adds to the sums, which takes less than a second. */
+const recordsPerStep = 50_000;
+const marksPerStatement = 500;
+
+/** Calls are recorded when they end, some minutes after they start. */
+const graceMs = 15 * 60_000;
+
+/** Totals of usage, from the sums of complete days and months and from the records of other days. */
+export class UsageSums {
+  readonly #database: SqlDatabase;
+  readonly #days: RecordDays;
+
+  constructor(database: SqlDatabase, days: RecordDays) {
+    this.#database = database;
+    this.#days = days;
+  }
+
+  /** Implements `Journal.sumUsage`. The bounds must be integers. */
+  read<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
+    return this.#database.transact(async (kysely) => {
+      const periods = needsRecords(query) ? [] : await readPeriods(kysely, query);
+      return readSums(kysely, query, await this.#plan(kysely, query, periods));
+    }, 'repeatable read');
+  }
+
+  /** Marks days whose sums lack records that were stored late. `today` is the current day since the epoch. */
+  async recordLate(days: Iterable<number>, today: number): Promise<void> {
+    const late = [...new Set(days)].filter((day) => day < today);
+    if (late.length === 0) return;
+    await this.#database.run((kysely) =>
+      kysely
+        .updateTable('usage_sum_periods')
+        .set({ is_stale: 1 })
+        .where('level', '=', sumLevels.day)
+        .where('period', 'in', late)
+        .execute(),
+    );
+  }
+
+  /** Sums all past days that are not summed yet, and then the months. Several nodes can do this concurrently. */
+  async update(nowMs: number, signal: AbortSignal): Promise<void> {
+    const endDay = toDayNumber(nowMs - graceMs);
+    const pending = await this.#listPending(endDay);
+    await this.#startDays(pending);
+    // Reads the days again, because a record that was stored before its day had a mark did not change the mark.
+    const recorded = new Set(await this.#listPending(endDay, 'recorded'));
+    await this.#completeEmpty(pending.filter((day) => !recorded.has(day)));
+    for (const day of recorded) {
+      while (!signal.aborted && (await this.#addRecords(day)));
+      if (signal.aborted) return;
+    }
+    for (const month of await this.#listPendingMonths(endDay)) while (!signal.aborted && (await this.#addDayToMonth(month)));
+  }
+
+  /** Returns whether the sums include all records of a table that is about to be dropped. */
+  covers({ table, fromMs, toMs }: RecordSegment): Promise<boolean> {
+    return this.#database.run(async (kysely) => {
+      const first = Number.isFinite(fromMs) ? fromMs : ((await readFirst(kysely, { table, fromMs: 0, toMs })) ?? toMs);
+      const periods = await readPeriods(kysely, { fromMs: first, toMs });
+      const days = new Set(periods.filter(isCompleteDay).map(({ period }) => period));
+      for (let day = toDayNumber(first); day * dayMs < toMs; day += 1) if (!days.has(day)) return false;
+      return true;
+    });
+  }
+
+  /** Returns past days that have no sums or need new ones: all days since the first record, or only those with records. */
+  #listPending(endDay: number, which: 'all' | 'recorded' = 'all'): Promise<readonly number[]> {
+    return this.#database.run(async (kysely) => {
+      const range = { fromMs: 0, toMs: endDay * dayMs };
+      const done = new Set((await readPeriods(kysely, range)).filter(isCompleteDay).map(({ period }) => period));
+      const pending = new Set<number>();
+      for (const segment of await this.#days.segments(kysely, range)) {
+        for (let at = await readFirst(kysely, segment); at !== undefined; ) {
+          let day = toDayNumber(at);
+          if (!done.has(day)) pending.add(day);
+          do day += 1;
+          while (done.has(day));
+          at = await readFirst(kysely, { ...segment, fromMs: day * dayMs });
+        }
+      }
+      // Days without records need a mark too, so that their month becomes complete.
+      const firstDay = which === 'all' ? Math.min(...done, ...pending) : endDay;
+      for (let day = firstDay; day < endDay; day += 1) if (!done.has(day)) pending.add(day);
+      return [...pending].sort((one, other) => one - other);
+    });
+  }
+
+  /** Commits the marks of days before their records are read, so that a node that stores a late record finds the mark. */
+  async #startDays(days: readonly number[]): Promise<void> {
+    for (let index = 0; index < days.length; index += marksPerStatement) {
+      const step = days.slice(index, index + marksPerStatement);
+      const rows = step.map((day) => ({ period: day, until_ms: day * dayMs, is_complete: 0, is_stale: 0 }));
+      await this.#database.run((kysely) =>
+        kysely
+          .insertInto('usage_sum_periods')
+          .values(rows.map((row) => ({ level: sumLevels.day, ...row })))
+          .onConflict((conflict) => conflict.doNothing())
+          .execute(),
+      );
+    }
+  }
+
+  async #completeEmpty(days: readonly number[]): Promise<void> {
+    for (let index = 0; index < days.length; index += marksPerStatement) {
+      await this.#database.run((kysely) =>
+        kysely
+          .updateTable('usage_sum_periods')
+          .set({ is_complete: 1 })
+          .where('level', '=', sumLevels.day)
+          .where('period', 'in', days.slice(index, index + marksPerStatement))
+          .where('is_stale', '=', 0)
+          .execute(),
+      );
+    }
+  }
+
+  /** Adds some records of the day to its sums. Returns whether more records remain. The lock of the mark serializes nodes. */
+  #addRecords(day: number): Promise<boolean> {
+    return this.#database.transact(async (transaction) => {
+      const isDay = { level: sumLevels.day, period: day };
+      const mark = await this.#lock(transaction, isDay);
+      if (mark.is_complete === 1 && mark.is_stale === 0) return false;
+      const startMs = mark.is_stale === 1 ? day * dayMs : mark.until_ms;
+      if (mark.is_stale === 1) await dropSums(transaction, isDay);
+      const endMs = (day + 1) * dayMs;
+      const untilMs = await this.#addStep(transaction, day, { fromMs: startMs, toMs: endMs });
+      const isComplete = untilMs >= endMs;
+      await dropMonth(transaction, toMonth(day));
+      await transaction
+        .updateTable('usage_sum_periods')
+        .set({ until_ms: untilMs, is_complete: isComplete ? 1 : 0, is_stale: 0 })
+        .where('level', '=', isDay.level)
+        .where('period', '=', day)
+        .execute();
+      return !isComplete;
+    });
+  }
+
+  /** Returns the end of the time whose records were added. */
+  async #addStep(transaction: Kysely<Schema>, day: number, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<number> {
+    let untilMs = toMs;
+    for (const segment of await this.#days.segments(transaction, { fromMs, toMs })) {
+      const { rows } = await sql<{ at_ms: number }>`select at_ms from ${sql.table(segment.table)}
+        where at_ms >= ${fromMs} and at_ms < ${toMs} order by at_ms limit 1 offset ${recordsPerStep}`.execute(transaction);
+      if (rows[0] !== undefined) untilMs = Math.min(untilMs, Math.max(rows[0].at_ms, fromMs + 1));
+    }
+    for (const { table } of await this.#days.segments(transaction, { fromMs, toMs: untilMs })) {
+      await sql`insert into usage_sums as sums (level, period, project, deployment, key_id, is_inner, ${amountColumns})
+        select ${sql.lit(sumLevels.day)}, ${sql.lit(day)}, project, deployment, coalesce(key_id, ''),
+          ${recordIsInner}, ${sql.join(Object.values(recordAmounts).map((value) => sql`sum(${value})`))}
+        from ${sql.table(table)} where at_ms >= ${fromMs} and at_ms < ${untilMs}
+        group by project, deployment, coalesce(key_id, ''), ${recordIsInner}
+        ${addToExisting}`.execute(transaction);
+    }
+    return untilMs;
+  }
+
+  /** Returns past months without sums whose days all have sums, from the month of the first summed day. */
+  #listPendingMonths(endDay: number): Promise<readonly number[]> {
+    return this.#database.run(async (kysely) => {
+      const periods = await readPeriods(kysely, { fromMs: 0, toMs: endDay * dayMs });
+      const months = new Set(periods.filter(isCompleteMonth).map(({ period }) => period));
+      const days = periods.filter(isCompleteDay).map(({ period }) => period);
+      const first = Math.min(...days);
+      const isPending = (month: number): boolean => {
+        const { fromDay, toDay } = toMonthDays(month);
+        const expected = toDay - Math.max(fromDay, first);
+        return toDay <= endDay && !months.has(month) && days.filter((day) => day >= fromDay && day < toDay).length === expected;
+      };
+      return [...new Set(days.map(toMonth))].filter(isPending);
+    });
+  }
+
+  /** Adds the next day to the sums of a month. Returns whether more days remain. A day that changes removes the mark. */
+  #addDayToMonth(month: number): Promise<boolean> {
+    return this.#database.transact(async (transaction) => {
+      const { fromDay, toDay } = toMonthDays(month);
+      const mark = { level: sumLevels.month, period: month };
+      await transaction
+        .insertInto('usage_sum_periods')
+        .values({ ...mark, until_ms: fromDay * dayMs, is_complete: 0, is_stale: 0 })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+      const { until_ms: untilMs, is_complete: isComplete } = await this.#lock(transaction, mark);
+      if (isComplete === 1) return false;
+      const day = toDayNumber(untilMs);
+      const [changing] = (await readPeriods(transaction, { fromMs: untilMs, toMs: untilMs })).filter(
+        (each) => each.level === sumLevels.day && each.period === day && !isCompleteDay(each),
+      );
+      if (changing !== undefined) return false;
+      await sql`insert into usage_sums as sums (level, period, project, deployment, key_id, is_inner, ${amountColumns})
+        select ${sql.lit(sumLevels.month)}, ${sql.lit(month)}, project, deployment, '', is_inner,
+          ${sql.join(amountNames.map((name) => sql`sum(${sql.ref(name)})`))}
+        from usage_sums where level = ${sql.lit(sumLevels.day)} and period = ${sql.lit(day)}
+        group by project, deployment, is_inner ${addToExisting}`.execute(transaction);
+      await transaction
+        .updateTable('usage_sum_periods')
+        .set({ until_ms: (day + 1) * dayMs, is_complete: day + 1 === toDay ? 1 : 0 })
+        .where('level', '=', mark.level)
+        .where('period', '=', month)
+        .execute();
+      return day + 1 < toDay;
+    });
+  }
+
+  /** Reads the mark of a period and locks it until the transaction ends. */
+  #lock(transaction: Kysely<Schema>, { level, period }: Pick<Period, 'level' | 'period'>) {
+    return transaction
+      .selectFrom('usage_sum_periods')
+      .selectAll()
+      .where('level', '=', level)
+      .where('period', '=', period)
+      .$if(this.#database.engine === 'postgres', (query) => query.forUpdate())
+      .executeTakeFirstOrThrow();
+  }
+
+  /** Returns the parts that a report adds up. Each moment of the range is in exactly one of them. */
+  async #plan(kysely: Kysely<Schema>, query: UsageQuery<UsageKey>, periods: readonly Period[]): Promise<Plan> {
+    const isWithin = (fromDay: number, toDay: number) => fromDay * dayMs >= query.fromMs && toDay * dayMs <= query.toMs;
+    const days = periods.filter((day) => isCompleteDay(day) && isWithin(day.period, day.period + 1)).map(({ period }) => period);
+    // A day that is summed again makes the sums of its month invalid.
+    const changing = new Set(
+      periods.filter((each) => each.level === sumLevels.day && !isCompleteDay(each)).map(({ period }) => toMonth(period)),
+    );
+    const isUsable = (month: Period): boolean => {
+      const { fromDay, toDay } = toMonthDays(month.period);
+      return isCompleteMonth(month) && !changing.has(month.period) && isWithin(fromDay, toDay);
+    };
+    const needsDays = query.keyId !== undefined || query.by.includes('day');
+    const months = needsDays ? [] : periods.filter(isUsable).map(({ period }) => period);
+    const otherDays = days.filter((day) => !months.includes(toMonth(day)));
+    const records: RecordSegment[] = [];
+    for (const gap of findGaps(query, days)) records.push(...(await this.#days.segments(kysely, gap)));
+    const sums = [
+      { level: sumLevels.month, periods: months },
+      { level: sumLevels.day, periods: otherDays },
+    ];
+    return { sums: sums.filter((part) => part.periods.length > 0), records };
+  }
+}
+
+interface Plan {
+  readonly sums: readonly { readonly level: number; readonly periods: readonly number[] }[];
+  readonly records: readonly RecordSegment[];
+}
+
+type Period = Pick<Schema['usage_sum_periods'], 'level' | 'period' | 'is_complete' | 'is_stale'>;
+
+function isCompleteDay({ level, is_complete, is_stale }: Period): boolean {
+  return level === sumLevels.day && is_complete === 1 && is_stale === 0;
+}
+
+function isCompleteMonth({ level, is_complete }: Period): boolean {
+  return level === sumLevels.month && is_complete === 1;
+}
+
+/** Returns the marks of days and months that overlap the range. */
+async function readPeriods(
+  kysely: Kysely<Schema>,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Promise<readonly Period[]> {
+  const [first, last] = [toDayNumber(Math.max(0, fromMs)), toDayNumber(Math.min(maxDateMs, toMs))];
+  return kysely
+    .selectFrom('usage_sum_periods')
+    .select(['level', 'period', 'is_complete', 'is_stale'])
+    .where(({ eb, and, or }) =>
+      or([
+        and([eb('level', '=', sumLevels.day), eb('period', '>=', first), eb('period', '<=', last)]),
+        and([eb('level', '=', sumLevels.month), eb('period', '>=', toMonth(first)), eb('period', '<=', toMonth(last))]),
+      ]),
+    )
+    .execute();
+}
+
+/** Returns the time of the first record in a range of a table. */
+async function readFirst(kysely: Kysely<Schema>, { table, fromMs, toMs }: RecordSegment): Promise<number | undefined> {
+  const { rows } = await sql<{ at: number | null }>`select min(at_ms) as at from ${sql.table(table)}
+    where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`.execute(kysely);
+  return rows[0]?.at ?? undefined;
+}
+
+/** Returns the parts of the range that are not in the days. */
+function findGaps(
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  days: readonly number[],
+): readonly { fromMs: number; toMs: number }[] {
+  const gaps: { fromMs: number; toMs: number }[] = [];
+  let startMs = fromMs;
+  for (const day of days.toSorted((one, other) => one - other)) {
+    if (day * dayMs > startMs) gaps.push({ fromMs: startMs, toMs: day * dayMs });
+    startMs = (day + 1) * dayMs;
+  }
+  if (startMs < toMs) gaps.push({ fromMs: startMs, toMs });
+  return gaps;
+}
+
+/** Returns the month since January of year 0. */
+function toMonth(day: number): number {
+  const date = new Date(day * dayMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** Returns the first day of the month and the first day after it. */
+function toMonthDays(month: number): { readonly fromDay: number; readonly toDay: number } {
+  const [year, index] = [Math.floor(month / 12), month % 12];
+  return { fromDay: Date.UTC(year, index) / dayMs, toDay: Date.UTC(year, index + 1) / dayMs };
+}
+
+async function dropSums(transaction: Kysely<Schema>, { level, period }: Pick<Period, 'level' | 'period'>): Promise<void> {
+  await transaction.deleteFrom('usage_sums').where('level', '=', level).where('period', '=', period).execute();
+}
+
+/** Removes the sums of a month, because a day of it changes. */
+async function dropMonth(transaction: Kysely<Schema>, period: number): Promise<void> {
+  const month = { level: sumLevels.month, period };
+  await transaction.deleteFrom('usage_sum_periods').where('level', '=', month.level).where('period', '=', period).execute();
+  await dropSums(transaction, month);
+}
+
+/** Matches paths with at least two IDs. Quotes inside JSON strings are escaped, so `","` occurs only between two IDs. */
+const recordIsInner = sql`case when path like '%","%' then 1 else 0 end`;
+
+/** Amounts of one record by their column in `usage_sums`. */
+const recordAmounts = {
+  calls: sql`1`,
+  failed_calls: sql`case when outcome = 'failed' then 1 else 0 end`,
+  refused_calls: sql`case when outcome = 'refused' then 1 else 0 end`,
+  prompt_tokens: sql`prompt_tokens`,
+  completion_tokens: sql`completion_tokens`,
+  cost: sql`cost`,
+} as const;
+const amountNames = Object.keys(recordAmounts) as readonly (keyof typeof recordAmounts)[];
+const amountColumns = sql.join(amountNames.map((name) => sql.ref(name)));
+const addToExisting = sql`on conflict (level, period, project, deployment, key_id, is_inner) do update set
+  ${sql.join(amountNames.map((name) => sql`${sql.ref(name)} = sums.${sql.ref(name)} + excluded.${sql.ref(name)}`))}`;
+
+/** Names of the amounts in a report, by their column in `usage_sums`. */
+const reportedAmounts: Readonly<Record<keyof typeof recordAmounts, keyof UsageAmounts>> = {
+  ...{ calls: 'calls', failed_calls: 'failedCalls', refused_calls: 'refusedCalls' },
+  ...{ prompt_tokens: 'promptTokens', completion_tokens: 'completionTokens', cost: 'cost' },
+};
+
+/** A grouping or a filter: its value in records and in sums. Without a value in sums, a report reads records only. */
+interface Dimension {
+  readonly record: RawBuilder<unknown>;
+  readonly sum?: RawBuilder<unknown>;
+}
+
+const toColumn = (name: string): Dimension => ({ record: sql.ref(name), sum: sql.ref(name) });
+
+const groupings: Readonly<Record<UsageKey, Dimension>> = {
+  day: { record: sql`at_ms / 86400000`, sum: sql`period` },
+  deployment: toColumn('deployment'),
+  subject: { record: sql`subject` },
+  project: toColumn('project'),
+};
+
+const filters: Readonly<Record<keyof UsageFilter, Dimension>> = {
+  subject: { record: sql`subject` },
+  deployment: toColumn('deployment'),
+  project: toColumn('project'),
+  keyId: toColumn('key_id'),
+  requestId: { record: sql`request_id` },
+  session: { record: sql`session` },
+};
+
+const filterNames = Object.keys(filters) as readonly (keyof UsageFilter)[];
+
+function needsRecords({ by, ...filter }: UsageQuery<UsageKey>): boolean {
+  const isRecordOnly = ({ sum }: Dimension) => sum === undefined;
+  return (
+    by.some((key) => isRecordOnly(groupings[key])) ||
+    filterNames.some((name) => filter[name] !== undefined && isRecordOnly(filters[name]))
+  );
+}
+
+const maxDateMs = 8.64e15;
+
+function toStorableMs(ms: number): number {
+  return Math.max(0, Math.min(maxDateMs, ms));
+}
+
+type Row = UsageAmounts & { readonly day?: number } & Readonly<Partial<Record<Exclude<UsageKey, 'day'>, string>>>;
+
+/** Adds up each part first, because the parts have far fewer groups than rows. */
+async function readSums<Key extends UsageKey>(
+  kysely: Kysely<Schema>,
+  query: UsageQuery<Key>,
+  { sums, records }: Plan,
+): Promise<readonly UsageSum<Key>[]> {
+  const { by, limit } = query;
+  const names = by.map((key) => sql.ref(key));
+  const parts = [
+    ...sums.map(({ level, periods }) =>
+      toPart(query, 'sum', sql`usage_sums where level = ${sql.lit(level)} and period in (${sql.join(periods.map(sql.lit))})`),
+    ),
+    ...records.map(({ table, fromMs, toMs }) =>
+      toPart(query, 'record', sql`${sql.table(table)} where at_ms >= ${toStorableMs(fromMs)} and at_ms < ${toStorableMs(toMs)}`),
+    ),
+  ];
+  if (parts.length === 0) parts.push(toPart(query, 'record', sql`usage_records where at_ms < 0`));
+  const order = by.some((key) => key === 'day') ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
+  const totals = Object.values(reportedAmounts).map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
+  const { rows } = await sql<Row>`
+    select ${sql.join([...names, ...totals])} from (${sql.join(parts, sql` union all `)}) as parts
+    ${by.length === 0 ? sql`` : sql`group by ${sql.join(names)}`}
+    order by ${sql.join(order)} ${limit === undefined ? sql`` : sql`limit ${limit}`}
+  `.execute(kysely);
+  return rows.map(({ day, ...row }) => ({ ...row, ...(day !== undefined && { day: toDay(day) }) }) as UsageSum<Key>);
+}
+
+/**
+ * Returns the totals of one table. All totals are floating-point numbers, because drivers do not return 64-bit integers as
+ * JavaScript numbers.
+ */
+function toPart(
+  { by, ...filter }: UsageQuery<UsageKey>,
+  kind: 'record' | 'sum',
+  source: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const toValue = (dimension: Dimension): RawBuilder<unknown> => dimension[kind] ?? dimension.record;
+  const withInner = filter.deployment !== undefined || by.includes('deployment');
+  const isInner = kind === 'sum' ? sql`is_inner` : recordIsInner;
+  const totals = amountNames.map((name) => {
+    const amount = kind === 'sum' ? sql.ref(name) : recordAmounts[name];
+    const counted = withInner || name === 'cost' ? amount : sql`case when ${isInner} = 1 then 0 else ${amount} end`;
+    return sql`cast(sum(${counted}) as double precision) as ${sql.ref(reportedAmounts[name])}`;
+  });
+  const conditions = filterNames.flatMap((name) => {
+    const value = filter[name];
+    return value === undefined ? [] : [sql` and ${toValue(filters[name])} = ${value}`];
+  });
+  return sql`select ${sql.join([...by.map((key) => sql`${toValue(groupings[key])} as ${sql.ref(key)}`), ...totals])}
+    from ${source}${conditions.length === 0 ? sql`` : sql.join(conditions, sql``)}
+    ${by.length === 0 ? sql`` : sql`group by ${sql.join(by.map((key) => toValue(groupings[key])))}`}`;
+}
+
+function toDay(days: number): string {
+  return new Date(days * dayMs).toISOString().slice(0, 10);
+}
