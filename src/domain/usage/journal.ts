@@ -52,7 +52,7 @@ export interface AuditRecord {
 export type RecordAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
 
 /** Keys to group usage by. `day` is `YYYY-MM-DD` in UTC. */
-export type UsageKey = 'day' | 'deployment' | 'subject' | 'project';
+export type UsageKey = 'day' | 'deployment' | 'subject' | 'project' | 'session';
 
 export interface UsageAmounts {
   readonly calls: number;
@@ -88,6 +88,10 @@ export interface UsageQuery<Key extends UsageKey> extends UsageFilter {
   readonly by: readonly Key[];
   /** Maximum number of sums. If undefined, all sums. */
   readonly limit?: number;
+  /** `keys` orders the sums by their keys, for reading them page by page. Default: see `Journal.sumUsage`. */
+  readonly order?: 'keys';
+  /** Selects only sums after these keys. For the next page, the last sum of this page. Requires `order`. */
+  readonly after?: Readonly<Partial<Record<UsageKey, string>>>;
 }
 
 /** Selects a page of calls. An undefined field does not filter. */

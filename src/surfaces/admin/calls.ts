@@ -2,37 +2,60 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
 import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
+import type { Table } from './export.ts';
 import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };
+const exportedPage = 1000;
+/** Columns of calls in CSV. */
+export const callColumns = [
+  ...['id', 'at', 'requestId', 'user', 'project', 'deployment', 'path', 'operation', 'outcome', 'status'],
+  ...['promptTokens', 'completionTokens', 'cost', 'durationMs', 'key'],
+  ...['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'serviceTier', 'session'],
+];
 /** Outcomes of calls. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
 const dayMs = 86_400_000;
 const maxDays = 366;
 const defaultDays = 30;
 
-interface CallsScope {
+/** Calls that a query may read. */
+export interface CallsScope {
   /** Subject whose calls are listed. If undefined, the calls of all users are listed, filtered by the query. */
   readonly subject: string | undefined;
   readonly nowMs: number;
 }
 
 /** Returns one page of calls, newest first, without content. Throws `invalid_request` or StoreError. */
-export async function readCalls(journal: Journal, query: Query, { subject, nowMs }: CallsScope): Promise<Rows> {
-  const isOfAll = subject === undefined;
-  if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'token', 'limit', 'format', ...filterNames]);
-  const { from, to } = readDays(query, nowMs);
+export async function readCalls(journal: Journal, query: Query, scope: CallsScope): Promise<Rows> {
+  const { from, to, ...filter } = readCallsQuery(query, scope);
   const limit = readLimit(query, limits);
-  const records = await journal.listCalls({
-    ...toBounds({ from, to }),
-    ...(isOfAll ? readFilter(query) : { subject, deployment: readText(query, 'deployment') }),
-    outcome: readOutcome(query),
-    before: readPlace(query),
-    limit: limit + 1,
-  });
+  const records = await journal.listCalls({ ...filter, before: readPlace(query), limit: limit + 1 });
   const page = records.slice(0, limit);
   const last = records.length > limit ? page.at(-1) : undefined;
   return { object: 'list', from, to, data: page.map(toItem), nextToken: last === undefined ? null : toToken(last) };
+}
+
+/** Returns all calls that the query selects, page by page. Throws `invalid_request`. */
+export function exportCalls(journal: Journal, query: Query, scope: CallsScope): Table<object> {
+  const filter = readCallsQuery(query, scope);
+  async function* readPages(): AsyncGenerator<readonly object[]> {
+    let before: UsageRecord | undefined;
+    do {
+      const records = await journal.listCalls({ ...filter, before, limit: exportedPage });
+      yield records.map(toItem);
+      before = records.length < exportedPage ? undefined : records.at(-1);
+    } while (before !== undefined);
+  }
+  return { columns: callColumns, pages: readPages() };
+}
+
+function readCallsQuery(query: Query, { subject, nowMs }: CallsScope) {
+  const isOfAll = subject === undefined;
+  if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'token', 'limit', 'format', ...filterNames]);
+  const { from, to } = readDays(query, nowMs);
+  const filter = isOfAll ? readFilter(query) : { subject, deployment: readText(query, 'deployment') };
+  return { from, to, ...toBounds({ from, to }), ...filter, outcome: readOutcome(query) };
 }
 
 function readOutcome(query: Query): CallOutcome | undefined {
@@ -58,32 +81,12 @@ function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
   };
 }
 
-/** A response with rows. All rows have their fields in the same order, but the last fields of a row may be absent. */
+/** A response with one page of rows. */
 export interface Rows {
   readonly object: 'list';
   readonly data: readonly object[];
   readonly nextToken?: string | null;
   readonly [field: string]: unknown;
-}
-
-/** Returns rows as CSV (RFC 4180) with a header line. Returns an empty text if there are no rows. */
-export function toCsv({ data }: Pick<Rows, 'data'>): string {
-  const names = [...new Set(data.flatMap((row) => Object.keys(row)))];
-  if (names.length === 0) return '';
-  const lines = data.map((row) => {
-    const values = new Map<string, unknown>(Object.entries(row));
-    return names.map((name) => toCell(values.get(name))).join(',');
-  });
-  return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
-}
-
-function toCell(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = Array.isArray(value) ? value.join(' > ') : String(value);
-  // A spreadsheet runs a cell that begins with one of these characters as a formula, and users choose their own names.
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
 /** Days as `YYYY-MM-DD` in UTC. */

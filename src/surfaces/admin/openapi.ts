@@ -12,6 +12,7 @@ import {
 } from '../http/openapi/operation.ts';
 import { keyErrors } from '../http/openapi/operation-errors.ts';
 import { outcomes } from './calls.ts';
+import { formats } from './export.ts';
 
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
@@ -47,7 +48,10 @@ const usage: NamedSchema = {
     data: {
       type: 'array',
       description: 'Ordered by day. If `by` has no `day`, the highest cost comes first.',
-      items: { type: 'object', properties: { day: text, deployment: text, user: text, project: text, ...amounts } },
+      items: {
+        type: 'object',
+        properties: { day: text, deployment: text, user: text, project: text, session: text, ...amounts },
+      },
     },
     total: { type: 'object', description: 'Totals of all rows, including rows beyond `limit`.', properties: amounts },
     isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
@@ -217,12 +221,15 @@ const days = [
 
 const format = inQuery(
   'format',
-  'With `csv`, the response is a table with a header line. The response header `Parley-Next-Token` then contains `nextToken`.',
+  'With `csv` or `jsonl`, the response is a stream of all rows of the range. CSV has a header line. With `limit` or `token`, it is one page. The response header `Parley-Next-Token` then contains `nextToken`.',
   {
-    schema: { enum: ['json', 'csv'], default: 'json' },
+    schema: { enum: formats, default: 'json' },
   },
 );
-const csv = { type: 'text/csv', schema: { type: 'string' } };
+const tables = [
+  { type: 'text/csv', schema: { type: 'string' } },
+  { type: 'application/jsonl', schema: { type: 'string' } },
+];
 
 const filters = [
   inQuery('user', 'Only calls of a user.'),
@@ -283,11 +290,13 @@ export const adminOperations: readonly ApiOperation[] = [
         'kind',
         'With `rate`, the response lists the ratings of replies, newest first, with `limit` and `token` as in the audit log.',
       ),
-      ...usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
+      ...usageParameters('`day`, `deployment`, `user`, `project`, `session`', 'day,deployment,user,project,session'),
       inQuery('deployment', 'Only calls of a deployment.'),
       ...filters,
     ],
-    responses: [{ status: 200, description: 'The usage, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), csv] }],
+    responses: [
+      { status: 200, description: 'The usage, or the ratings.', content: [...json({ anyOf: [usage, ratings] }), ...tables] },
+    ],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -297,7 +306,7 @@ export const adminOperations: readonly ApiOperation[] = [
     tag: 'Limits',
     summary: 'Returns the usage of the caller',
     parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
-    responses: [{ status: 200, description: 'The usage.', content: [...json(usage), csv] }],
+    responses: [{ status: 200, description: 'The usage.', content: [...json(usage), ...tables] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -308,7 +317,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Lists the calls of all users, newest first',
     description: 'For the roles `admin` and `auditor`. These are the calls that usage adds up. They have no content.',
     parameters: [...callsParameters, ...filters],
-    responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
+    responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), ...tables] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {
@@ -319,7 +328,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'Lists the calls of the caller, newest first',
     description: 'Covers every key and token of the user. The calls have no content.',
     parameters: callsParameters,
-    responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), csv] }],
+    responses: [{ status: 200, description: 'A page.', content: [...json(callsPage), ...tables] }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {

@@ -19,13 +19,6 @@ export function requireKnown(query: Query, knownParams: readonly string[]): void
       throw createRequestError(name, `is not a parameter of this endpoint. Its parameters are ${knownParams.join(', ')}`);
 }
 
-/** Returns whether the query asks for CSV. Throws `invalid_request` for an unknown format. */
-export function readIsCsv(query: Query): boolean {
-  const format = readText(query, 'format');
-  if (format !== undefined && format !== 'csv' && format !== 'json') throw createRequestError('format', 'must be json or csv');
-  return format === 'csv';
-}
-
 /** Parameters that filter the calls of all users. */
 export const filterNames = ['user', 'key', 'project', 'deployment', 'requestId', 'session'] as const;
 

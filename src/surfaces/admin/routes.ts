@@ -10,19 +10,10 @@ import { rejectPerRequestKey } from '#domain/callers/reject-per-request-key.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { AuditRecord, Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/read-request.ts';
-import { type Days, type Rows, readCalls, readDays, toBounds, toCsv } from './calls.ts';
+import { type CallsScope, callColumns, type Days, exportCalls, type Rows, readCalls, readDays, toBounds } from './calls.ts';
+import { isExport, readFormat, sendTable, type Table } from './export.ts';
 import type { NodeReport } from './node-report.ts';
-import {
-  filterNames,
-  type Query,
-  readFilter,
-  readIsCsv,
-  readLimit,
-  readPlace,
-  readText,
-  requireKnown,
-  toToken,
-} from './query.ts';
+import { filterNames, type Query, readFilter, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
 
 const auditLimits = { most: 500, otherwise: 50 };
 
@@ -46,13 +37,17 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     if (kind === 'rate') return readRatings(journal, query);
     if (kind !== undefined)
       throw createRequestError('kind', 'must be rate or absent. If it is absent, the response has tokens and costs');
-    const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
-    return send(reply, query, await readUsage(journal, query, scope));
+    const scope = {
+      subject: undefined,
+      keys: ['day', 'deployment', 'user', 'project', 'session'],
+      nowMs: clock.epochMs(),
+    } as const;
+    return sendUsage(journal, query, { scope, reply });
   });
   app.get('/v1/admin/calls', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
     const query = request.query as Query;
-    return send(reply, query, await readCalls(journal, query, { subject: undefined, nowMs: clock.epochMs() }));
+    return sendCalls(journal, query, { scope: { subject: undefined, nowMs: clock.epochMs() }, reply });
   });
   app.get('/v1/admin/audit', async (request, reply) => {
     await requireAdmin(deps, request, reply, 'reads');
@@ -66,20 +61,39 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const { subject } = await identifyUser(deps, request, reply);
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     const query = request.query as Query;
-    return send(reply, query, await readUsage(journal, query, scope));
+    return sendUsage(journal, query, { scope, reply });
   });
   app.get('/v1/user/calls', async (request, reply) => {
     const { subject } = await identifyUser(deps, request, reply);
     const query = request.query as Query;
-    return send(reply, query, await readCalls(journal, query, { subject, nowMs: clock.epochMs() }));
+    return sendCalls(journal, query, { scope: { subject, nowMs: clock.epochMs() }, reply });
   });
 }
 
-/** Sends rows as JSON, or as CSV if the query requests it. For CSV, a response header contains the token of the next page. */
-function send(reply: FastifyReply, query: Query, rows: Rows): unknown {
-  if (!readIsCsv(query)) return rows;
-  if (rows.nextToken) reply.header('parley-next-token', rows.nextToken);
-  return reply.type('text/csv; charset=utf-8').send(toCsv(rows));
+type Answer<Scope> = { readonly scope: Scope; readonly reply: FastifyReply };
+
+async function sendCalls(journal: Journal, query: Query, { scope, reply }: Answer<CallsScope>): Promise<unknown> {
+  const format = readFormat(query);
+  if (format === 'json') return readCalls(journal, query, scope);
+  if (isExport(query)) return sendTable(reply, format, exportCalls(journal, query, scope));
+  const { data, nextToken } = await readCalls(journal, query, scope);
+  if (nextToken) reply.header('parley-next-token', nextToken);
+  return sendTable(reply, format, toTable(callColumns, data));
+}
+
+async function sendUsage(journal: Journal, query: Query, { scope, reply }: Answer<UsageScope>): Promise<unknown> {
+  const format = readFormat(query);
+  if (format === 'json') return readUsage(journal, query, scope);
+  if (isExport(query)) return sendTable(reply, format, exportUsage(journal, query, scope));
+  const { data, by } = await readUsage(journal, query, scope);
+  return sendTable(reply, format, toTable([...by, ...amountColumns], data));
+}
+
+function toTable(columns: readonly string[], rows: readonly object[]): Table<object> {
+  async function* pages(): AsyncGenerator<readonly object[]> {
+    yield rows;
+  }
+  return { columns, pages: pages() };
 }
 
 async function identifyUser(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
@@ -135,7 +149,7 @@ function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRe
 }
 
 /** Grouping keys of the query, mapped to field names of records. */
-const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project' } as const;
+const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project', session: 'session' } as const;
 type KeyName = keyof typeof keysByName;
 
 interface UsageQuery extends Days {
@@ -144,6 +158,9 @@ interface UsageQuery extends Days {
 }
 
 const limits = { most: 10_000, otherwise: 1000 };
+/** Each page adds up the records again, so that pages are larger than those of calls. */
+const exportedPage = 5000;
+const amountColumns = ['calls', 'failedCalls', 'refusedCalls', 'promptTokens', 'completionTokens', 'cost'];
 
 interface UsageScope {
   /** Subject whose usage is added up. Undefined for all users. */
@@ -154,13 +171,10 @@ interface UsageScope {
 }
 
 /** Returns sums of usage as the API shows them, with the total of all rows. Throws `invalid_request` or StoreError. */
-async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs }: UsageScope): Promise<Rows> {
-  const isOfAll = subject === undefined;
-  if (isOfAll) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
-  const { from, to, by, limit } = toUsageQuery(query, keys, nowMs);
-  const scope = { ...(isOfAll ? readFilter(query) : { subject }), ...toBounds({ from, to }) };
-  const sums = await journal.sumUsage<UsageKey>({ ...scope, by: by.map((name) => keysByName[name]), limit: limit + 1 });
-  const [total] = await journal.sumUsage({ ...scope, by: [] });
+async function readUsage(journal: Journal, query: Query, scope: UsageScope): Promise<Rows & Pick<UsageQuery, 'by'>> {
+  const { from, to, by, limit, filter } = readUsageQuery(query, scope);
+  const sums = await journal.sumUsage<UsageKey>({ ...filter, by: by.map((name) => keysByName[name]), limit: limit + 1 });
+  const [total] = await journal.sumUsage({ ...filter, by: [] });
   return {
     object: 'list',
     ...{ from, to, by },
@@ -168,6 +182,31 @@ async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs 
     total: total && toAmounts(total),
     isCut: sums.length > limit,
   };
+}
+
+/** Returns all sums that the query selects, ordered by its keys, page by page. Throws `invalid_request`. */
+function exportUsage(journal: Journal, query: Query, scope: UsageScope): Table<object> {
+  const { by, filter } = readUsageQuery(query, scope);
+  const keys: readonly UsageKey[] = by.map((name) => keysByName[name]);
+  async function* readPages(): AsyncGenerator<readonly object[]> {
+    let after: UsageSum<UsageKey> | undefined;
+    do {
+      const sums: readonly UsageSum<UsageKey>[] = await journal.sumUsage<UsageKey>({
+        ...{ ...filter, by: keys, order: 'keys', limit: exportedPage },
+        ...(after !== undefined && { after }),
+      });
+      yield sums.map((sum) => ({ ...toKeys(sum, by), ...toAmounts(sum) }));
+      after = sums.length < exportedPage ? undefined : sums.at(-1);
+    } while (after !== undefined);
+  }
+  return { columns: [...by, ...amountColumns], pages: readPages() };
+}
+
+function readUsageQuery(query: Query, { subject, keys, nowMs }: UsageScope) {
+  const isOfAll = subject === undefined;
+  if (isOfAll) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
+  const { from, to, by, limit } = toUsageQuery(query, keys, nowMs);
+  return { from, to, by, limit, filter: { ...(isOfAll ? readFilter(query) : { subject }), ...toBounds({ from, to }) } };
 }
 
 function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): UsageQuery {

@@ -360,6 +360,7 @@ const groupings: Readonly<Record<UsageKey, Dimension>> = {
   deployment: toColumn('deployment'),
   subject: { record: sql`subject` },
   project: toColumn('project'),
+  session: { record: sql`coalesce(session, '')` },
 };
 
 const filters: Readonly<Record<keyof UsageFilter, Dimension>> = {
@@ -406,7 +407,8 @@ async function readSums<Key extends UsageKey>(
     ),
   ];
   if (parts.length === 0) parts.push(toPart(query, 'record', sql`usage_records where at_ms < 0`));
-  const order = by.some((key) => key === 'day') ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
+  const isByKeys = query.order === 'keys' || by.some((key) => key === 'day');
+  const order = isByKeys ? names : [sql`"cost" desc`, sql`"calls" desc`, ...names];
   const totals = Object.values(reportedAmounts).map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`);
   const { rows } = await sql<Row>`
     select ${sql.join([...names, ...totals])} from (${sql.join(parts, sql` union all `)}) as parts
@@ -421,7 +423,7 @@ async function readSums<Key extends UsageKey>(
  * JavaScript numbers.
  */
 function toPart(
-  { by, ...filter }: UsageQuery<UsageKey>,
+  { by, after, ...filter }: UsageQuery<UsageKey>,
   kind: 'record' | 'sum',
   source: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
@@ -437,6 +439,10 @@ function toPart(
     const value = filter[name];
     return value === undefined ? [] : [sql` and ${toValue(filters[name])} = ${value}`];
   });
+  if (after !== undefined) {
+    const last = by.map((key) => sql`${key === 'day' ? Date.parse(after[key] ?? '') / dayMs : (after[key] ?? '')}`);
+    conditions.push(sql` and (${sql.join(by.map((key) => toValue(groupings[key])))}) > (${sql.join(last)})`);
+  }
   return sql`select ${sql.join([...by.map((key) => sql`${toValue(groupings[key])} as ${sql.ref(key)}`), ...totals])}
     from ${source}${conditions.length === 0 ? sql`` : sql.join(conditions, sql``)}
     ${by.length === 0 ? sql`` : sql`group by ${sql.join(by.map((key) => toValue(groupings[key])))}`}`;
