@@ -73,6 +73,7 @@ export const histograms = {
 
 export const counters = {
   upstreamTries: { name: 'parley.upstream.tries', unit: '{try}', description: 'Tries at upstreams.' },
+  spend: { name: 'parley.spend.usd', unit: '{USD}', description: 'Cost of calls in USD.' },
   cpu: { name: 'process.cpu.time', unit: 's', description: 'CPU seconds used, by mode.' },
 } as const satisfies Record<string, Instrument>;
 

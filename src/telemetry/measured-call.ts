@@ -131,6 +131,8 @@ export class MeasuredCall implements CallRecord {
       if (end.completionTokens > 1)
         series.timePerOutputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
     }
+    const { spend } = this.deps.series;
+    if (spend.maxSeries > 0 && this.cost > 0) spend.add(this.caller?.project ?? '', this.deploymentId ?? '', this.cost);
     for (const listener of this.deps.listeners) listener.callEnded(this, end);
     if (end.error !== undefined && end.error.status >= 500) this.deps.onFailure?.(this, end);
   }

@@ -55,6 +55,7 @@ function readSeries(series: SeriesStore): Metric[] {
     toHistogram(histograms.tokens, tokens),
     toHistogram(histograms.attempt, upstreamDurations),
     toCounter(counters.upstreamTries, tries),
+    toCounter(counters.spend, series.spend.read()),
     toGauge(gauges.inFlightCalls, inFlightCalls),
     toGauge(gauges.openStreams, openStreams),
   ];

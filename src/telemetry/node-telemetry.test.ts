@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ParleyError } from '#contract/errors/errors.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { readPrometheus, readValue } from '#test/prometheus-samples.ts';
 import { begin, deployment, ended, openBench } from '#test/telemetry-bench.ts';
 
@@ -34,6 +35,26 @@ describe('call metrics', () => {
         http_response_status_code: '200',
       }),
     ).toBe(1);
+  });
+
+  test('have the spend by project and deployment, within the configured number of series', async () => {
+    const bench = await openBench();
+    const spend = (project: string, id: string): void => {
+      const record = begin(bench);
+      record.caller = { project, subject: 'ada' } as Caller;
+      record.setDeployment(id);
+      record.cost = 500_000_000;
+      record.end(ended(bench));
+    };
+    spend('lab', 'gpt');
+    expect(bench.telemetry.toPrometheus()).not.toContain('parley_spend');
+    bench.telemetry.configure([deployment('gpt')], 2);
+    for (const id of ['gpt', 'gpt', 'b', 'c', 'd']) spend('lab', id);
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    const read = (project: string, model: string) =>
+      readValue(samples, 'parley_spend_usd_total', { parley_project: project, gen_ai_request_model: model });
+    expect([read('lab', 'gpt'), read('lab', 'b'), read('lab', 'c')]).toEqual([1, 0.5, undefined]);
+    expect(read('_OTHER', '_OTHER')).toBe(1);
   });
 
   test('count each upstream attempt with its outcome', async () => {

@@ -31,8 +31,11 @@ export interface TelemetryOptions {
 
 /** Metrics, traces, and call log of a node. */
 export interface NodeTelemetry extends Telemetry {
-  /** Sets the deployments in force, whose IDs become labels. Must be called at the start and on each reload. */
-  configure(deployments: Iterable<Deployment>): void;
+  /**
+   * Sets the deployments in force, whose IDs become labels, and the maximum number of spend series (default: 0). Must be called at
+   * the start and on each reload.
+   */
+  configure(deployments: Iterable<Deployment>, maxSpendSeries?: number): void;
   /** Counts a request that is not a call. `route` is a route pattern. */
   httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
   /** Returns the response body of `/metrics`. */
@@ -60,7 +63,10 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const prometheus = new PrometheusText();
   return {
     startCall: createStartCall(tools),
-    configure: (deployments) => series.configure(deployments),
+    configure(deployments, maxSpendSeries = 0) {
+      series.configure(deployments);
+      series.spend.maxSeries = maxSpendSeries;
+    },
     httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
     toPrometheus: () => prometheus.write(resource, readAll()),
     async close() {

@@ -1,7 +1,7 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { byOperation, type Operation, operations } from '#domain/telemetry.ts';
 import { histograms } from './instruments.ts';
-import { CallSeries, Histogram, UpstreamSeries } from './series.ts';
+import { CallSeries, type DataPoint, Histogram, UpstreamSeries } from './series.ts';
 
 const otherLabel = '_OTHER';
 const maxDeployments = 1_000;
@@ -17,6 +17,7 @@ type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
  */
 export class SeriesStore {
   readonly http = new HttpSeries();
+  readonly spend = new SpendSeries();
   /** Series of calls without a configured deployment. */
   readonly otherSeries = bindDeployment(otherLabel);
   readonly #otherUpstream = new UpstreamSeries(otherLabel, undefined);
@@ -57,6 +58,33 @@ export class SeriesStore {
 
 function bindDeployment(id: string): DeploymentSeries {
   return byOperation((operation) => new CallSeries(id, operation));
+}
+
+const nanosPerUsd = 1e9;
+
+/** Cost of calls by project and deployment, at most `maxSeries` pairs. Further pairs count as `_OTHER`. Off if it is 0. */
+class SpendSeries {
+  maxSeries = 0;
+  readonly #series = new Map<string, { nanos: number; readonly attributes: DataPoint['attributes'] }>();
+
+  /** `cost` is in billionths of a USD. */
+  add(project: string, deployment: string, cost: number): void {
+    const series = this.#find(project, deployment) ?? this.#find(otherLabel, otherLabel, true);
+    if (series !== undefined) series.nanos += cost;
+  }
+
+  read(): DataPoint[] {
+    return [...this.#series.values()].map(({ nanos, attributes }) => ({ value: nanos / nanosPerUsd, attributes }));
+  }
+
+  #find(project: string, deployment: string, isOther = false) {
+    const key = JSON.stringify([project, deployment]);
+    const existing = this.#series.get(key);
+    if (existing !== undefined || (!isOther && this.#series.size >= this.maxSeries)) return existing;
+    const series = { nanos: 0, attributes: { 'parley.project': project, 'gen_ai.request.model': deployment } };
+    this.#series.set(key, series);
+    return series;
+  }
 }
 
 /** Durations of HTTP requests by method, route pattern, and status. */

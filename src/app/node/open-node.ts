@@ -114,7 +114,7 @@ function createPut({ snapshot, state, telemetry, log }: PutDeps): (accepted: Val
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
       log.warn('changed aliases take effect after a restart');
     snapshot.replace(configuration);
-    telemetry.configure(snapshot.current().deployments.values());
+    telemetry.configure(snapshot.current().deployments.values(), configuration.records.maxSpendSeries);
     state.configurationAccepted(warnings);
     // Each change at run time checks everything again, so only new warnings are logged.
     const texts = new Set(warnings.map(formatConfigurationError));

@@ -313,6 +313,13 @@ export const RecordSettings = strict(
           'Days after which Parley removes usage, call, and audit records. Daily totals of usage stay. Default: records are not removed.',
       }),
     ),
+    maxSpendSeries: Type.Integer({
+      minimum: 0,
+      maximum: 10_000,
+      default: 0,
+      description:
+        'Maximum number of pairs of a project and a deployment in the metric `parley_spend_usd_total`. Further pairs count as `_OTHER`. 0: no such metric.',
+    }),
   },
   { default: {}, description: 'Usage, call, and audit records. See [Records](operations.md#records).' },
 );
