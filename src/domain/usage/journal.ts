@@ -130,6 +130,8 @@ export interface Journal {
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
   /** Returns calls, newest first and by ID within a millisecond. Includes inner calls of applications. */
   listCalls(query: CallsQuery): Promise<readonly UsageRecord[]>;
+  /** Returns the start of the last call of each key that was used, to the minute, in milliseconds since the epoch. */
+  readKeyUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Returns audit records, newest first and by ID within a millisecond. */
   readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
 }

@@ -31,6 +31,10 @@ class ScriptedJournal implements Journal {
     return [];
   }
 
+  async readKeyUses(): Promise<ReadonlyMap<string, number>> {
+    return new Map();
+  }
+
   async readAudit(): Promise<[]> {
     return [];
   }

@@ -102,14 +102,37 @@ describeOnEach('stored days', (node) => {
     expect(await report()).toEqual(withLate);
   });
 
+  it('do not limit the last use of keys, which is written at most once a minute', async () => {
+    const [key, other] = [randomUUID(), randomUUID()];
+    const use = (id: string, ms: number) => usage(today, { keyId: id, atMs: at(today) + ms });
+    const read = async () => {
+      const uses = await open().readKeyUses([key, other, 'unused']);
+      return [key, other, 'unused'].map((id) => (uses.get(id) ?? 0) - at(today));
+    };
+    const journal = open();
+    await journal.appendUsage([use(key, 2), use(key, 1), use(other, 5)]);
+    await journal.appendUsage([use(key, 30_000)]);
+    expect((await read()).slice(0, 2)).toEqual([2, 5]);
+    await open(node.otherDatabase).appendUsage([use(key, 1), use(other, 70_000)]);
+    await journal.appendUsage([use(key, 60_002)]);
+    expect((await read()).slice(0, 2)).toEqual([60_002, 70_000]);
+    expect((await open().readKeyUses(['unused'])).size).toBe(0);
+  });
+
   it('are summed by month when all days of the month are summed', async () => {
-    const month = Math.floor(Date.UTC(2031, 2, 1) / dayMs);
+    const date = new Date((today + 80) * dayMs);
+    const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / dayMs;
+    const daysOfMonth = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) / dayMs - month;
     const journal = open(node.database, month + 40);
-    await journal.appendUsage([usage(month), usage(month + 30), usage(month + 31)]);
+    await journal.appendUsage([usage(month), usage(month + daysOfMonth - 1), usage(month + daysOfMonth)]);
     await maintain(journal, undefined, month + 40);
     const read = async () => {
       const { rows } = await node.database.run((kysely) =>
-        sql<{ calls: number }>`select calls from usage_sums where level = 2 and period = ${2031 * 12 + 2}`.execute(kysely),
+        sql<{
+          calls: number;
+        }>`select calls from usage_sums where level = 2 and period = ${date.getUTCFullYear() * 12 + date.getUTCMonth()}`.execute(
+          kysely,
+        ),
       );
       return rows.map(({ calls }) => Number(calls));
     };
@@ -118,6 +141,6 @@ describeOnEach('stored days', (node) => {
     await journal.appendUsage([usage(month + 4)]);
     expect(await total(month - 3, month + 40)).toEqual([4, 28]);
     await maintain(journal, undefined, month + 40);
-    expect([await read(), await total(month, month + 31)]).toEqual([[3], [3, 21]]);
+    expect([await read(), await total(month, month + daysOfMonth)]).toEqual([[3], [3, 21]]);
   });
 });

@@ -18,6 +18,7 @@ import type {
 import { fromRecordJson, fromRecordList, toRecordJson } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
+import { KeyUses } from './key-uses.ts';
 import { openRecordDays, type RecordDays, type RecordSegment, toDayNumber } from './record-days.ts';
 import { UsageSums } from './usage-sums.ts';
 
@@ -34,6 +35,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
   readonly #usageDays: RecordDays;
   readonly #auditDays: RecordDays;
   readonly #sums: UsageSums;
+  readonly #keyUses: KeyUses;
   /** Insert statement of a full batch, and its table. */
   #fullInsert: { readonly table: string; readonly text: string } | undefined;
 
@@ -44,6 +46,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
     this.#usageDays = openRecordDays(database, 'usage');
     this.#auditDays = openRecordDays(database, 'audit');
     this.#sums = new UsageSums(database, this.#usageDays);
+    this.#keyUses = new KeyUses(database);
   }
 
   appendUsage(records: readonly UsageRecord[]): Promise<void> {
@@ -58,6 +61,7 @@ export class SqlJournal implements Journal, RecordUpkeep {
         rows.map((row) => toDayNumber(row.at_ms)),
         toDayNumber(this.#nowMs()),
       );
+      await this.#keyUses.record(rows);
     });
   }
 
@@ -150,6 +154,10 @@ export class SqlJournal implements Journal, RecordUpkeep {
     };
     const rows = await this.#readNewest(this.#auditDays, range, { limit, read });
     return rows.map(toAudit);
+  }
+
+  readKeyUses(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#keyUses.read(ids.map(toStorable));
   }
 
   async maintain({ nowMs, retentionDays, signal }: UpkeepOptions): Promise<void> {

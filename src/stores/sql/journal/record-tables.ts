@@ -1,7 +1,8 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Tables of sums and of their progress. */
+/** Tables that outlive the records: sums with their progress, and the last use of keys. */
 export interface UsageSumSchema {
+  readonly key_uses: KeyUseRow;
   readonly usage_sums: UsageSumRow;
   readonly usage_sum_periods: UsageSumPeriodRow;
 }
@@ -28,6 +29,11 @@ interface UsageSumRow {
   readonly cost: number;
 }
 
+interface KeyUseRow {
+  readonly key_id: string;
+  readonly last_used_at_ms: number;
+}
+
 interface UsageSumPeriodRow {
   /** `sumLevels.day` or `sumLevels.month`. */
   readonly level: number;
@@ -48,7 +54,7 @@ export const recordTables = {
 } as const;
 
 /**
- * Partitions the records by day in PostgreSQL. In SQLite, `RecordDays` creates a table for each day. Adds the tables of sums, which
+ * Partitions the records by day in PostgreSQL. In SQLite, `RecordDays` creates a table for each day. Adds the tables that
  * outlive the records.
  */
 export function toRecordTables({ engine, key }: ColumnTypes): readonly string[] {
@@ -76,7 +82,11 @@ export function toRecordTables({ engine, key }: ColumnTypes): readonly string[] 
     primary key (level, period)
   )`;
   const ofKeys = "create index usage_sums_of_key on usage_sums (key_id, period) where key_id <> ''";
-  return [...(engine === 'postgres' ? toPartitions() : []), sums, ofKeys, periods];
+  const uses = [
+    `create table key_uses (key_id ${key} not null primary key, last_used_at_ms bigint not null)`,
+    'insert into key_uses select key_id, max(at_ms) from usage_records where key_id is not null group by key_id',
+  ];
+  return [...(engine === 'postgres' ? toPartitions() : []), sums, ofKeys, periods, ...uses];
 }
 
 /** Attaches the existing tables as the first partitions, up to two days after the migration or the last record. */

@@ -178,7 +178,7 @@ export class UsageSums {
     });
   }
 
-  /** Adds the next day to the sums of a month. Returns whether more days remain. A day that changes removes the mark. */
+  /** Adds the next day with sums to its month. Returns whether more days remain. A day that changes removes the mark. */
   #addDayToMonth(month: number): Promise<boolean> {
     return this.#database.transact(async (transaction) => {
       const { fromDay, toDay } = toMonthDays(month);
@@ -190,23 +190,29 @@ export class UsageSums {
         .execute();
       const { until_ms: untilMs, is_complete: isComplete } = await this.#lock(transaction, mark);
       if (isComplete === 1) return false;
-      const day = toDayNumber(untilMs);
-      const [changing] = (await readPeriods(transaction, { fromMs: untilMs, toMs: untilMs })).filter(
-        (each) => each.level === sumLevels.day && each.period === day && !isCompleteDay(each),
-      );
-      if (changing !== undefined) return false;
-      await sql`insert into usage_sums as sums (level, period, project, deployment, key_id, is_inner, ${amountColumns})
+      const periods = await readPeriods(transaction, { fromMs: untilMs, toMs: toDay * dayMs - 1 });
+      if (periods.some((each) => each.level === sumLevels.day && !isCompleteDay(each))) return false;
+      const { day } = await transaction
+        .selectFrom('usage_sums')
+        .select(({ fn }) => fn.min('period').as('day'))
+        .where('level', '=', sumLevels.day)
+        .where('period', '>=', toDayNumber(untilMs))
+        .where('period', '<', toDay)
+        .executeTakeFirstOrThrow();
+      const nextDay = day === null ? toDay : day + 1;
+      if (day !== null)
+        await sql`insert into usage_sums as sums (level, period, project, deployment, key_id, is_inner, ${amountColumns})
         select ${sql.lit(sumLevels.month)}, ${sql.lit(month)}, project, deployment, '', is_inner,
           ${sql.join(amountNames.map((name) => sql`sum(${sql.ref(name)})`))}
-        from usage_sums where level = ${sql.lit(sumLevels.day)} and period = ${sql.lit(day)}
+        from usage_sums where level = ${sql.lit(sumLevels.day)} and period = ${sql.lit(nextDay - 1)}
         group by project, deployment, is_inner ${addToExisting}`.execute(transaction);
       await transaction
         .updateTable('usage_sum_periods')
-        .set({ until_ms: (day + 1) * dayMs, is_complete: day + 1 === toDay ? 1 : 0 })
+        .set({ until_ms: nextDay * dayMs, is_complete: nextDay === toDay ? 1 : 0 })
         .where('level', '=', mark.level)
         .where('period', '=', month)
         .execute();
-      return day + 1 < toDay;
+      return nextDay < toDay;
     });
   }
 

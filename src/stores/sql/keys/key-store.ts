@@ -20,6 +20,8 @@ const rightsCheck = Compile(
   }),
 );
 const usesPerBatch = 200;
+/** A use is not written if the stored one is less than this older. */
+const minUseIntervalMs = 60_000;
 /** Retention of deleted keys. It must exceed the time after which a node without updates reads all keys again. */
 const deletedForMs = 10 * 60_000;
 /** Retention of expired keys. Those of an owner are deleted earlier, when the owner creates another key. */
@@ -164,7 +166,7 @@ export class SqlKeyStore implements KeyStore {
           .updateTable('api_keys')
           .set({ last_used_at_ms: atMs })
           .where('id', '=', id)
-          .where(({ eb, or }) => or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs)]))
+          .where(({ eb, or }) => or([eb('last_used_at_ms', 'is', null), eb('last_used_at_ms', '<', atMs - minUseIntervalMs)]))
           .execute();
       }
     });

@@ -36,7 +36,7 @@ export interface EntryDeps {
   readonly identify: Identify;
   readonly clock: Clock;
   readonly entries: RuntimeEntries;
-  readonly journal: Pick<Journal, 'listCalls'>;
+  readonly journal: Pick<Journal, 'readKeyUses'>;
   readonly recordAudit: RecordAudit;
   readonly newId: () => string;
   /** Returns 32 random bytes in base64url. */
@@ -119,12 +119,14 @@ async function findItem(deps: EntryDeps, { kind, id }: EntryRef): Promise<EntryI
   if (name !== undefined) return toFileItem(kind, id, section[name] ?? {});
   const entry = (await deps.entries.list()).get(toEntryKey({ kind, id }));
   if (entry === undefined) throw notFound({ kind, id });
-  const [call] = kind === 'keys' ? await findLastCall(deps, id) : [];
-  return { ...toItem(entry), ...(kind === 'keys' && { lastUsedAt: call?.atMs ?? null }) };
+  const [item] = kind === 'keys' ? await addLastUses(deps, [toItem(entry)]) : [toItem(entry)];
+  return item ?? toItem(entry);
 }
 
-function findLastCall({ journal, clock }: EntryDeps, keyId: string) {
-  return journal.listCalls({ keyId, fromMs: 0, toMs: clock.epochMs() + 1, outcome: undefined, before: undefined, limit: 1 });
+/** Adds `lastUsedAt` to keys. */
+export async function addLastUses({ journal }: EntryDeps, keys: readonly EntryItem[]): Promise<readonly EntryItem[]> {
+  const uses = await journal.readKeyUses(keys.map(({ id }) => id));
+  return keys.map((key) => ({ ...key, lastUsedAt: uses.get(key.id) ?? null }));
 }
 
 function getFileSection({ files }: RuntimeEntries, kind: EntryKind): Readonly<Record<string, JsonObject>> {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ConfiguredKeys } from '../user-routes.ts';
 import { type ChangeDeps, changeRoutes } from './change-routes.ts';
-import { deleteEntry, type EntryDeps, entryRoutes, hasEntry, listEntries } from './entry-routes.ts';
+import { addLastUses, deleteEntry, type EntryDeps, entryRoutes, hasEntry, listEntries } from './entry-routes.ts';
 import { adminKeyRoutes } from './key-routes.ts';
 
 /** Serves the configuration at run time, for the roles `admin` and `auditor`. */
@@ -17,7 +17,10 @@ export function createConfiguredKeys(deps: EntryDeps): ConfiguredKeys {
     async list({ after, limit }) {
       const listed = await listEntries(deps, 'keys');
       const page = listed.filter(({ id }) => id > after).slice(0, limit);
-      return page.map(({ toItem }) => toItem());
+      return addLastUses(
+        deps,
+        page.map(({ toItem }) => toItem()),
+      );
     },
     has: (id) => hasEntry(deps, { kind: 'keys', id }),
     delete: (request, reply) => deleteEntry(deps, 'keys', request, reply),
