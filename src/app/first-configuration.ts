@@ -9,6 +9,9 @@ import type { RejectedConfiguration, ValidConfiguration } from '#contract/config
 import { adminRole, defaultRole } from '#contract/roles.ts';
 import { type SampleAddress, sampleApplications } from './sample/sample-applications.ts';
 
+/** Name of the key that the default configuration has until the process ends. */
+export const localKeyName = 'local';
+
 const probeMs = 500;
 const maxTagsBytes = 1024 * 1024;
 
@@ -67,6 +70,6 @@ export function defaultConfiguration(
     ...(sample && { applications: sampleApplications(sample) }),
     // Only the person who started the service has the key, so tools may reach other services on this machine.
     security: { allowPrivateNetworks: thisMachine },
-    keys: { local: { project: 'local', key, roles: [defaultRole, adminRole] } },
+    keys: { [localKeyName]: { project: 'local', key, roles: [defaultRole, adminRole] } },
   });
 }

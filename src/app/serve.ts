@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { FastifyInstance } from 'fastify';
 import { EmbedderPool, recentVectorBounds } from '#base/embedding/local-embedder.ts';
@@ -12,13 +12,15 @@ import { formatConfigurationError, type ValidConfiguration } from '#contract/con
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
+import { FirstStart } from '#services/administration/first-start.ts';
+import { hasAdministrator } from '#services/administration/runtime-entries.ts';
 import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
 import { prometheusContentType } from '#telemetry/prometheus-text.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { ServeFlags } from './cli.ts';
-import { firstConfiguration } from './first-configuration.ts';
+import { firstConfiguration, localKeyName } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { configurationLoaded, type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
@@ -30,6 +32,7 @@ import { serveMetrics } from './process/metrics-server.ts';
 import { startSample } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
 import { apiOperations } from './service/features.ts';
+import { newSecret as newAdminSecret } from './service/new-secret.ts';
 import { readSettings, SettingError } from './settings.ts';
 
 const clock = systemClock;
@@ -61,7 +64,8 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const accepted = await acceptedConfiguration(settings.configurationFiles, environment, local);
   const node = await openNode(settings, environment, accepted);
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
-  const service = composeNode(node, http);
+  const firstStart = createFirstStart(node, isDefault);
+  const service = composeNode(node, http, firstStart);
   const reload = await keepConfiguration(node, environment, accepted);
   onHangUp = () => reload.reload();
   const connections = new TrackedConnections(service.app.server);
@@ -76,15 +80,37 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   service.prepareDocuments();
   node.snapshot.onReplaced(service.prepareDocuments);
   greet(address, isDefault ? localKey : undefined);
+  offerFirstStart(node, firstStart, address);
 }
 
 function newSecret(): string {
   return randomBytes(18).toString('base64url');
 }
 
+/** Creates the exchange of a one-time token for the first admin key. The key of the embedded default ends with the process. */
+function createFirstStart({ log }: NodeDeps, isDefault: boolean): FirstStart {
+  return new FirstStart({
+    hasAdministrator: (configuration) => hasAdministrator(configuration, clock.epochMs(), isDefault ? localKeyName : undefined),
+    newId: randomUUID,
+    newSecret: newAdminSecret,
+    onExhausted: () => log.warn('the token of the first start ended after too many wrong tries. Restart Parley for a new one'),
+  });
+}
+
+/** Logs a one-time token if no administrator exists. */
+function offerFirstStart({ entries, log }: NodeDeps, firstStart: FirstStart, address: string): void {
+  const oneTimeToken = firstStart.offer(entries.configuration);
+  if (oneTimeToken === undefined) return;
+  log.info(
+    'no administrator exists. To create a lasting admin key, send this one-time token to the address. It is valid until it is used or Parley stops',
+    { firstStartToken: oneTimeToken, address: `${address}/v1/admin/first-start` },
+  );
+}
+
 function composeNode(
   { settings, snapshot, loadBalancer, caches, state, stores, entries, telemetry, log, recordAudit }: NodeDeps,
   http: HttpClient,
+  firstStart: FirstStart,
 ): Service & { embedder: EmbedderPool } {
   const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
     recent: caches.create('recent_vectors', recentVectorBounds),
@@ -106,7 +132,7 @@ function composeNode(
     chats: stores.chats,
     shares: stores.shares,
     keys: stores.keys,
-    entries: { entries, store: stores.entries.store },
+    entries: { entries, store: stores.entries.store, firstStart },
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     reportError: (message, error) => log.error(message, error),
     onUnsupported: ({ id }, what) => log.debug('left out: the upstream protocol does not support it', { upstream: id, what }),

@@ -18,6 +18,7 @@ import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { toBucket } from '#domain/files/bucket.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
+import { FirstStart } from '#services/administration/first-start.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlEntryStore } from '#stores/sql/administration/entry-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
@@ -104,7 +105,16 @@ export async function startExampleService(): Promise<ExampleService> {
   const issuer = await startIssuer();
   const token = await issuer.token({ sub: 'ada', roles: userKey.roles });
   const entryStore = new SqlEntryStore(database, new Seal([new Secret('a secret of this test')]));
-  const stores = { entryStore, responses, evaluations, chats: responseDatabase.chats(), shares: responseDatabase.shares(), keys };
+  const firstStart = new FirstStart({ hasAdministrator: () => false, newId: randomUUID, newSecret: () => 'example' });
+  const stores = {
+    entryStore,
+    firstStart,
+    responses,
+    evaluations,
+    chats: responseDatabase.chats(),
+    shares: responseDatabase.shares(),
+    keys,
+  };
   const service = await startService(toConfiguration(upstream.endpoint, issuer), { ...parts, ...stores });
   const created = await service.sendRequest({
     path: '/v1/responses',
@@ -141,6 +151,7 @@ export async function startExampleService(): Promise<ExampleService> {
       await keys.store.add(userKey, 10);
       await keys.blockedUsers.put({ user: exampleNames.blockedUser, reason: null, blockedAtMs: 1, blockedBy: subject });
       await putEntries(database, entryStore);
+      firstStart.offer(service.snapshot.current().configuration);
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
     },

@@ -39,6 +39,7 @@ const table: Record<ErrorCode, readonly [status: number, type: string]> = {
   configured_in_file: [409, 'invalid_request_error'],
   in_use: [409, 'invalid_request_error'],
   last_administrator: [409, 'invalid_request_error'],
+  administrator_exists: [409, 'invalid_request_error'],
   change_overwritten: [409, 'invalid_request_error'],
   key_revoked: [409, 'invalid_request_error'],
   precondition_failed: [412, 'invalid_request_error'],

@@ -102,6 +102,11 @@ const entryRoutes = entryKindNames.flatMap((kind): Row[] => {
 const changeRoutes: readonly Row[] = [
   { route: 'POST /v1/admin/keys', toRequest: post('/v1/admin/keys', {}), outcomes: byOwner('400 invalid_request') },
   { route: 'POST /v1/admin/keys/:entry/rotate', toRequest: post('/v1/admin/keys/none/rotate', {}), outcomes: byOwner(noEntry) },
+  {
+    route: 'POST /v1/admin/first-start',
+    toRequest: post('/v1/admin/first-start', { token: 'x' }),
+    outcomes: open('401 invalid_token'),
+  },
   { route: 'POST /v1/admin/apply', toRequest: post('/v1/admin/apply', {}), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/schema', toRequest: get('/v1/admin/schema'), outcomes: byOwner(200) },
   { route: 'GET /v1/admin/export', toRequest: get('/v1/admin/export'), outcomes: byOwner(200) },

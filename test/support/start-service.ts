@@ -23,6 +23,7 @@ import { noopTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { RecordAudit } from '#domain/usage/journal.ts';
+import { FirstStart } from '#services/administration/first-start.ts';
 import { RuntimeEntries } from '#services/administration/runtime-entries.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
@@ -64,6 +65,8 @@ export interface ServiceOptions {
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   /** Store of entries that administrators create at run time. */
   readonly entryStore?: EntryStore;
+  /** Default: the service has an administrator. */
+  readonly firstStart?: FirstStart;
   readonly onGraph?: (graph: DependencyGraph) => void;
   readonly onMissing?: (application: string, references: readonly string[]) => void;
   readonly onUnusablePart?: OnUnusablePart;
@@ -106,12 +109,20 @@ export async function startService(configuration: object, options: ServiceOption
   const http = options.http ?? new LeanClient();
   const accepted = toValidConfiguration(configuration);
   const snapshot = new LiveConfig(accepted.configuration);
-  const { port = 0, clock = systemClock, telemetry = noopTelemetry, demoPaceMs = 1, entryStore, ...deps } = options;
+  const {
+    port = 0,
+    clock = systemClock,
+    telemetry = noopTelemetry,
+    demoPaceMs = 1,
+    entryStore,
+    firstStart = withAdministrator,
+    ...deps
+  } = options;
   const entries = entryStore && openEntries(entryStore, { snapshot, accepted, clock });
   await entries?.start();
   const { app, inFlightCalls, loadBalancer } = composeService({
     ...deps,
-    ...(entries && entryStore && { entries: { entries, store: entryStore } }),
+    ...(entries && entryStore && { entries: { entries, store: entryStore, firstStart } }),
     stores: toStores(options),
     snapshot: snapshot.current,
     http,
@@ -179,6 +190,8 @@ export function withKey(key = callerKey): Record<string, string> {
 function toTestRequest(deployment: string, body: object, headers: Headers = {}): TestRequest {
   return { path: chatPath(deployment), headers: { ...withKey(), ...headers }, body };
 }
+
+const withAdministrator = new FirstStart({ hasAdministrator: () => true, newId: randomUUID, newSecret: () => '' });
 
 /** Opens the entries of a node that shares its store with other nodes. */
 function openEntries(

@@ -54,7 +54,7 @@ export interface ServiceDeps {
   /** Stores of keys that users create. If undefined, users cannot create keys and the paths are not served. */
   readonly keys?: KeyStores;
   /** Configuration that administrators change at run time. If undefined, the paths are not served. */
-  readonly entries?: Pick<ChangeDeps, 'entries' | 'store'>;
+  readonly entries?: Pick<ChangeDeps, 'entries' | 'store' | 'firstStart'>;
   /** Called with each dependency graph that is traversed, including its dangling dependencies. */
   readonly onGraph?: (graph: DependencyGraph) => void;
   /** Called after each lookup with the documents that an application names but that are not stored. */

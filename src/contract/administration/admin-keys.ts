@@ -9,6 +9,12 @@ export const NewAdminKey = Type.Object(
   { additionalProperties: false },
 );
 
+/** Body that exchanges the token of the first start for an admin key. */
+export const FirstStartBody = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 200, description: 'Token from the log of the node that answers.' }) },
+  { additionalProperties: false },
+);
+
 /** Maximum overlap of a rotation: 30 days. */
 const maxOverlapSeconds = 30 * 24 * 60 * 60;
 

@@ -49,6 +49,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   configured_in_file: 'The entry is in a configuration file, which takes precedence. Change the file.',
   in_use: 'Other entries need this entry. The message names them.',
   last_administrator: 'After the change, no key or sign-in would have the role `admin`.',
+  administrator_exists: 'The token of the first start works only while no key or sign-in has the role `admin`.',
   change_overwritten: 'A later change affected the same entry, so this change cannot be undone.',
   key_revoked: 'The secret of a key was deleted or replaced, and does not become valid again. Create a new key.',
   precondition_failed: 'The resource was changed in the meantime, or already exists.',

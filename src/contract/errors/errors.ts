@@ -46,6 +46,7 @@ export const errorKinds = {
   configured_in_file: { status: 409, type: 'invalid_request_error' },
   in_use: { status: 409, type: 'invalid_request_error' },
   last_administrator: { status: 409, type: 'invalid_request_error' },
+  administrator_exists: { status: 409, type: 'invalid_request_error' },
   change_overwritten: { status: 409, type: 'invalid_request_error' },
   key_revoked: { status: 409, type: 'invalid_request_error' },
   precondition_failed: { status: 412, type: 'invalid_request_error' },

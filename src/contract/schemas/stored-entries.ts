@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { NewAdminKey } from '../administration/admin-keys.ts';
+import { FirstStartBody, NewAdminKey } from '../administration/admin-keys.ts';
 import { entryKinds } from '../administration/entry-kinds.ts';
 import { ApplicationEntry } from '../configuration/deployments.ts';
 import { ConsentBody } from '../consent.ts';
@@ -37,6 +37,7 @@ export const storedEntries = {
   /** An entry that an administrator creates at run time. */
   adminEntry: { schemas: entrySchemas, maxBytes: mebibyte, boundedBy: 'bytes' },
   adminKey: { schemas: [NewAdminKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
+  firstStart: { schemas: [FirstStartBody], maxBytes: 4 * kibibyte, boundedBy: 'fields' },
   /** A document of entries, and a change that it causes. */
   adminDocument: { schemas: entrySchemas, maxBytes: 16 * mebibyte, boundedBy: 'bytes' },
   blockedUser: { schemas: [BlockedUserBody], maxBytes: 8 * kibibyte, boundedBy: 'fields' },

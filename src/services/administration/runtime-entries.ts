@@ -128,6 +128,11 @@ export class RuntimeEntries {
     this.#activate();
   }
 
+  /** Configuration in force. */
+  get configuration(): Configuration {
+    return this.#inForce.configuration;
+  }
+
   /** Configuration of the files, without entries. */
   get files(): Configuration {
     return this.#files.configuration;
@@ -382,13 +387,17 @@ function toInUseError(paths: readonly string[]): ParleyError {
   );
 }
 
-/** Returns whether a key or a sign-in can have the role `admin`. */
-function hasAdministrator({ keys, identityProviders }: Configuration, nowMs: number): boolean {
+/** Returns whether a key or a sign-in can have the role `admin`. `temporaryKey` is the name of a key that does not count. */
+export function hasAdministrator(
+  { keys, identityProviders }: Configuration,
+  nowMs: number,
+  temporaryKey?: string | undefined,
+): boolean {
   if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return true;
-  return Object.values(keys).some((entry) => {
+  return Object.entries(keys).some(([name, entry]) => {
     const { role = defaultRole, roles = [role], allowedIps, deployments } = entry;
     const isUnbound = deployments === undefined && allowedIps?.length !== 0;
-    return isActiveKey(entry, nowMs) && isUnbound && roles.includes(adminRole);
+    return name !== temporaryKey && isActiveKey(entry, nowMs) && isUnbound && roles.includes(adminRole);
   });
 }
 

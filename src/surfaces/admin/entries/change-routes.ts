@@ -14,14 +14,15 @@ import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readLimit, readText, requireKnown } from '../query.ts';
 import { requireAdmin } from '../routes.ts';
-import { change, type EntryDeps, getPrefix, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import { change, getPrefix, isEntryId, preparePut, readBody, readFlag, toWriteItem } from './entry-routes.ts';
+import type { KeyDeps } from './key-routes.ts';
 
 const limits = { most: 500, otherwise: 50 };
 const { maxBytes } = storedEntries.adminDocument;
 /** Enough for a document with 10,000 keys and 1,000 models. Parsing takes about half a second. */
 const documentBounds = { maxNodes: 2_500_000 };
 
-export interface ChangeDeps extends EntryDeps {
+export interface ChangeDeps extends KeyDeps {
   readonly store: {
     listChanges(page: { beforeRevision: number; limit: number }): Promise<ChangePage>;
     findChange(id: string): Promise<CommittedChange | undefined>;

@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
-import { AdminKeyRotation, NewAdminKey } from '#contract/administration/admin-keys.ts';
+import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
+import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import { createAdminKey } from '#domain/callers/user-key-form.ts';
+import type { FirstStart } from '#services/administration/first-start.ts';
 import type { EntryView, PlannedWrite } from '#services/administration/runtime-entries.ts';
 import { rejectLargeBody } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
@@ -14,12 +16,32 @@ import { change, type EntryDeps, readBody, requireRuntimeEntry } from './entry-r
 
 const newKeyShape = Compile(NewAdminKey);
 const rotationShape = Compile(AdminKeyRotation);
+const firstStartShape = Compile(FirstStartBody);
 const { maxBytes } = storedEntries.adminKey;
+const firstStartAuthor = `${subjectPrefixes.service}first-start`;
 
-/** Serves the creation and rotation of keys at run time. */
-export function adminKeyRoutes(app: FastifyInstance, deps: EntryDeps): void {
+export interface KeyDeps extends EntryDeps {
+  readonly firstStart: FirstStart;
+}
+
+/** Serves the creation and rotation of keys at run time, and the key of the first administrator. */
+export function adminKeyRoutes(app: FastifyInstance, deps: KeyDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/admin/keys' }, (request, reply) => createKey(deps, request, reply));
   serveEarly(app, { method: 'POST', url: '/v1/admin/keys/:entry/rotate' }, (request, reply) => rotateKey(deps, request, reply));
+  serveEarly(app, { method: 'POST', url: '/v1/admin/first-start' }, (request, reply) => exchangeToken(deps, request, reply));
+}
+
+/** Exchanges the token of the first start for an admin key. The token is the credential, so the request needs no key. */
+async function exchangeToken(deps: KeyDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  const { maxBytes } = storedEntries.firstStart;
+  reply.header('cache-control', 'no-store');
+  rejectLargeBody(request.raw, maxBytes);
+  const body = requireShape<Static<typeof FirstStartBody>>(firstStartShape as never, await readBody(request, maxBytes));
+  const { id, key, plan } = deps.firstStart.createKey(body.token);
+  await change(deps, request, plan, { author: firstStartAuthor, action: 'saved' });
+  deps.firstStart.end();
+  reply.code(201);
+  return { id, key };
 }
 
 async function createKey(deps: EntryDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {

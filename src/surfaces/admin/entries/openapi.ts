@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { AdminKeyRotation, NewAdminKey } from '#contract/administration/admin-keys.ts';
+import { AdminKeyRotation, FirstStartBody, NewAdminKey } from '#contract/administration/admin-keys.ts';
 import { type EntryKind, entryKindNames, entryKinds } from '#contract/administration/entry-kinds.ts';
 import {
   type ApiOperation,
@@ -253,6 +253,27 @@ const described: readonly Described[] = [
     ),
     responses: [{ status: 200, description: 'The new secret.', content: json(newKey) }],
     errors: [...errors, ...bodyErrors, ...changeErrors, 'entry_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/first-start',
+    id: 'createFirstAdminKey',
+    summary: 'Exchanges the token of the first start for an admin key',
+    description:
+      'While no administrator exists, each node logs a token at its start. It works once, on that node. The response contains the key, which is never shown again.',
+    isOpen: true,
+    body: json(
+      { name: 'FirstStart', schema: FirstStartBody },
+      { token: { summary: 'The token of the log', value: { token: exampleNames.firstStartToken } } },
+    ),
+    responses: [
+      {
+        status: 201,
+        description: 'The key is created.',
+        content: json({ name: 'FirstAdminKey', schema: buildObject({ id: text, key: text }) }),
+      },
+    ],
+    errors: [...bodyErrors, 'invalid_request', 'invalid_token', 'administrator_exists', 'overloaded', 'shutting_down'],
   },
   {
     method: 'post',

@@ -36,6 +36,8 @@ export const exampleNames = {
   key: 'key-of-a-user',
   /** A change of an administrator. */
   adminChange: 'change-of-an-administrator',
+  /** Token of the first start. */
+  firstStartToken: 'parley_first_example',
   /** A blocked user. */
   blockedUser: 'blocked@example.com',
 } as const;

@@ -1,0 +1,90 @@
+import { ParleyError } from '#contract/errors/errors.ts';
+import { adminRole, defaultRole } from '#contract/roles.ts';
+import { unauthorized } from '#domain/callers/identify.ts';
+import { createAdminKey, hashKey } from '#domain/callers/user-key-form.ts';
+import type { EntryView, PlannedWrite } from './runtime-entries.ts';
+
+const tokenPrefix = 'parley_first_';
+const maxTries = 20;
+const project = 'administration';
+
+export interface FirstStartDeps {
+  /** Returns whether a key or a sign-in of the configuration can have the role `admin` after a restart. */
+  readonly hasAdministrator: (configuration: EntryView['configuration']) => boolean;
+  readonly newId: () => string;
+  /** Returns 32 random bytes in base64url. */
+  readonly newSecret: () => string;
+  /** Called when the token ends after too many wrong tries. */
+  readonly onExhausted?: () => void;
+}
+
+/** The first key of an administrator. Only its digest is stored. */
+export interface FirstKey {
+  readonly id: string;
+  readonly key: string;
+  /** Plans the write of the key. Throws `administrator_exists`. */
+  readonly plan: (view: EntryView) => readonly PlannedWrite[];
+}
+
+/**
+ * One-time token in the log of this node. While no administrator exists, an operator exchanges it for a lasting admin key. The
+ * token ends with its use, after 20 wrong tries, and with the process.
+ */
+export class FirstStart {
+  readonly #deps: FirstStartDeps;
+  #digest: string | undefined;
+  #triesLeft = 0;
+
+  constructor(deps: FirstStartDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns a new token, or undefined if the configuration has an administrator. */
+  offer(configuration: EntryView['configuration']): string | undefined {
+    if (this.#deps.hasAdministrator(configuration)) return undefined;
+    const token = `${tokenPrefix}${this.#deps.newSecret()}`;
+    this.#digest = hashKey(token);
+    this.#triesLeft = maxTries;
+    return token;
+  }
+
+  /** Returns a key for the token, which is not stored yet. Throws `invalid_token`. */
+  createKey(token: string): FirstKey {
+    // Digests are compared, so the duration does not reveal a part of the token.
+    if (this.#digest === undefined || hashKey(token) !== this.#digest) {
+      this.#countWrongTry();
+      throw unauthorized(
+        'invalid_token',
+        'The token of the first start is wrong, was used, or has ended. Restart Parley to get a new one in its log.',
+      );
+    }
+    const id = `key_${this.#deps.newId().replaceAll('-', '')}`;
+    const { key, digest, prefix } = createAdminKey(this.#deps.newSecret());
+    const value = { project, name: 'First administrator', roles: [defaultRole, adminRole], sha256: digest };
+    return {
+      id,
+      key,
+      plan: ({ configuration }) => {
+        if (!this.#deps.hasAdministrator(configuration)) return [{ kind: 'keys', id, after: { value, keyPrefix: prefix } }];
+        this.end();
+        throw new ParleyError(
+          'administrator_exists',
+          'An administrator exists. Use its key, or add a key with the role admin to a configuration file.',
+        );
+      },
+    };
+  }
+
+  /** Ends the token. */
+  end(): void {
+    this.#digest = undefined;
+  }
+
+  #countWrongTry(): void {
+    if (this.#digest === undefined) return;
+    this.#triesLeft -= 1;
+    if (this.#triesLeft > 0) return;
+    this.end();
+    this.#deps.onExhausted?.();
+  }
+}
